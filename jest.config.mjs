@@ -1,0 +1,18 @@
+// Tests run on the TypeScript sources: the "source" condition of every package.json points there.
+const shared = {
+  extensionsToTreatAsEsm: ['.ts'],
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }] },
+  watchPathIgnorePatterns: ['/\\.local/', '/\\.tools/'],
+  modulePathIgnorePatterns: ['/\\.tools/', '/\\.local/'],
+};
+// unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
+// e2e: the whole running stack, through the public API only.
+export default {
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.unit.test.ts'] },
+    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.integration.test.ts'] },
+    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e.test.ts'] },
+  ],
+};
