@@ -1,1 +1,5 @@
-export {};
+export * from './decision.ts';
+export * from './event.ts';
+export * from './ids.ts';
+export * from './input.ts';
+export * from './intent.ts';

@@ -1,0 +1,98 @@
+import type { AccountId, Address, ChainId, CommandId, IntentId, Reference, TokenAddress, TransactionHash } from './ids.ts';
+import type { Direction, IntentStatus, Lifetime, Metadata, PreparedTransaction, Transfer, UnsignedTransaction } from './intent.ts';
+
+/** What a new intent is made of; everything is resolved and canonical already. */
+export interface CreateData {
+  readonly idempotencyKey: string | null;
+  readonly chain: ChainId;
+  readonly token: string;
+  readonly tokenAddress: TokenAddress;
+  readonly decimals: number;
+  readonly amount: string;
+  readonly amountBaseUnits: bigint;
+  readonly requestor: Address;
+  readonly fulfiller: Address | null;
+  readonly direction: Direction;
+  readonly reference: Reference;
+  readonly ttlSeconds: number;
+  readonly metadata: Metadata | null;
+}
+
+/** A command's type and its data. */
+export interface CommandData {
+  create: CreateData;
+  update: {
+    /** The concurrency token: the `updatedAt` the client saw, milliseconds. */
+    readonly updatedAt: number;
+    /** Merged key by key; a null value removes the key; null clears all; absent leaves all. */
+    readonly metadata?: Readonly<Record<string, string | null>> | null;
+    readonly amount?: string;
+    readonly amountBaseUnits?: bigint;
+    readonly ttlSeconds?: number;
+  };
+  detect: Record<never, never>;
+  record_build: {
+    readonly fulfiller: Address;
+    readonly transaction: UnsignedTransaction;
+    readonly lifetime: Lifetime;
+    /** The version of the build the gateway saw and found dead or for another fulfiller; null where it saw none. */
+    readonly replaces: number | null;
+  };
+  prepare_submission: { readonly transaction: PreparedTransaction };
+  record_broadcast: { readonly hash: TransactionHash };
+  release_submission: { readonly hash: TransactionHash; readonly reason: string };
+  cancel: Record<never, never>;
+  refund: {
+    readonly refundIntentId: IntentId;
+    readonly reference: Reference;
+    readonly ttlSeconds: number;
+  };
+  simulate: {
+    readonly targetState: IntentStatus;
+    /** A well-formed hash and address of the chain, made by its adapter, for what a simulation has to show. */
+    readonly hash: TransactionHash;
+    readonly fulfiller: Address;
+  };
+}
+export type CommandType = keyof CommandData;
+
+/** A request of an account. `intentId` of `create` is the new intent's. */
+export type Command = {
+  [Type in CommandType]: {
+    readonly kind: 'command';
+    readonly type: Type;
+    readonly commandId: CommandId;
+    readonly intentId: IntentId;
+    readonly accountId: AccountId;
+    readonly livemode: boolean;
+    readonly data: CommandData[Type];
+  };
+}[CommandType];
+
+/** An observation's type and its data: what a watcher saw on chain. */
+export interface ObservationData {
+  landed: { readonly hash: TransactionHash; readonly level: 'confirmed' | 'finalized'; readonly transfer: Transfer };
+  reverted: { readonly hash: TransactionHash; readonly reason: string };
+  /** It can provably never land; `proof` says why, for people. */
+  dropped: { readonly hash: TransactionHash; readonly proof: string };
+  /** Orphaned by a reorganisation. */
+  lost: { readonly hash: TransactionHash };
+}
+export type ObservationType = keyof ObservationData;
+
+export type Observation = {
+  [Type in ObservationType]: {
+    readonly kind: 'observation';
+    readonly type: Type;
+    readonly intentId: IntentId;
+    readonly data: ObservationData[Type];
+  };
+}[ObservationType];
+
+/** The time of an intent ran out: the partition owner's own input. */
+export interface Expire {
+  readonly kind: 'expire';
+  readonly intentId: IntentId;
+}
+
+export type Input = Command | Observation | Expire;
