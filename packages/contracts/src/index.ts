@@ -1,1 +1,4 @@
-export {};
+export * from './ids.ts';
+export * from './intent-state.ts';
+export * from './messages.ts';
+export * from './scalars.ts';

@@ -1,0 +1,242 @@
+import type { Command, CommandData, EventData, EventType, Expire, IntentEvent, IntentStatus, Observation, ObservationData, PublicIntent, Refusal } from '@pf/domain';
+import { INTENT_STATUSES, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { z } from 'zod';
+import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
+import { accountId, address, bigintText, chainId, commandId, instant, intentId, reference, tokenAddress, toJson, transactionHash } from './scalars.ts';
+
+/** W3C trace context and the id of the HTTP request that began it all; observations begin their own. */
+export const trace = z.object({
+  traceparent: z.string().max(128).nullable(),
+  requestId: z.string().max(64).nullable(),
+});
+export type Trace = z.infer<typeof trace>;
+
+const none = z.object({});
+const createData = z.object({
+  idempotencyKey: z.string().nullable(),
+  chain: chainId,
+  token: z.string(),
+  tokenAddress,
+  decimals: z.number().int(),
+  amount: z.string(),
+  amountBaseUnits: bigintText,
+  requestor: address,
+  fulfiller: address.nullable(),
+  direction: z.enum(['request', 'send']),
+  reference,
+  ttlSeconds: z.number().int(),
+  metadata: metadata.nullable(),
+});
+
+// What each command carries ------------------------------------------------------------------------------------------
+const commandData = {
+  create: createData,
+  update: z.object({
+    updatedAt: instant,
+    metadata: z.record(z.string(), z.string().nullable()).nullable().exactOptional(),
+    amount: z.string().exactOptional(),
+    amountBaseUnits: bigintText.exactOptional(),
+    ttlSeconds: z.number().int().exactOptional(),
+  }),
+  detect: none,
+  record_build: z.object({ fulfiller: address, transaction: unsignedTransaction, lifetime, replaces: z.number().int().nullable() }),
+  prepare_submission: z.object({ transaction: preparedTransaction }),
+  record_broadcast: z.object({ hash: transactionHash }),
+  release_submission: z.object({ hash: transactionHash, reason: z.string() }),
+  cancel: none,
+  refund: z.object({ refundIntentId: intentId, reference, ttlSeconds: z.number().int() }),
+  simulate: z.object({ targetState: z.enum(INTENT_STATUSES), hash: transactionHash, fulfiller: address }),
+} satisfies { [Type in keyof CommandData]: z.ZodType<CommandData[Type]> };
+
+const observationData = {
+  landed: z.object({ hash: transactionHash, level: z.enum(['confirmed', 'finalized']), transfer }),
+  reverted: z.object({ hash: transactionHash, reason: z.string() }),
+  dropped: z.object({ hash: transactionHash, proof: z.string() }),
+  lost: z.object({ hash: transactionHash }),
+} satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
+
+const at = { intentId };
+const commandHead = { commandId, intentId, accountId, livemode: z.boolean(), replyTo: z.string().max(128).nullable(), trace };
+
+/** A command as it lies in `intent.commands`. `replyTo` is the Redis channel of the gateway that waits. */
+export type CommandMessage = Command & { readonly replyTo: string | null; readonly trace: Trace };
+const commandMessage = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('create'), data: commandData.create, ...commandHead }),
+    z.object({ type: z.literal('update'), data: commandData.update, ...commandHead }),
+    z.object({ type: z.literal('detect'), data: commandData.detect, ...commandHead }),
+    z.object({ type: z.literal('record_build'), data: commandData.record_build, ...commandHead }),
+    z.object({ type: z.literal('prepare_submission'), data: commandData.prepare_submission, ...commandHead }),
+    z.object({ type: z.literal('record_broadcast'), data: commandData.record_broadcast, ...commandHead }),
+    z.object({ type: z.literal('release_submission'), data: commandData.release_submission, ...commandHead }),
+    z.object({ type: z.literal('cancel'), data: commandData.cancel, ...commandHead }),
+    z.object({ type: z.literal('refund'), data: commandData.refund, ...commandHead }),
+    z.object({ type: z.literal('simulate'), data: commandData.simulate, ...commandHead }),
+  ])
+  .transform((message): CommandMessage => ({ kind: 'command', ...message }));
+
+/** An observation as it lies in `chain.observations`. */
+export type ObservationMessage = Observation & { readonly trace: Trace };
+const observationMessage = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('landed'), data: observationData.landed, ...at, trace }),
+    z.object({ type: z.literal('reverted'), data: observationData.reverted, ...at, trace }),
+    z.object({ type: z.literal('dropped'), data: observationData.dropped, ...at, trace }),
+    z.object({ type: z.literal('lost'), data: observationData.lost, ...at, trace }),
+  ])
+  .transform((message): ObservationMessage => ({ kind: 'observation', ...message }));
+
+/** First-step commands that the writer refuses when they are older than their deadline (architecture.md); the other two are repeated until answered. */
+export const COMMAND_DEADLINE_MS = 8_000;
+export const hasDeadline = (type: Command['type']): boolean => type !== 'record_broadcast' && type !== 'release_submission';
+
+/** Both throw (SyntaxError, ZodError) on what is no such message: it belongs to the dead letters. */
+export const parseCommand = (text: string): CommandMessage => commandMessage.parse(JSON.parse(text));
+export const parseObservation = (text: string): ObservationMessage => observationMessage.parse(JSON.parse(text));
+/** `kind` is told by the topic, so it does not travel. */
+export const encodeInput = ({ kind: _kind, ...message }: CommandMessage | ObservationMessage): string => toJson(message);
+export type InputMessage = CommandMessage | ObservationMessage | (Expire & { readonly trace: Trace });
+
+// Events -------------------------------------------------------------------------------------------------------------
+const landing = z.object({ hash: transactionHash, transfer });
+const eventData = {
+  'intent.created': createData.extend({ accountId, livemode: z.boolean(), refundOf: intentId.nullable() }),
+  'intent.detected': none,
+  'intent.updated': z.object({
+    metadata: metadata.nullable().exactOptional(),
+    amount: z.string().exactOptional(),
+    amountBaseUnits: bigintText.exactOptional(),
+    ttlSeconds: z.number().int().exactOptional(),
+  }),
+  transaction_built: z.object({ fulfiller: address, transaction: unsignedTransaction, lifetime }),
+  submission_prepared: z.object({ transaction: preparedTransaction, attempts: z.number().int() }),
+  submission_released: z.object({ hash: transactionHash, outcome: z.enum(['refused', 'dropped']), reason: z.string() }),
+  'intent.pending': z.object({ hash: transactionHash, fulfiller: address, simulated: z.boolean() }),
+  'intent.confirmed': z.object({
+    hash: transactionHash,
+    fulfiller: address,
+    landing: landing.nullable(),
+    late: z.enum(['expired', 'cancelled', 'failed']).nullable(),
+    simulated: z.boolean(),
+  }),
+  'intent.finalized': z.object({ hash: transactionHash, landing: landing.nullable(), simulated: z.boolean() }),
+  'intent.failed': z.object({ hash: transactionHash.nullable(), reason: z.string(), simulated: z.boolean() }),
+  'intent.expired': z.object({ pendingAtExpiry: z.boolean(), simulated: z.boolean() }),
+  'intent.cancelled': z.object({ cause: z.enum(['requested', 'superseded', 'simulated']) }),
+  'intent.retry_required': z.object({ hash: transactionHash, proof: z.string(), simulated: z.boolean() }),
+  refund_linked: z.object({ refundIntentId: intentId }),
+  refund_released: z.object({ refundIntentId: intentId }),
+  confirmation_lost: z.object({ hash: transactionHash }),
+  confirmation_restored: z.object({ landing }),
+  extra_payment_observed: z.object({ landing }),
+  mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(['token', 'recipient', 'amount', 'sender'])) }),
+} satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
+
+/** The schema of one event type's data: for docs, and for readers that want one type. */
+export const eventDataSchema = (type: EventType): z.ZodType => eventData[type];
+
+/** A record of `intent.events`: the event, whose it is, what caused it, and the whole public intent after it. */
+export interface EventEnvelope {
+  readonly eventId: string;
+  readonly type: EventType;
+  readonly schemaVersion: number;
+  readonly intentId: IntentEvent['intentId'];
+  readonly version: number;
+  readonly accountId: Command['accountId'];
+  readonly livemode: boolean;
+  /** The command it answers; null when a watcher or the clock caused it. */
+  readonly commandId: Command['commandId'] | null;
+  /** ISO 8601, milliseconds. */
+  readonly at: string;
+  readonly trace: Trace;
+  readonly data: IntentEvent['data'];
+  readonly intent: PublicIntent;
+}
+export const EVENT_SCHEMA_VERSION = 1;
+
+const envelope = z.object({
+  eventId: z.string(),
+  type: z.enum([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES]),
+  schemaVersion: z.literal(EVENT_SCHEMA_VERSION),
+  intentId,
+  version: z.number().int().positive(),
+  accountId,
+  livemode: z.boolean(),
+  commandId: commandId.nullable(),
+  at: z.iso.datetime({ precision: 3 }),
+  trace,
+  data: z.unknown(),
+  // Written by view() of the domain in the same breath as the event; readers take it as the record has it.
+  intent: z.looseObject({ id: intentId, state: z.enum(INTENT_STATUSES) }),
+});
+
+/** Parses a record of `intent.events`, its data by the schema of its type. Throws SyntaxError or ZodError. */
+export function parseEvent(text: string): EventEnvelope {
+  const parsed = envelope.parse(JSON.parse(text));
+  return { ...parsed, data: eventData[parsed.type].parse(parsed.data) as IntentEvent['data'], intent: parsed.intent as unknown as PublicIntent };
+}
+export const encodeEvent = (event: EventEnvelope): string => toJson(event);
+
+/** The domain's event in an envelope. */
+export const eventOf = (event: EventEnvelope): IntentEvent =>
+  ({ type: event.type, intentId: event.intentId, version: event.version, at: Date.parse(event.at), data: event.data }) as IntentEvent;
+
+/** The body of a webhook: the exact bytes that are stored, signed, sent, streamed and listed (spec.md part 6.1). Null for private events. */
+export function webhookBody(event: EventEnvelope): string | null {
+  if (!(PUBLIC_EVENT_TYPES as readonly string[]).includes(event.type)) return null;
+  return JSON.stringify({ eventId: event.eventId, type: event.type, createdAt: event.at, livemode: event.livemode, data: { intent: event.intent } });
+}
+
+// Answers ------------------------------------------------------------------------------------------------------------
+/**
+ * What became of a command: kept 24 h in Postgres by `commandId` (without `intent`: whoever reads it there reads the
+ * present intent too), and sent to the gateway's channel with the intent as it was after the command.
+ */
+export type Outcome =
+  | {
+      readonly kind: 'accepted';
+      readonly commandId: Command['commandId'];
+      readonly intentId: Command['intentId'];
+      readonly replayed: boolean;
+      readonly build: z.infer<typeof build> | null;
+      readonly attempts: number | null;
+    }
+  | { readonly kind: 'refused'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId']; readonly refusal: Refusal }
+  /** The message or its decision was broken: it lies in `intent.dead`; the client gets a 500. */
+  | { readonly kind: 'dead'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId'] };
+
+const refusal = z.object({
+  code: z.string(),
+  message: z.string(),
+  param: z.string().exactOptional(),
+  intentId,
+  currentState: z.enum(INTENT_STATUSES).exactOptional(),
+  details: z.record(z.string(), z.unknown()).exactOptional(),
+}) as unknown as z.ZodType<Refusal>;
+const outcome = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('accepted'), commandId, intentId, replayed: z.boolean(), build: build.nullable(), attempts: z.number().int().nullable() }),
+  z.object({ kind: z.literal('refused'), commandId, intentId, refusal }),
+  z.object({ kind: z.literal('dead'), commandId, intentId }),
+]);
+export const parseOutcome = (text: string): Outcome => outcome.parse(JSON.parse(text));
+export const encodeOutcome = (value: Outcome): string => toJson(value);
+
+/** One message on a gateway's reply channel: the outcomes of a batch, each accepted one with the public intent after it. */
+export interface Reply {
+  readonly outcome: Outcome;
+  readonly intent: PublicIntent | null;
+}
+const replies = z.array(z.object({ outcome, intent: z.looseObject({ id: intentId }).nullable() }));
+export const parseReplies = (text: string): readonly Reply[] => replies.parse(JSON.parse(text)) as unknown as readonly Reply[];
+export const encodeReplies = (value: readonly Reply[]): string => toJson(value);
+
+/** A notice on an intent's channel: something public may have changed; `version` is the newest. A hint, never the truth. */
+export interface Notice {
+  readonly intentId: string;
+  readonly version: number;
+  readonly state: IntentStatus;
+}
+
+/** Redis channels. */
+export const replyChannel = (gatewayId: string): string => `pf:replies:${gatewayId}`;
+export const intentChannel = (id: string): string => `pf:intent:${id}`;
