@@ -1,1 +1,3 @@
 export * from './port.ts';
+export type { EventLogOptions, LogSink } from './options.ts';
+export { createEventLog } from './kafka-event-log.ts';
