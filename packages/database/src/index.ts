@@ -1,1 +1,2 @@
-export {};
+export * from './database.ts';
+export * from './migrate.ts';

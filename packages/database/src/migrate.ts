@@ -1,0 +1,61 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../prisma/migrations');
+/** The lock number of `prisma migrate`: ours and the CLI's never run at once. */
+const ADVISORY_LOCK = 72707369;
+
+/**
+ * Applies the migrations that the database lacks, in order, in the bookkeeping of `prisma migrate`, so that either can
+ * follow the other. No CLI is needed in production. Safe to repeat and to run twice at once.
+ *
+ * @returns the names of what was applied now
+ * @throws where an earlier migration failed half-way, or one was edited after it had been applied
+ */
+export async function migrate(databaseUrl: string): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS _prisma_migrations (id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
+         migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ, started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+         applied_steps_count INTEGER NOT NULL DEFAULT 0)`,
+    );
+    const { rows } = await client.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
+      'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
+    );
+    const halfDone = rows.find((row) => row.finished_at === null);
+    if (halfDone) throw new Error(`migration ${halfDone.migration_name} failed earlier: mend the database, then mark it rolled back in _prisma_migrations`);
+    const known = new Map(rows.map((row) => [row.migration_name, row.checksum]));
+
+    const applied: string[] = [];
+    const folders = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+    for (const name of folders.map((folder) => folder.name).sort()) {
+      const sql = await readFile(path.join(MIGRATIONS, name, 'migration.sql'), 'utf8');
+      const checksum = createHash('sha256').update(sql).digest('hex');
+      const appliedChecksum = known.get(name);
+      if (appliedChecksum === checksum) continue;
+      if (appliedChecksum !== undefined) throw new Error(`migration ${name} was edited after it had been applied: write a new one instead`);
+      await apply(client, name, sql, checksum);
+      applied.push(name);
+    }
+    return applied;
+  } finally {
+    await client.end();
+  }
+}
+
+async function apply(client: pg.Client, name: string, sql: string, checksum: string): Promise<void> {
+  const id = randomUUID();
+  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [id, checksum, name]);
+  try {
+    await client.query(sql);
+  } catch (error) {
+    await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, error instanceof Error ? error.message : String(error)]);
+    throw error;
+  }
+  await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);
+}
