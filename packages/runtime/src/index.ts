@@ -1,1 +1,5 @@
-export {};
+export * from './config.ts';
+export * from './health.ts';
+export * from './logger.ts';
+export * from './service.ts';
+export * from './telemetry.ts';
