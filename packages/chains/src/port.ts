@@ -1,0 +1,159 @@
+import type { Address, Build, ChainId, Direction, Instant, IntentId, IntentStatus, Lifetime, Observation, PaymentTerms, PreparedTransaction, Reference, Settlement, Submission, TokenAddress, TransactionFormat, TransactionHash, UnsignedTransaction } from '@pf/domain';
+
+/** A token of a network's registry. */
+export interface Token {
+  /** Canonical symbol: `USDC`. */
+  readonly symbol: string;
+  readonly address: TokenAddress;
+  readonly decimals: number;
+}
+
+/** A network's facts. Those that chains change are configuration. */
+export interface Network {
+  readonly chain: ChainId;
+  /** `base-sepolia`: in logs, metrics and the variable of its upstreams (RPC_BASE_SEPOLIA). */
+  readonly name: string;
+  /** The chain's family as people call it, the same for its test and live network: `base`, `solana`, `tempo`. */
+  readonly family: 'base' | 'solana' | 'tempo';
+  readonly livemode: boolean;
+  readonly format: TransactionFormat;
+  readonly tokens: readonly Token[];
+}
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+export interface BuildRequest {
+  readonly intentId: IntentId;
+  readonly terms: PaymentTerms;
+  readonly direction: Direction;
+  readonly fulfiller: Address;
+  /** The transaction must not be able to land after this, where the chain lets it die by itself. */
+  readonly expiresAt: Instant;
+}
+
+export type BuildResult =
+  | { readonly kind: 'built'; readonly transaction: UnsignedTransaction; readonly lifetime: Lifetime }
+  /** The requestor cannot be paid, or the fulfiller cannot pay, on this chain: 422 `address.not_payable`. */
+  | { readonly kind: 'not_payable'; readonly param: 'requestor' | 'fulfiller'; readonly reason: string };
+
+/** A signed transaction as a wallet gave it, decoded. `raw` is what goes to the node. */
+export interface SignedTransaction {
+  readonly hash: TransactionHash;
+  readonly raw: Uint8Array;
+}
+
+/** What `signedTransaction` of a submit may hold: the transaction, or the hash of what the wallet has sent by itself. */
+export type Submitted = { readonly kind: 'signed'; readonly transaction: SignedTransaction } | { readonly kind: 'sent'; readonly hash: TransactionHash };
+
+/** What differs from what the intent asks for, by name: `{recipient: {expected, actual}}`. Goes into `details`. */
+export type Differences = Readonly<Record<string, { readonly expected: string | null; readonly actual: string | null }>>;
+
+export type Verification =
+  | { readonly kind: 'verified'; readonly transaction: PreparedTransaction }
+  /** It does not pay exactly this intent: 422 `transaction.mismatch`. */
+  | { readonly kind: 'mismatch'; readonly differs: Differences }
+  /** It pays this intent but cannot land, or not surely end (nonce, fee, gas, balance): 422 `transaction.rejected`. */
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+export type BroadcastResult =
+  /** A node has it (or knew it already, or it has landed). */
+  | { readonly kind: 'taken' }
+  /** Every upstream that answered refused it, and none may have taken it. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It cannot be known whether a node has it (time-out, connection lost after sending): broadcast again later. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** The upstreams of a network cannot be asked now: 503 `rpc.unavailable`. */
+export class RpcUnavailableError extends Error {
+  override readonly name = 'RpcUnavailableError';
+  readonly retryAfterSeconds: number;
+  constructor(message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterSeconds = options.retryAfterSeconds ?? 2;
+  }
+}
+
+/**
+ * One chain behind the gateway: everything that is particular to it about paying. Methods that ask the chain throw
+ * RpcUnavailableError where no upstream answers; the others neither wait nor throw.
+ */
+export interface ChainAdapter {
+  readonly network: Network;
+  /** A new random correlation reference in the chain's form. */
+  newReference(): Reference;
+  /** The canonical form of a wallet's address; a problem where it is none, or one that nobody can pay to (zero, token, precompile). */
+  parseAddress(text: string): Parsed<Address>;
+  /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */
+  parseHash(text: string): Parsed<TransactionHash>;
+  /** By symbol (any case) or address. */
+  token(text: string): Token | null;
+  build(request: BuildRequest): Promise<BuildResult>;
+  /** False when the bytes of this build can provably not land any more. */
+  canLand(build: Build): Promise<boolean>;
+  /** Decodes what a wallet gave: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. */
+  parseSubmitted(text: string): Parsed<Submitted>;
+  /** The transaction that was sent elsewhere, read from the chain; null while no upstream shows it. */
+  fetchSent(hash: TransactionHash): Promise<SignedTransaction | null>;
+  /** By meaning, not bytes: the fulfiller signed it, and it pays exactly these terms and does nothing else. `sent`: it is out already, so whether it can land is not asked. */
+  verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification>;
+  broadcast(transaction: SignedTransaction): Promise<BroadcastResult>;
+  /** A well-formed hash and address for what a simulation has to show. */
+  synthetic(): { readonly hash: TransactionHash; readonly address: Address };
+  /** True when an upstream answers. */
+  ready(timeoutMs: number): Promise<boolean>;
+}
+
+// Watching -----------------------------------------------------------------------------------------------------------
+
+/** What a watcher needs to know of an intent. */
+export interface WatchedIntent {
+  readonly id: IntentId;
+  readonly status: IntentStatus;
+  readonly terms: PaymentTerms;
+  /** The live submission, if any. */
+  readonly submission: Submission | null;
+  readonly settlement: Settlement | null;
+  readonly createdAt: Instant;
+}
+
+/** The intents of one network that are watched now, indexed for matching. Changes only between steps. */
+export interface WatchSet {
+  readonly size: number;
+  byReference(reference: Reference): WatchedIntent | undefined;
+  /** True where some watched intent is to be paid to this address. */
+  hasRecipient(address: Address): boolean;
+  /** All recipients, each once. */
+  recipients(): readonly Address[];
+  /** Intents with a live submission. */
+  submitted(): Iterable<WatchedIntent & { readonly submission: Submission }>;
+  /** Intents whose settlement is not finalized. */
+  settling(): Iterable<WatchedIntent & { readonly settlement: Settlement }>;
+}
+
+/** Where an observer stands, as JSON: stored as it is, understood by its adapter only. */
+export type Cursor = Readonly<Record<string, unknown>>;
+
+export interface Step {
+  readonly observations: readonly Observation[];
+  /** Stored after the observations are acknowledged by the log. */
+  readonly cursor: Cursor;
+  /** For logs and metrics: the block or slot of the head, and how far behind it this step ended. */
+  readonly head: bigint;
+  readonly behind: bigint;
+  /** Something to tell the operator: the chain is another one than before, a head below the cursor. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Follows one network. A step is: learn the head, let the caller bring the watch set up to the log's end (so that no
+ * block is passed before its intents are known), then scan up to that head. Everything needed after a restart is in the
+ * cursor; memory only saves work. Repeating a step gives the same observations: the domain counts each once.
+ */
+export interface ChainObserver {
+  readonly network: Network;
+  /** How long to wait between steps when there is nothing to catch up with. */
+  readonly intervalMs: number;
+  /** How long after `preparedAt` a submission that nobody recorded as broadcast is sent again, and how often a live one is. */
+  readonly rebroadcastAfterMs: number;
+  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step>;
+}
