@@ -1,5 +1,5 @@
 import type { Command, CommandData, EventData, EventType, Expire, IntentEvent, IntentStatus, Observation, ObservationData, PublicIntent, Refusal } from '@pf/domain';
-import { INTENT_STATUSES, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { INTENT_STATUSES, PAYMENT_TERMS, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
 import { accountId, address, bigintText, chainId, commandId, instant, intentId, reference, tokenAddress, toJson, transactionHash } from './scalars.ts';
@@ -129,7 +129,7 @@ const eventData = {
   confirmation_lost: z.object({ hash: transactionHash }),
   confirmation_restored: z.object({ landing }),
   extra_payment_observed: z.object({ landing }),
-  mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(['token', 'recipient', 'amount', 'sender'])) }),
+  mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
 
 /** The schema of one event type's data: for docs, and for readers that want one type. */

@@ -38,6 +38,10 @@ export interface Landing {
   readonly transfer: Transfer;
 }
 
+/** In what a landing can be other than the intent asks for. `sender`: the requestor paid itself. `reference`: it pays something else. */
+export const PAYMENT_TERMS = ['token', 'recipient', 'amount', 'sender', 'reference'] as const;
+export type PaymentTerm = (typeof PAYMENT_TERMS)[number];
+
 /** What each event carries: enough to fold the state from the events alone. */
 export interface EventData {
   'intent.created': CreateData & { readonly accountId: AccountId; readonly livemode: boolean; readonly refundOf: IntentId | null };
@@ -74,8 +78,7 @@ export interface EventData {
   confirmation_lost: { readonly hash: TransactionHash };
   confirmation_restored: { readonly landing: Landing };
   extra_payment_observed: { readonly landing: Landing };
-  /** `differs`: which of token, recipient, amount, sender are not what the intent asks for. */
-  mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly ('token' | 'recipient' | 'amount' | 'sender')[] };
+  mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
 }
 
 /** An event of one intent: the domain's half of what the log holds. */

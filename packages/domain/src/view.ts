@@ -1,11 +1,11 @@
-import type { IntentId } from './ids.ts';
-import type { Instant } from './ids.ts';
+import type { Instant, IntentId } from './ids.ts';
 import type { Direction, IntentStatus, Metadata, PaymentIntent } from './intent.ts';
 
-/** The PaymentIntent of spec.md part 2.1, as it stands in answers, events and webhooks. Every field is always present. */
+/** A Payment Intent as integrators see it: exactly the fields of spec.md part 2.1. Times are ISO 8601 UTC with milliseconds. */
 export interface PublicIntent {
   readonly id: IntentId;
-  readonly idempotencyKey: string | null;
+  /** Absent where the client gave none: the one field that is optional and not nullable. */
+  readonly idempotencyKey?: string;
   readonly chain: string;
   readonly token: string;
   readonly tokenAddress: string;
@@ -33,38 +33,76 @@ export interface PublicIntent {
   readonly livemode: boolean;
 }
 
-const iso = (at: Instant): string => new Date(at).toISOString();
-const isoOrNull = (at: Instant | null): string | null => (at === null ? null : iso(at));
+type PublicField = Exclude<keyof PublicIntent, 'state'> | 'status';
 
-/** What the world sees of an intent. The order of keys is fixed: webhooks are signed over these bytes. */
-export function view(intent: PaymentIntent): PublicIntent {
-  return {
-    id: intent.id,
-    idempotencyKey: intent.idempotencyKey,
-    chain: intent.chain,
-    token: intent.token,
-    tokenAddress: intent.tokenAddress,
-    amount: intent.amount,
-    amountBaseUnits: intent.amountBaseUnits.toString(),
-    requestor: intent.requestor,
-    fulfiller: intent.fulfiller,
-    direction: intent.direction,
-    state: intent.status,
-    retryRequired: intent.retryRequired,
-    pendingAtExpiry: intent.pendingAtExpiry,
-    reference: intent.reference,
-    txSignature: intent.txSignature,
-    detectedAt: isoOrNull(intent.detectedAt),
-    ataRentLamports: intent.ataRentLamports,
-    ttlSeconds: intent.ttlSeconds,
-    expiresAt: iso(intent.expiresAt),
-    createdAt: iso(intent.createdAt),
-    updatedAt: iso(intent.updatedAt),
-    confirmedAt: isoOrNull(intent.confirmedAt),
-    finalizedAt: isoOrNull(intent.finalizedAt),
-    metadata: intent.metadata,
-    refundedBy: intent.refundedBy,
-    refundOf: intent.refundOf,
-    livemode: intent.livemode,
-  };
-}
+/** The fields of a PaymentIntent that its public view shows. The type makes it complete: a field too few or too many does not compile. */
+const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
+  id: true,
+  idempotencyKey: true,
+  chain: true,
+  token: true,
+  tokenAddress: true,
+  amount: true,
+  amountBaseUnits: true,
+  requestor: true,
+  fulfiller: true,
+  direction: true,
+  status: true,
+  retryRequired: true,
+  pendingAtExpiry: true,
+  reference: true,
+  txSignature: true,
+  detectedAt: true,
+  ataRentLamports: true,
+  ttlSeconds: true,
+  expiresAt: true,
+  createdAt: true,
+  updatedAt: true,
+  confirmedAt: true,
+  finalizedAt: true,
+  metadata: true,
+  refundedBy: true,
+  refundOf: true,
+  livemode: true,
+};
+
+/** True for a field that integrators see: only such a change moves `updatedAt`. */
+export const isPublicField = (field: keyof PaymentIntent): boolean => Object.hasOwn(PUBLIC_FIELDS, field);
+
+/** An instant as the API writes it: ISO 8601, UTC, milliseconds. */
+export const isoTime = (at: Instant): string => new Date(at).toISOString();
+const isoTimeOrNull = (at: Instant | null): string | null => (at === null ? null : isoTime(at));
+
+/**
+ * The public view of an intent (spec.md part 2.1): what the API answers and webhooks carry. The order of the keys is part
+ * of the result, because the bytes of a webhook are signed and kept.
+ */
+export const view = (intent: PaymentIntent): PublicIntent => ({
+  id: intent.id,
+  ...(intent.idempotencyKey === null ? {} : { idempotencyKey: intent.idempotencyKey }),
+  chain: intent.chain,
+  token: intent.token,
+  tokenAddress: intent.tokenAddress,
+  amount: intent.amount,
+  amountBaseUnits: intent.amountBaseUnits.toString(),
+  requestor: intent.requestor,
+  fulfiller: intent.fulfiller,
+  direction: intent.direction,
+  state: intent.status,
+  retryRequired: intent.retryRequired,
+  pendingAtExpiry: intent.pendingAtExpiry,
+  reference: intent.reference,
+  txSignature: intent.txSignature,
+  detectedAt: isoTimeOrNull(intent.detectedAt),
+  ataRentLamports: intent.ataRentLamports,
+  ttlSeconds: intent.ttlSeconds,
+  expiresAt: isoTime(intent.expiresAt),
+  createdAt: isoTime(intent.createdAt),
+  updatedAt: isoTime(intent.updatedAt),
+  confirmedAt: isoTimeOrNull(intent.confirmedAt),
+  finalizedAt: isoTimeOrNull(intent.finalizedAt),
+  metadata: intent.metadata,
+  refundedBy: intent.refundedBy,
+  refundOf: intent.refundOf,
+  livemode: intent.livemode,
+});

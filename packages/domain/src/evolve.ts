@@ -1,0 +1,201 @@
+import type { TransactionHash } from './ids.ts';
+import type { IntentEvent, Landing } from './event.ts';
+import type { PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './intent.ts';
+import { transferKey } from './landing.ts';
+import { isLive, liveSubmission } from './submission.ts';
+import { isPublicField } from './view.ts';
+
+/** An event that is not the next one of this intent: the log or its reader is broken. */
+export class VersionGapError extends Error {
+  override readonly name = 'VersionGapError';
+}
+
+type Change = Partial<PaymentIntent>;
+
+/**
+ * Folds one event into the intent. Total over all events and states: what an event says has happened.
+ * @param state what the events before it made; undefined before the first.
+ * @throws VersionGapError when the event is of another intent or not the next version.
+ */
+export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): PaymentIntent => {
+  if (event.type === 'intent.created') return born(state, event);
+  if (state?.id !== event.intentId || event.version !== state.version + 1) {
+    throw new VersionGapError(`${event.type} is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0} of ${state?.id ?? 'nothing'}`);
+  }
+  const change = changeBy(state, event);
+  return { ...state, ...change, version: event.version, updatedAt: showsIn(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt };
+};
+
+const born = (state: PaymentIntent | undefined, event: Extract<IntentEvent, { type: 'intent.created' }>): PaymentIntent => {
+  if (state !== undefined || event.version !== 1) throw new VersionGapError(`intent.created is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0}`);
+  const { data, at } = event;
+  return {
+    id: event.intentId,
+    version: 1,
+    accountId: data.accountId,
+    livemode: data.livemode,
+    idempotencyKey: data.idempotencyKey,
+    chain: data.chain,
+    token: data.token,
+    tokenAddress: data.tokenAddress,
+    decimals: data.decimals,
+    amount: data.amount,
+    amountBaseUnits: data.amountBaseUnits,
+    requestor: data.requestor,
+    fulfiller: data.fulfiller,
+    direction: data.direction,
+    status: 'created',
+    retryRequired: false,
+    pendingAtExpiry: false,
+    reference: data.reference,
+    txSignature: null,
+    ataRentLamports: null,
+    ttlSeconds: data.ttlSeconds,
+    metadata: data.metadata,
+    refundedBy: null,
+    refundOf: data.refundOf,
+    createdAt: at,
+    updatedAt: at,
+    expiresAt: at + data.ttlSeconds * 1000,
+    detectedAt: null,
+    confirmedAt: null,
+    finalizedAt: null,
+    closedAt: null,
+    simulated: false,
+    build: null,
+    submissions: [],
+    settlement: null,
+    transfers: [],
+  };
+};
+
+/** True when the change is one that integrators see. */
+const showsIn = (state: PaymentIntent, change: Change): boolean => {
+  for (const field of Object.keys(change) as (keyof PaymentIntent)[]) {
+    if (change[field] !== state[field] && isPublicField(field)) return true;
+  }
+  return false;
+};
+
+const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'intent.created' }>): Change => {
+  switch (event.type) {
+    case 'intent.detected':
+      return { detectedAt: event.at };
+    case 'intent.updated':
+      return event.data.ttlSeconds === undefined ? event.data : { ...event.data, expiresAt: state.createdAt + event.data.ttlSeconds * 1000 };
+    case 'transaction_built': {
+      const { fulfiller, transaction, lifetime } = event.data;
+      return { fulfiller, ataRentLamports: transaction.ataRentLamports, build: { version: event.version, fulfiller, transaction, lifetime } };
+    }
+    case 'submission_prepared':
+      return { submissions: prepared(state, event.data.transaction, event.data.attempts, event.at) };
+    case 'submission_released': {
+      const { hash, outcome } = event.data;
+      if (outcome === 'refused') return { submissions: marked(state, hash, { status: 'released' }) };
+      // What can never land used up its nonce or its time, and so did the build it came from.
+      return { submissions: marked(state, hash, { status: 'dropped' }), ...(state.status === 'created' ? { build: null } : {}) };
+    }
+    case 'intent.pending': {
+      const { hash, fulfiller, simulated } = event.data;
+      // A released one was sent after all; while another is live it is only this event's way to its landing.
+      const revived: SubmissionStatus | undefined = liveSubmission(state) === undefined ? 'live' : undefined;
+      const submissions = marked(state, hash, { broadcastAt: event.at, ...(revived === undefined ? {} : { status: revived }) });
+      return { status: 'pending', retryRequired: false, txSignature: hash, fulfiller, submissions, simulated: state.simulated || simulated };
+    }
+    case 'intent.confirmed': {
+      const { hash, fulfiller, landing, simulated } = event.data;
+      return {
+        ...landed(state, hash, landing, false),
+        status: 'confirmed',
+        retryRequired: false,
+        txSignature: hash,
+        fulfiller,
+        confirmedAt: event.at,
+        finalizedAt: null,
+        closedAt: null,
+        simulated: state.simulated || simulated,
+      };
+    }
+    case 'intent.finalized': {
+      const { hash, landing, simulated } = event.data;
+      return { ...landed(state, hash, landing, true), status: 'finalized', finalizedAt: event.at, closedAt: event.at, simulated: state.simulated || simulated };
+    }
+    case 'intent.failed': {
+      const { hash, simulated } = event.data;
+      return {
+        status: 'failed',
+        retryRequired: false,
+        txSignature: hash ?? state.txSignature,
+        closedAt: event.at,
+        simulated: state.simulated || simulated,
+        submissions: hash === null ? state.submissions : ended(state, hash),
+      };
+    }
+    case 'intent.expired': {
+      const { pendingAtExpiry, simulated } = event.data;
+      return { status: 'expired', retryRequired: false, pendingAtExpiry, closedAt: event.at, simulated: state.simulated || simulated };
+    }
+    case 'intent.cancelled':
+      return { status: 'cancelled', retryRequired: false, closedAt: event.at, simulated: state.simulated || event.data.cause === 'simulated' };
+    case 'intent.retry_required': {
+      const { hash, simulated } = event.data;
+      const submissions = marked(state, hash, { status: 'dropped' });
+      return { status: 'created', retryRequired: true, txSignature: null, submissions, build: null, simulated: state.simulated || simulated };
+    }
+    case 'refund_linked':
+      return { refundedBy: event.data.refundIntentId };
+    case 'refund_released':
+      return { refundedBy: null };
+    case 'confirmation_lost': {
+      const lost = state.settlement;
+      if (lost === null) return {};
+      // The chain has undone this transfer: should it come again, it is a new one.
+      const key = transferKey(lost);
+      return { settlement: { ...lost, lost: true }, transfers: state.transfers.filter((transfer) => transfer !== key) };
+    }
+    case 'confirmation_restored': {
+      const { landing } = event.data;
+      return { ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false), txSignature: landing.hash, fulfiller: landing.transfer.from };
+    }
+    case 'extra_payment_observed':
+    case 'mismatched_payment_observed': {
+      const { landing } = event.data;
+      return { transfers: counted(state, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
+    }
+    default:
+      return event satisfies never;
+  }
+};
+
+/** The submissions with this one changed; the same array when it is none of ours. */
+const marked = (state: PaymentIntent, hash: TransactionHash, change: Partial<Submission>): readonly Submission[] => {
+  const at = state.submissions.findIndex((submission) => submission.hash === hash);
+  const found = state.submissions[at];
+  return found === undefined ? state.submissions : state.submissions.with(at, { ...found, ...change });
+};
+
+/** A new claim, or the old one once more. Another that was live had the same sender and nonce: this one takes its place. */
+const prepared = (state: PaymentIntent, transaction: PreparedTransaction, attempts: number, at: number): readonly Submission[] => {
+  const earlier = state.submissions.find(({ hash }) => hash === transaction.hash);
+  const claim: Submission = { ...transaction, status: 'live', attempts, preparedAt: at, broadcastAt: earlier?.broadcastAt ?? null };
+  const others = state.submissions.map((submission): Submission => (submission.status === 'live' ? { ...submission, status: 'replaced' } : submission));
+  return earlier === undefined ? [...others, claim] : others.with(state.submissions.indexOf(earlier), claim);
+};
+
+/** After `intent.failed`: what was live reverted; what had landed and was lost is dead. A landing of other terms stays one. */
+const ended = (state: PaymentIntent, hash: TransactionHash): readonly Submission[] => {
+  if (isLive(state, hash)) return marked(state, hash, { status: 'reverted' });
+  return state.settlement?.lost === true && state.settlement.hash === hash ? marked(state, hash, { status: 'dropped' }) : state.submissions;
+};
+
+/** The settlement by a landing; a simulated one (null) has no evidence, and leaves what there is of it. */
+const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | null, finalized: boolean): Change => {
+  const submissions = marked(state, hash, { status: 'landed' });
+  if (landing === null) return { submissions, settlement: state.settlement === null ? null : { ...state.settlement, finalized } };
+  return { submissions, settlement: { hash, transfer: landing.transfer, finalized, lost: false }, transfers: counted(state, landing) };
+};
+
+const counted = (state: PaymentIntent, landing: Landing): readonly string[] => {
+  const key = transferKey(landing);
+  return state.transfers.includes(key) ? state.transfers : [...state.transfers, key];
+};
