@@ -14,7 +14,7 @@ export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '**/generated/', '.tools/', '.local/', 'coverage/', '**/*.mjs', '**/prisma.config.ts'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: ['tsconfig.tests.json', 'packages/*/tsconfig.json', 'services/*/tsconfig.json', 'infra/*/tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       'max-lines': ['error', 400],

@@ -154,6 +154,10 @@ export interface EventEnvelope {
 }
 export const EVENT_SCHEMA_VERSION = 1;
 
+// Written by view() of the domain in the same breath as the event. It passes through untouched, the order of its keys
+// too: webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
+const publicIntent = z.custom<PublicIntent>((value) => typeof value === 'object' && value !== null && 'id' in value && 'state' in value);
+
 const envelope = z.object({
   eventId: z.string(),
   type: z.enum([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES]),
@@ -166,14 +170,13 @@ const envelope = z.object({
   at: z.iso.datetime({ precision: 3 }),
   trace,
   data: z.unknown(),
-  // Written by view() of the domain in the same breath as the event; readers take it as the record has it.
-  intent: z.looseObject({ id: intentId, state: z.enum(INTENT_STATUSES) }),
+  intent: publicIntent,
 });
 
 /** Parses a record of `intent.events`, its data by the schema of its type. Throws SyntaxError or ZodError. */
 export function parseEvent(text: string): EventEnvelope {
   const parsed = envelope.parse(JSON.parse(text));
-  return { ...parsed, data: eventData[parsed.type].parse(parsed.data) as IntentEvent['data'], intent: parsed.intent as unknown as PublicIntent };
+  return { ...parsed, data: eventData[parsed.type].parse(parsed.data) };
 }
 export const encodeEvent = (event: EventEnvelope): string => toJson(event);
 
@@ -226,8 +229,8 @@ export interface Reply {
   readonly outcome: Outcome;
   readonly intent: PublicIntent | null;
 }
-const replies = z.array(z.object({ outcome, intent: z.looseObject({ id: intentId }).nullable() }));
-export const parseReplies = (text: string): readonly Reply[] => replies.parse(JSON.parse(text)) as unknown as readonly Reply[];
+const replies = z.array(z.object({ outcome, intent: publicIntent.nullable() }));
+export const parseReplies = (text: string): readonly Reply[] => replies.parse(JSON.parse(text));
 export const encodeReplies = (value: readonly Reply[]): string => toJson(value);
 
 /** A notice on an intent's channel: something public may have changed; `version` is the newest. A hint, never the truth. */

@@ -9,7 +9,7 @@ const SHUTDOWN_MS = 25_000;
 export interface ServiceContext {
   readonly log: Logger;
   /** Registers what must be closed; closed in reverse order, each awaited. */
-  onShutdown(name: string, close: () => Promise<unknown> | unknown): void;
+  onShutdown(name: string, close: () => unknown): void;
   /** For what cannot be mended in this process: says why, closes what can be closed and exits with 1. The supervisor starts it again. */
   crash(error: Error): void;
 }
@@ -27,7 +27,7 @@ export function runService(name: string, start: (context: ServiceContext) => Pro
     throw error;
   }
   startTelemetry();
-  const closers: { name: string; close: () => Promise<unknown> | unknown }[] = [];
+  const closers: { name: string; close: () => unknown }[] = [];
   let stopping = false;
 
   const stop = async (exitCode: number): Promise<void> => {
