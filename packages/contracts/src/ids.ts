@@ -43,4 +43,5 @@ export const eventIdOf = (id: IntentId, version: number): string =>
 
 export const newDeliveryId = (): string => `whd_${base58.encode(randomBytes(BYTES))}`;
 export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(BYTES))}` as AccountId;
+export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;

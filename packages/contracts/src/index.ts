@@ -1,3 +1,4 @@
+export * from './account.ts';
 export * from './ids.ts';
 export * from './intent-state.ts';
 export * from './messages.ts';

@@ -1,0 +1,28 @@
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+
+/** What an account has bought (decisions.md, accounts and plans): plans are data, what each allows is the gateway's. */
+export const PLANS = ['free', 'growth', 'scale'] as const;
+export const plan = z.enum(PLANS);
+export type Plan = z.infer<typeof plan>;
+
+/** What a key may do: everything, or only what an app in a payer's hands needs. */
+export const KEY_SCOPES = ['full', 'payer'] as const;
+export const keyScope = z.enum(KEY_SCOPES);
+export type KeyScope = z.infer<typeof keyScope>;
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const SECRET_LENGTH = 32;
+const pattern = /^pk_(live|test)_[A-Za-z0-9]{32}$/;
+
+/** A new API key in plain text: `pk_live_` or `pk_test_` and 32 characters, 190 bits. Shown once, never stored. */
+export function newApiKey(livemode: boolean): string {
+  const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  return `pk_${livemode ? 'live' : 'test'}_${secret}`;
+}
+
+/** False for text that can be no key: it need not be looked up. */
+export const isApiKey = (text: string): boolean => pattern.test(text);
+
+/** What may be shown of a key afterwards: its prefix and its last four characters. */
+export const apiKeyHint = (key: string): string => `${key.slice(0, 8)}…${key.slice(-4)}`;
