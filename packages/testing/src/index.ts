@@ -1,1 +1,5 @@
-export {};
+export * from './api-client.ts';
+export * from './evm-wallet.ts';
+export * from './stack.ts';
+export * from './until.ts';
+export * from './webhook-receiver.ts';

@@ -1,0 +1,58 @@
+import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+
+export interface ApiError {
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+  readonly details: Record<string, unknown> | null;
+}
+export interface ApiAnswer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body & { readonly error?: ApiError };
+}
+export interface IntentBody {
+  readonly intent: PublicIntent;
+}
+export interface BuildBody extends IntentBody {
+  readonly transaction: UnsignedTransaction;
+}
+export interface SubmitBody extends IntentBody {
+  readonly txSignature: string;
+}
+
+/** The HTTP API as a plain client sees it: no retries, nothing hidden. */
+export interface ApiClient {
+  request<Body = IntentBody>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer<Body>>;
+  create(body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
+  get(id: string): Promise<ApiAnswer<IntentBody>>;
+  detected(id: string): Promise<ApiAnswer<IntentBody>>;
+  cancel(id: string): Promise<ApiAnswer<IntentBody>>;
+  build(id: string, fulfiller?: string): Promise<ApiAnswer<BuildBody>>;
+  submit(id: string, signedTransaction: string, fulfiller: string): Promise<ApiAnswer<SubmitBody>>;
+}
+
+/** @param baseUrl with `/v1` @param apiKey null: requests carry no key */
+export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
+  async function request<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer<Body>> {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as ApiAnswer<Body>['body'] };
+  }
+  return {
+    request,
+    create: (body) => request('POST', '/intents', body),
+    get: (id) => request('GET', `/intents/${id}`),
+    detected: (id) => request('POST', `/intents/${id}/detected`),
+    cancel: (id) => request('POST', `/intents/${id}/cancel`),
+    build: (id, fulfiller) => request('POST', `/intents/${id}/build`, fulfiller === undefined ? {} : { fulfiller }),
+    submit: (id, signedTransaction, fulfiller) => request('POST', `/intents/${id}/submit`, { signedTransaction, fulfiller }),
+  };
+}

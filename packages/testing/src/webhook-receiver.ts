@@ -1,0 +1,52 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PublicEventType, PublicIntent } from '@pf/domain';
+
+export interface ReceivedWebhook {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+  readonly body: { readonly eventId: string; readonly type: PublicEventType; readonly createdAt: string; readonly livemode: boolean; readonly data: { readonly intent: PublicIntent } };
+  /** When it came, milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** An integrator's endpoint on loopback. `answer` may be changed at any time: a status, or a function of the delivery. */
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly received: readonly ReceivedWebhook[];
+  answer: number | ((webhook: ReceivedWebhook) => number | Promise<number>);
+  close(): Promise<void>;
+}
+
+export async function webhookReceiver(onWebhook: (webhook: ReceivedWebhook) => void = () => undefined): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = [];
+  const receiver = { answer: 200 as WebhookReceiver['answer'] };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString('utf8');
+      const webhook = { headers: request.headers, raw, body: JSON.parse(raw) as ReceivedWebhook['body'], at: Date.now() };
+      received.push(webhook);
+      onWebhook(webhook);
+      void Promise.resolve(typeof receiver.answer === 'number' ? receiver.answer : receiver.answer(webhook)).then((status) => response.writeHead(status).end());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(receiver, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    received,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+/** What a receiver does with X-PF-Signature: the HMAC of the raw bytes under the whole secret, compared in constant time. */
+export function hasValidSignature(webhook: ReceivedWebhook, secret: string): boolean {
+  const expected = createHmac('sha256', secret).update(webhook.raw).digest();
+  const given = Buffer.from(String(webhook.headers['x-pf-signature'] ?? ''), 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
