@@ -1,3 +1,5 @@
+export * from './broken-rule.ts';
+export * from './decide.ts';
 export * from './decision.ts';
 export * from './event.ts';
 export * from './evolve.ts';
