@@ -1,0 +1,34 @@
+import { type Logger, variables } from '@pf/runtime';
+import { z } from 'zod';
+import type { EventLogOptions } from './options.ts';
+
+/** The variables of every service that speaks to Kafka: spread into its loadConfig(). */
+export const kafkaVariables = {
+  KAFKA_BROKERS: variables.kafkaBrokers,
+  KAFKA_PARTITIONS: variables.kafkaPartitions,
+  /** Before the names of topics, groups and transactional ids: several stacks can share a cluster. */
+  KAFKA_PREFIX: z.string().regex(/^[\w.-]*$/).default(''),
+  KAFKA_REPLICATION: z.coerce.number().int().min(1).max(5).default(1),
+  KAFKA_SESSION_TIMEOUT_MS: z.coerce.number().int().min(500).max(60_000).default(6_000),
+  KAFKA_TLS: variables.flag,
+  KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
+  KAFKA_SASL_USERNAME: z.string().optional(),
+  KAFKA_SASL_PASSWORD: z.string().optional(),
+};
+type KafkaEnvironment = z.infer<z.ZodObject<typeof kafkaVariables>>;
+
+/** The options of createEventLog() that the environment gives. */
+export function eventLogOptions(environment: KafkaEnvironment, clientId: string, logger: Logger): EventLogOptions {
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = environment;
+  return {
+    brokers: environment.KAFKA_BROKERS,
+    partitions: environment.KAFKA_PARTITIONS,
+    clientId,
+    prefix: environment.KAFKA_PREFIX,
+    replication: environment.KAFKA_REPLICATION,
+    ssl: environment.KAFKA_TLS,
+    ...(mechanism && { sasl: { mechanism, username, password } }),
+    sessionTimeoutMs: environment.KAFKA_SESSION_TIMEOUT_MS,
+    logger,
+  };
+}
