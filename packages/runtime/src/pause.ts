@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Waits; ends early, without an error, when the signal aborts. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, signal ? { signal } : {});
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
+}
+
+/** Growing waits between tries: doubled each time up to the longest, at random between half and all of it. */
+export class BackOff {
+  readonly #firstMs: number;
+  readonly #longestMs: number;
+  #nextMs: number;
+
+  constructor(firstMs: number, longestMs: number) {
+    this.#firstMs = firstMs;
+    this.#longestMs = longestMs;
+    this.#nextMs = firstMs;
+  }
+
+  wait(signal?: AbortSignal): Promise<void> {
+    const ms = this.#nextMs * (0.5 + Math.random() / 2);
+    this.#nextMs = Math.min(this.#nextMs * 2, this.#longestMs);
+    return pause(ms, signal);
+  }
+
+  reset(): void {
+    this.#nextMs = this.#firstMs;
+  }
+}
