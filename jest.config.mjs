@@ -13,6 +13,6 @@ export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.unit.test.ts'] },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.integration.test.ts'] },
-    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e.test.ts'] },
+    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/packages/testing/e2e/**/*.e2e.test.ts'] },
   ],
 };

@@ -1,4 +1,5 @@
 export * from './api-client.ts';
+export * from './cluster.ts';
 export * from './evm-wallet.ts';
 export * from './stack.ts';
 export * from './until.ts';

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createAccount, createKey, type Database, migrate, openDatabase } from '@pf/database';
+import { createEventLog, type EventLog } from '@pf/event-log';
+import pg from 'pg';
+import { type BackingStack, chainOf, readBackingStack, stackFile } from './stack.ts';
+import { until } from './until.ts';
+
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
+const PARTITIONS = 6;
+const SERVICES = path.join(import.meta.dirname, '../../../services');
+
+/** One process of a service. */
+export interface Instance {
+  readonly service: ServiceName;
+  /** Where it listens: the API (gateway) or its health. */
+  readonly url: string;
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when the process is gone. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+/** Where the services reach the backing parts: a test puts a proxy between to take one away. */
+export type Detours = Partial<Record<'database' | 'redis' | 'kafka', string>>;
+
+/**
+ * Services of a test's own, on the stack's Postgres, Redis, Kafka and chains but with a database and topics of their own:
+ * they can be killed, stopped and cut off without disturbing anything else.
+ */
+export interface Cluster {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly log: EventLog;
+  readonly prefix: string;
+  readonly accountId: string;
+  readonly apiKeys: { readonly test: string; readonly live: string };
+  /** Starts a process and waits until it is ready. */
+  start(service: ServiceName, options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean }): Promise<Instance>;
+  /** Kills what still runs and drops the database. */
+  close(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A URL on another host and port. */
+export function via(url: string, hostAndPort: string): string {
+  const changed = new URL(url);
+  changed.host = hostAndPort;
+  return changed.href;
+}
+
+export async function startCluster(stack: BackingStack = readBackingStack()): Promise<Cluster> {
+  const name = `pf_test_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: stack.database });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name}`);
+  const databaseUrl = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
+  await migrate(databaseUrl);
+  const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
+  const account = await createAccount(database, { name: 'test' });
+  const [test, live] = await Promise.all([true, false].map((isTest) => createKey(database, { accountId: account.id, livemode: !isTest })));
+  if (!test || !live) throw new Error('no keys were made');
+  const prefix = `${name}.`;
+  const log = createEventLog({ brokers: stack.kafka.split(','), partitions: PARTITIONS, clientId: 'test', prefix });
+  await log.createTopics();
+  const secretsKey = randomBytes(32).toString('base64');
+  const logs = path.join(path.dirname(stackFile()), 'test-logs', name);
+  mkdirSync(logs, { recursive: true });
+  const running = new Set<Instance>();
+
+  async function start(service: ServiceName, { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {}): Promise<Instance> {
+    const port = await freePort();
+    const child = spawn(process.execPath, [path.join(SERVICES, service, 'dist/main.js')], {
+      env: {
+        PATH: process.env['PATH'],
+        LOG_LEVEL: 'info',
+        DATABASE_URL: detours.database ? via(databaseUrl, detours.database) : databaseUrl,
+        REDIS_URL: detours.redis ? via(stack.redis, detours.redis) : stack.redis,
+        KAFKA_BROKERS: detours.kafka ?? stack.kafka,
+        KAFKA_PARTITIONS: String(PARTITIONS),
+        KAFKA_PREFIX: prefix,
+        KAFKA_SESSION_TIMEOUT_MS: '3000',
+        SECRETS_KEY: secretsKey,
+        RPC_BASE_SEPOLIA: chainOf(stack, 'base').rpcUrl,
+        RPC_BASE: chainOf(stack, 'baseLive').rpcUrl,
+        NETWORKS: 'eip155:84532',
+        WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
+        ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const file = createWriteStream(path.join(logs, `${service}-${String(child.pid)}.log`));
+    child.stdout.pipe(file, { end: false });
+    child.stderr.pipe(file, { end: false });
+    const exited = once(child, 'exit').then(([code, signal]) => {
+      running.delete(instance);
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null };
+    });
+    const instance: Instance = { service, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, exited, kill: (signal) => child.kill(signal) };
+    running.add(instance);
+    if (wait) {
+      await until(`${service} to be ready (its log: ${String(file.path)})`, async () => {
+        if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
+        return (await fetch(`${instance.url}/readyz`)).ok;
+      }, 30_000);
+    }
+    return instance;
+  }
+
+  return {
+    database,
+    databaseUrl,
+    log,
+    prefix,
+    accountId: account.id,
+    apiKeys: { test: test.key, live: live.key },
+    start,
+    async close() {
+      await Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited)));
+      await database.close();
+      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await admin.end();
+    },
+  };
+}
