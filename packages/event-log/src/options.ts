@@ -11,12 +11,15 @@ export interface EventLogOptions {
   /** Copies of every partition: 1 locally, 3 in production (with 2 of them in sync to accept a record). Default 1. */
   readonly replication?: number;
   readonly ssl?: boolean;
-  readonly sasl?: { readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; readonly username: string; readonly password: string };
+  readonly sasl?: Sasl;
   /** How long a member of a group may be silent before its partitions go to another: the take-over time after kill -9. Default 6000. */
   readonly sessionTimeoutMs?: number;
   /** Receives what the client library has to say; a pino logger fits. Default: silence. */
   readonly logger?: LogSink;
 }
+
+type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
+export type Sasl = { [Mechanism in SaslMechanism]: { readonly mechanism: Mechanism; readonly username: string; readonly password: string } }[SaslMechanism];
 
 export interface LogSink {
   debug(fields: object, message: string): void;
@@ -24,3 +27,8 @@ export interface LogSink {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** The least that a broker accepts unless told otherwise. */
+export const SESSION_TIMEOUT_MS = 6_000;
+
+export const SILENT: LogSink = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

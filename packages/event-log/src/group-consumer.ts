@@ -1,0 +1,131 @@
+import type { EachBatchPayload } from 'kafkajs';
+import { stickyAssigner } from './assigner.ts';
+import { createClient, PATIENT_RETRY } from './client.ts';
+import { GroupMember, type MemberWork } from './group-member.ts';
+import type { Names } from './names.ts';
+import { type EventLogOptions, type LogSink, SESSION_TIMEOUT_MS, SILENT } from './options.ts';
+import { BackOff } from './pause.ts';
+import type { GroupConsumer, GroupWork, Topic } from './port.ts';
+import { toLogRecord } from './record.ts';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+/**
+ * A group whose offsets lie with the consumer's own rows: the group only shares the partitions out, and the consumer's
+ * compare-and-set keeps a former owner from writing anything.
+ */
+export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
+  readonly #topic: Topic;
+  readonly #name: string;
+  readonly #work: GroupWork;
+  readonly #member: GroupMember;
+  readonly #log: LogSink;
+  /** Where each partition stands that is being handled; a partition that is (again) being taken up is not here. */
+  readonly #positions = new Map<number, bigint>();
+  #assigned: readonly number[] = [];
+  /** Of the present generation of the group. */
+  #assignment = new AbortController();
+  #takingUp: Promise<void> = Promise.resolve();
+  /** Between a failure and the next try. */
+  readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+
+  constructor(options: EventLogOptions, names: Names, group: string, topic: Topic, work: GroupWork, onCrash: (error: Error) => void) {
+    this.#topic = topic;
+    this.#name = names.topic(topic);
+    this.#work = work;
+    this.#log = options.logger ?? SILENT;
+    this.#member = new GroupMember(
+      {
+        createClient: () => createClient(options, `group-${group}`, PATIENT_RETRY),
+        group: names.group(group),
+        topics: [this.#name],
+        partitions: options.partitions,
+        sessionTimeoutMs: options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
+        assigner: stickyAssigner(() => this.#assigned),
+        onCrash: (error) => {
+          this.joined([]);
+          onCrash(error);
+        },
+      },
+      this,
+    );
+  }
+
+  start(): Promise<void> {
+    return this.#member.start();
+  }
+
+  idleMs(): number {
+    return this.#member.idleMs();
+  }
+
+  async stop(): Promise<void> {
+    this.joined([]);
+    await this.#takingUp;
+    await this.#member.stop();
+  }
+
+  joined(assigned: readonly number[]): void {
+    this.#assignment.abort();
+    this.#assignment = new AbortController();
+    this.#assigned = assigned;
+    this.#positions.clear();
+    if (assigned.length > 0) this.#takeUp(assigned);
+  }
+
+  heartbeat(): void {
+    // Nothing waits for it: what an error has interrupted comes back by itself, and the compare-and-set judges.
+  }
+
+  async batch({ batch, resolveOffset, isStale }: EachBatchPayload): Promise<void> {
+    const { partition } = batch;
+    const { signal } = this.#assignment;
+    const from = this.#positions.get(partition);
+    if (from === undefined || isStale()) return;
+    const last = BigInt(batch.lastOffset());
+    const records = batch.messages.map((message) => toLogRecord(this.#topic, partition, message));
+    try {
+      if (await this.#work.handle(partition, from, { records, next: last + 1n })) {
+        // The library puts the markers that follow behind the last record.
+        const final = records.at(-1);
+        if (signal.aborted || !final) return;
+        this.#backOff.reset();
+        this.#positions.set(partition, last + 1n);
+        resolveOffset(String(final.offset));
+        return;
+      }
+    } catch (error) {
+      this.#log.warn({ err: error, partition }, 'a batch could not be handled');
+    }
+    if (!signal.aborted) this.#takeUp([partition], this.#backOff.wait(signal));
+  }
+
+  /** Pauses the partitions until it is known where to go on. */
+  #takeUp(partitions: readonly number[], after?: Promise<void>): void {
+    for (const partition of partitions) {
+      this.#positions.delete(partition);
+      this.#member.pause(this.#name, partition);
+    }
+    this.#takingUp = Promise.all([this.#takingUp, this.#resume(partitions, this.#assignment.signal, after)]).then(() => undefined);
+  }
+
+  async #resume(partitions: readonly number[], assignment: AbortSignal, after?: Promise<void>): Promise<void> {
+    await after;
+    while (!assignment.aborted) {
+      try {
+        const positions = await this.#work.positions(partitions);
+        if (assignment.aborted) return;
+        for (const partition of partitions) {
+          const position = positions.get(partition) ?? 0n;
+          this.#positions.set(partition, position);
+          this.#member.resume(this.#name, partition, position);
+        }
+        return;
+      } catch (error) {
+        this.#log.warn({ err: error, partitions }, 'it is not known yet where to go on');
+        await this.#backOff.wait(assignment);
+      }
+    }
+  }
+}

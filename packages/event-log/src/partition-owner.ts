@@ -1,0 +1,118 @@
+import type { EachBatchPayload } from 'kafkajs';
+import { stickyAssigner } from './assigner.ts';
+import { BRIEF_RETRY, createClient, PATIENT_RETRY, QUICK_RETRY } from './client.ts';
+import { GroupMember, type MemberWork } from './group-member.ts';
+import { INPUT_TOPICS, type Names, OWNER_GROUP } from './names.ts';
+import { type EventLogOptions, SESSION_TIMEOUT_MS, SILENT } from './options.ts';
+import { OwnedPartition, type PartitionFeed } from './owned-partition.ts';
+import { PartitionWriter } from './partition-writer.ts';
+import type { InputTopic, PartitionOwner, PartitionWork, Slice } from './port.ts';
+import { KafkaLogReader } from './reader.ts';
+import { toLogRecord } from './record.ts';
+
+/** All partitions of one process: a member of the owners' group, and a state machine for each partition. */
+export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, MemberWork {
+  readonly #names: Names;
+  readonly #member: GroupMember;
+  readonly #reader: KafkaLogReader;
+  readonly #partitions: readonly OwnedPartition<Context>[];
+  /** Of the present generation of the group. */
+  #assignment = new AbortController();
+
+  constructor(options: EventLogOptions, names: Names, work: PartitionWork<Context>, onCrash: (error: Error) => void) {
+    this.#names = names;
+    this.#reader = new KafkaLogReader(() => createClient(options, 'owner-reader', BRIEF_RETRY), names, options.partitions);
+    this.#partitions = Array.from({ length: options.partitions }, (_, partition) => {
+      return new OwnedPartition<Context>(partition, {
+        work,
+        feed: this.#feed(),
+        reader: this.#reader,
+        openWriter: () => PartitionWriter.open(createClient(options, `writer-${partition}`, QUICK_RETRY), names, partition),
+        committed: () => this.#committed(partition),
+        log: options.logger ?? SILENT,
+      });
+    });
+    this.#member = new GroupMember(
+      {
+        createClient: () => createClient(options, 'owner', PATIENT_RETRY),
+        group: names.group(OWNER_GROUP),
+        topics: INPUT_TOPICS.map((topic) => names.topic(topic)),
+        partitions: options.partitions,
+        sessionTimeoutMs: options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
+        assigner: stickyAssigner(() => this.owned()),
+        onCrash: (error) => {
+          this.joined([]);
+          onCrash(error);
+        },
+      },
+      this,
+    );
+  }
+
+  start(): Promise<void> {
+    return this.#member.start();
+  }
+
+  owned(): readonly number[] {
+    return [...this.#partitions.keys()].filter((partition) => this.#partitions[partition]?.owning);
+  }
+
+  run(partition: number, after: { readonly topic: InputTopic; readonly offset: bigint } | null, work: () => Promise<Slice<Context>>): Promise<void> {
+    const owned = this.#partitions[partition];
+    if (!owned) return Promise.reject(new RangeError(`There is no partition ${partition}`));
+    return owned.run(after, work);
+  }
+
+  idleMs(): number {
+    return this.#member.idleMs();
+  }
+
+  async stop(): Promise<void> {
+    this.#assignment.abort();
+    // Finished before the group is left: the next owner would fence what is under way.
+    await Promise.all(this.#partitions.map((partition) => partition.stop()));
+    await this.#member.stop();
+    this.joined([]);
+    await this.#reader.close();
+  }
+
+  joined(assigned: readonly number[]): void {
+    this.#assignment.abort();
+    this.#assignment = new AbortController();
+    this.#partitions.forEach((owned, partition) => {
+      if (assigned.includes(partition)) owned.assign(this.#assignment.signal);
+      else owned.revoke();
+    });
+  }
+
+  heartbeat(): void {
+    for (const partition of this.#partitions) partition.heartbeat();
+  }
+
+  async batch({ batch, resolveOffset, isStale, heartbeat }: EachBatchPayload): Promise<void> {
+    const topic = this.#names.inputTopic(batch.topic);
+    if (!topic) return;
+    await this.#partitions[batch.partition]?.consume({
+      topic,
+      records: batch.messages.map((message) => toLogRecord(topic, batch.partition, message)),
+      resolve: (offset) => resolveOffset(String(offset)),
+      isStale,
+      heartbeat,
+    });
+  }
+
+  #feed(): PartitionFeed {
+    return {
+      pause: (partition) => {
+        for (const topic of INPUT_TOPICS) this.#member.pause(this.#names.topic(topic), partition);
+      },
+      resume: (partition, next) => {
+        for (const [topic, offset] of next) this.#member.resume(this.#names.topic(topic), partition, offset);
+      },
+    };
+  }
+
+  async #committed(partition: number): Promise<Map<InputTopic, bigint>> {
+    return new Map(await Promise.all(INPUT_TOPICS.map(async (topic) => [topic, await this.#reader.resumePosition(OWNER_GROUP, topic, partition)] as const)));
+  }
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createEventLog, type EventLog, type EventLogOptions } from '../src/index.ts';
+
+export const PARTITIONS = 6;
+
+/** The broker that tests use: the running stack's. */
+export function brokers(): readonly string[] {
+  const file = process.env['STACK_FILE'] ?? new URL('../../../.local/stack.json', import.meta.url);
+  const stack: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (typeof stack !== 'object' || stack === null || !('kafka' in stack) || typeof stack.kafka !== 'string') throw new Error(`${String(file)} names no kafka brokers`);
+  return stack.kafka.split(',');
+}
+
+/** Options of a log that nothing else uses. */
+export function freshOptions(overrides: Partial<EventLogOptions> = {}): EventLogOptions {
+  return { brokers: brokers(), partitions: PARTITIONS, clientId: 'test', prefix: `test-${randomBytes(6).toString('hex')}.`, ...overrides };
+}
+
+/** The same, with its topics created. */
+export async function freshLog(options: EventLogOptions = freshOptions()): Promise<EventLog> {
+  const log = createEventLog(options);
+  await log.createTopics();
+  return log;
+}
+
+/** Resolves when the condition holds; tests wait for conditions, never for a time. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, withinMs = 20_000): Promise<void> {
+  const giveUp = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > giveUp) throw new Error(`Waited ${withinMs} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
