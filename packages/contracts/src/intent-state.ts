@@ -1,7 +1,7 @@
 import type { Build, Lifetime, Metadata, PaymentIntent, PaymentTerms, PreparedTransaction, Settlement, Submission, Transfer, UnsignedTransaction } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
-import { accountId, address, bigintText, chainId, instant, intentId, reference, toJson, tokenAddress, transactionHash } from './scalars.ts';
+import { accountId, address, baseUnits, bigintText, chainId, instant, intentId, reference, text, toJson, tokenAddress, transactionHash } from './scalars.ts';
 
 /** Schemas of what the domain keeps, as it stands in messages and in the projection's `state` column. */
 export const lifetime = z.discriminatedUnion('kind', [
@@ -51,7 +51,7 @@ export const transfer = z.object({
 
 export const settlement = z.object({ hash: transactionHash, transfer, finalized: z.boolean(), lost: z.boolean() }) satisfies z.ZodType<Settlement>;
 
-export const metadata = z.record(z.string(), z.string()) satisfies z.ZodType<Metadata>;
+export const metadata = z.record(text, text) satisfies z.ZodType<Metadata>;
 
 const paymentIntent = z.object({
   id: intentId,
@@ -64,7 +64,7 @@ const paymentIntent = z.object({
   tokenAddress,
   decimals: z.number().int(),
   amount: z.string(),
-  amountBaseUnits: bigintText,
+  amountBaseUnits: baseUnits,
   requestor: address,
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),

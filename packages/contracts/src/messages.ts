@@ -2,7 +2,7 @@ import type { Command, CommandData, EventData, EventType, Expire, IntentEvent, I
 import { INTENT_STATUSES, PAYMENT_TERMS, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
-import { accountId, address, bigintText, chainId, commandId, instant, intentId, reference, tokenAddress, toJson, transactionHash } from './scalars.ts';
+import { accountId, address, baseUnits, chainId, commandId, instant, intentId, reference, text, tokenAddress, toJson, transactionHash, ttlSeconds } from './scalars.ts';
 
 /** W3C trace context and the id of the HTTP request that began it all; observations begin their own. */
 export const trace = z.object({
@@ -13,18 +13,18 @@ export type Trace = z.infer<typeof trace>;
 
 const none = z.object({});
 const createData = z.object({
-  idempotencyKey: z.string().nullable(),
+  idempotencyKey: text.max(255).nullable(),
   chain: chainId,
-  token: z.string(),
+  token: text.max(64),
   tokenAddress,
   decimals: z.number().int(),
-  amount: z.string(),
-  amountBaseUnits: bigintText,
+  amount: text,
+  amountBaseUnits: baseUnits,
   requestor: address,
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
   reference,
-  ttlSeconds: z.number().int(),
+  ttlSeconds,
   metadata: metadata.nullable(),
 });
 
@@ -33,10 +33,10 @@ const commandData = {
   create: createData,
   update: z.object({
     updatedAt: instant,
-    metadata: z.record(z.string(), z.string().nullable()).nullable().exactOptional(),
-    amount: z.string().exactOptional(),
-    amountBaseUnits: bigintText.exactOptional(),
-    ttlSeconds: z.number().int().exactOptional(),
+    metadata: z.record(text, text.nullable()).nullable().exactOptional(),
+    amount: text.exactOptional(),
+    amountBaseUnits: baseUnits.exactOptional(),
+    ttlSeconds: ttlSeconds.exactOptional(),
   }),
   detect: none,
   record_build: z.object({ fulfiller: address, transaction: unsignedTransaction, lifetime, replaces: z.number().int().nullable() }),
@@ -44,7 +44,7 @@ const commandData = {
   record_broadcast: z.object({ hash: transactionHash }),
   release_submission: z.object({ hash: transactionHash, reason: z.string() }),
   cancel: none,
-  refund: z.object({ refundIntentId: intentId, reference, ttlSeconds: z.number().int() }),
+  refund: z.object({ refundIntentId: intentId, reference, ttlSeconds }),
   simulate: z.object({ targetState: z.enum(INTENT_STATUSES), hash: transactionHash, fulfiller: address }),
 } satisfies { [Type in keyof CommandData]: z.ZodType<CommandData[Type]> };
 
@@ -104,9 +104,9 @@ const eventData = {
   'intent.detected': none,
   'intent.updated': z.object({
     metadata: metadata.nullable().exactOptional(),
-    amount: z.string().exactOptional(),
-    amountBaseUnits: bigintText.exactOptional(),
-    ttlSeconds: z.number().int().exactOptional(),
+    amount: text.exactOptional(),
+    amountBaseUnits: baseUnits.exactOptional(),
+    ttlSeconds: ttlSeconds.exactOptional(),
   }),
   transaction_built: z.object({ fulfiller: address, transaction: unsignedTransaction, lifetime }),
   submission_prepared: z.object({ transaction: preparedTransaction, attempts: z.number().int() }),
