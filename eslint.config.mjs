@@ -40,7 +40,7 @@ export default tseslint.config(
   { files: ['packages/domain/src/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },
   { files: ['packages/testing/**', 'infra/local/**', '**/test/**', 'packages/testing/**'], rules: { 'no-restricted-imports': only('ethers', 'kafka', 'postgres', 'testing', 'services'), 'no-restricted-properties': 'off' } },
-  { files: ['infra/local/**', 'packages/testing/src/**'], rules: { 'no-console': 'off' } },
+  { files: ['infra/local/**', 'packages/testing/**'], rules: { 'no-console': 'off' } },
   {
     files: ['**/test/**/*.ts', 'packages/testing/e2e/**/*.ts'],
     rules: {

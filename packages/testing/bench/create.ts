@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import autocannon from 'autocannon';
+import { type Cluster, startCluster, until } from '@pf/testing';
+
+/**
+ * Creates per second and their latency at several numbers of clients: our gateway → Kafka → intent service → Postgres,
+ * beside two plain services that insert directly. One run, the same Postgres server, the same load, taken in turns, so
+ * that a noisy machine is noisy for all of them. Only the ratios mean something elsewhere.
+ */
+const CLIENTS = [1, 16, 64, 256];
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 2);
+const WARM_UP_SECONDS = 4;
+
+interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly apiKey: string;
+}
+interface Measured {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+async function measure({ url, apiKey }: Target, clients: number, seconds: number): Promise<Measured> {
+  const result = await autocannon({
+    url: `${url}/v1/intents`,
+    connections: clients,
+    duration: seconds,
+    requests: [
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        setupRequest: (request) => ({
+          ...request,
+          body: JSON.stringify({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', idempotencyKey: randomUUID(), metadata: { order: 'A-1001' } }),
+        }),
+      },
+    ],
+  });
+  const created = result.statusCodeStats?.['201']?.count ?? 0;
+  const others = result.requests.total - created;
+  if (result.errors > 0 || others > clients) throw new Error(`${result.errors} errors and ${others} answers other than 201 from ${url}`);
+  return { perSecond: created / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
+}
+
+const children: ChildProcess[] = [];
+async function plain(name: string, script: string, cluster: Cluster, port: number): Promise<Target> {
+  const loader = path.join(import.meta.dirname, script);
+  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', loader], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: cluster.databaseUrl, PORT: String(port), NODE_ENV: 'production' },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  children.push(child);
+  const url = `http://127.0.0.1:${port}`;
+  await until(`${name} to answer`, async () => (await fetch(`${url}/readyz`)).ok, 30_000);
+  return { name, url, apiKey: cluster.apiKeys.test };
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+const clusters = await Promise.all([startCluster(), startCluster(), startCluster()]);
+const [ours, forPg, forPrisma] = clusters;
+try {
+  if (!ours || !forPg || !forPrisma) throw new Error('three clusters are needed');
+  const [gateway] = await Promise.all([ours.start('gateway', { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } }), ours.start('intent', { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } })]);
+  const targets: Target[] = [
+    { name: 'this service', url: gateway.url, apiKey: ours.apiKeys.test },
+    await plain('Express + pg', 'plain-pg.ts', forPg, 4971),
+    await plain('Express + Prisma', 'plain-prisma.ts', forPrisma, 4972),
+  ];
+  for (const target of targets) await measure(target, 64, WARM_UP_SECONDS);
+
+  const results = new Map<string, Measured[]>();
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const clients of CLIENTS) {
+      for (const target of targets) {
+        const key = `${target.name} ${clients}`;
+        results.set(key, [...(results.get(key) ?? []), await measure(target, clients, SECONDS)]);
+      }
+    }
+  }
+
+  console.log(`\nCreates, each with its own idempotency key; median of ${ROUNDS} rounds of ${SECONDS} s.\n`);
+  console.log('| clients | service | creates/s | p50 ms | p99 ms | ratio to it |\n| ---: | --- | ---: | ---: | ---: | ---: |');
+  for (const clients of CLIENTS) {
+    const rate = (name: string): number => median((results.get(`${name} ${clients}`) ?? []).map(({ perSecond }) => perSecond));
+    for (const { name } of targets) {
+      const runs = results.get(`${name} ${clients}`) ?? [];
+      const ratio = name === 'this service' ? '' : (rate('this service') / rate(name)).toFixed(2);
+      console.log(`| ${clients} | ${name} | ${Math.round(rate(name))} | ${median(runs.map(({ p50 }) => p50)).toFixed(1)} | ${median(runs.map(({ p99 }) => p99)).toFixed(1)} | ${ratio} |`);
+    }
+  }
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(clusters.map((cluster) => cluster.close()));
+}
