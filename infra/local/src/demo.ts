@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { type ApiAnswer, apiClient, chainOf, evmWallet, hasValidSignature, readStack, type Stack, type StackChain, stackFile, until, webhookReceiver } from '@pf/testing';
+import { type ApiAnswer, apiClient, chainOf, evmWallet, hasValidSignature, pf, readStack, type Stack, type StackChain, stackFile, until, webhookReceiver } from '@pf/testing';
 
 /**
  * Pays an intent as a client would: through the public API only, with a wallet that signs for itself. Prints what each
  * step took, the balances on chain before and after, and the webhooks that came.
  */
 const AMOUNT = '1.25';
-const run = promisify(execFile);
 const dim = (text: string): string => (process.stdout.isTTY ? `\u001b[2m${text}\u001b[0m` : text);
 const bold = (text: string): string => (process.stdout.isTTY ? `\u001b[1m${text}\u001b[0m` : text);
 const say = (text = ''): void => console.log(text);
@@ -32,13 +28,6 @@ function expectSuccess<Body>(answer: ApiAnswer<Body>, what: string): Body {
   throw new Error(`${what} answered ${answer.status} ${answer.body.error?.code ?? ''}: ${answer.body.error?.message ?? 'no message'}`);
 }
 
-/** Delivery URLs are set on the command line: until there is a page for it, that is the dashboard. */
-async function pf(...args: string[]): Promise<Record<string, unknown>> {
-  const main = path.join(import.meta.dirname, '../../../packages/cli/dist/main.js');
-  const { stdout } = await run(process.execPath, [main, ...args, '--json'], { env: { ...process.env, STACK_FILE: stackFile() } });
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
-
 async function pay(stack: Stack, name: string, chain: StackChain): Promise<void> {
   const [payer, merchant] = [chain.wallets[0], chain.wallets[1]];
   const token = chain.tokens['USDC'];
@@ -51,7 +40,8 @@ async function pay(stack: Stack, name: string, chain: StackChain): Promise<void>
   };
 
   const receiver = await webhookReceiver();
-  const endpoint = await pf('webhooks', 'add', receiver.url);
+  // Delivery URLs are set on the command line: until there is a page for it, that is the dashboard.
+  await pf('webhooks', 'add', receiver.url);
   try {
     say(`\n${bold(`Paying ${AMOUNT} USDC on ${name}`)} ${dim(chain.caip2)}`);
     say(`  requestor ${merchant.address}\n  fulfiller ${payer.address}`);
@@ -83,7 +73,7 @@ async function pay(stack: Stack, name: string, chain: StackChain): Promise<void>
     }
     say();
   } finally {
-    await pf('webhooks', 'remove', String(endpoint['url']));
+    await pf('webhooks', 'remove', receiver.url);
     await receiver.close();
   }
 }
