@@ -2,7 +2,7 @@ import type { TransactionHash } from './ids.ts';
 import type { IntentEvent, Landing } from './event.ts';
 import type { PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './intent.ts';
 import { transferKey } from './landing.ts';
-import { isLive, liveSubmission } from './submission.ts';
+import { isLive, liveSubmission, submissionOf } from './submission.ts';
 import { isPublicField } from './view.ts';
 
 /** An event that is not the next one of this intent: the log or its reader is broken. */
@@ -99,7 +99,8 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       const { hash, fulfiller, simulated } = event.data;
       // A released one was sent after all; while another is live it is only this event's way to its landing.
       const revived: SubmissionStatus | undefined = liveSubmission(state) === undefined ? 'live' : undefined;
-      const submissions = marked(state, hash, { broadcastAt: event.at, ...(revived === undefined ? {} : { status: revived }) });
+      const broadcastAt = submissionOf(state, hash)?.broadcastAt ?? event.at;
+      const submissions = marked(state, hash, { broadcastAt, ...(revived === undefined ? {} : { status: revived }) });
       return { status: 'pending', retryRequired: false, txSignature: hash, fulfiller, submissions, simulated: state.simulated || simulated };
     }
     case 'intent.confirmed': {
