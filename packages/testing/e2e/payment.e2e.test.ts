@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PUBLIC_EVENT_TYPES, type PublicIntent } from '@pf/domain';
 import { Transaction, Wallet } from 'ethers';
-import { type ApiClient, apiClient, chainOf, type EvmWallet, evmWallet, hasValidSignature, pf, readStack, until, type WebhookReceiver, webhookReceiver } from '../src/index.ts';
+import { type ApiClient, apiClient, chainOf, evmWallet, hasValidSignature, pf, readStack, until, type WebhookReceiver, webhookReceiver } from '../src/index.ts';
 
 const AMOUNT = '1.25';
 const UNITS = 1_250_000n;
@@ -41,11 +41,6 @@ describe('a payment on Base through the running stack', () => {
     const { intent } = (await api.get(id)).body;
     return intent.state === state && intent;
   }, 30_000);
-  /** Builds, signs and submits with the wallet; the answer of submit. */
-  const pay = async (id: string, wallet: EvmWallet = payer) => {
-    const { body } = await api.build(id, wallet.address);
-    return api.submit(id, await wallet.sign(body.transaction.blob), wallet.address);
-  };
 
   it('goes from created to finalized, moves exactly the amount, and tells it by signed webhooks', async () => {
     const before = await merchant.tokenBalance(usdc);
