@@ -34,7 +34,9 @@ export interface BuildRequest {
 export type BuildResult =
   | { readonly kind: 'built'; readonly transaction: UnsignedTransaction; readonly lifetime: Lifetime }
   /** The requestor cannot be paid, or the fulfiller cannot pay, on this chain: 422 `address.not_payable`. */
-  | { readonly kind: 'not_payable'; readonly param: 'requestor' | 'fulfiller'; readonly reason: string };
+  | { readonly kind: 'not_payable'; readonly param: 'requestor' | 'fulfiller'; readonly reason: string }
+  /** The payer lacks the amount or the fee, or the chain says that it would fail: 422 `transaction.rejected`. */
+  | { readonly kind: 'rejected'; readonly reason: string };
 
 /** A signed transaction as a wallet gave it, decoded. `raw` is what goes to the node. */
 export interface SignedTransaction {

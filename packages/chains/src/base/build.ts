@@ -1,0 +1,101 @@
+import { formatAmount } from '@pf/domain';
+import { Transaction, dataSlice, zeroPadValue } from 'ethers';
+import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount, type FeeHistory } from '../evm/calls.ts';
+import { networkOf } from '../resolve.ts';
+import type { BuildRequest, BuildResult } from '../port.ts';
+import { RpcRefusedError } from '../rpc/errors.ts';
+import { refusable, type RpcNode } from '../rpc/node.ts';
+import { encodePayment } from './calldata.ts';
+import { reasonOf } from './refusal.ts';
+
+/** The OP stack's oracle of the fee for putting a transaction's bytes on L1 (`getL1Fee(bytes)`). */
+const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
+const GET_L1_FEE = '0x49948e0e';
+const BALANCE_OF = '0x70a08231';
+
+/** Code of an EIP-7702 account: the designator of whom it delegates to. It still signs and sends for itself. */
+const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
+
+/** A transfer to a recipient whose balance became zero meanwhile writes a new slot: 17,100 gas more than estimated. */
+const COLD_RECIPIENT_GAS = 20_000n;
+/** The base fee may treble between build and landing: the wallet asks a person in between. What is not needed is not paid. */
+const BASE_FEE_HEADROOM = 3n;
+/** Wei per gas. The least that moves a transaction on a quiet chain, and the most we propose on a busy one. */
+const TIP_MIN = 1_000_000n;
+const TIP_MAX = 500_000_000n;
+const FEE_HISTORY_BLOCKS = 20;
+const ETH_DECIMALS = 18;
+
+/** The median of what recent blocks were tipped, those with transactions counted only, within our bounds. */
+export function proposedTip({ reward }: FeeHistory): bigint {
+  const paid = (reward ?? []).map(([median]) => median ?? 0n).filter((tip) => tip > 0n).sort((a, b) => (a < b ? -1 : 1));
+  const median = paid[Math.floor(paid.length / 2)] ?? TIP_MIN;
+  return median < TIP_MIN ? TIP_MIN : median > TIP_MAX ? TIP_MAX : median;
+}
+
+const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
+
+/** Builds the unsigned EIP-1559 transaction that pays these terms, from what one upstream says. Shapes: chains.md, Base. */
+export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
+  const call = { from: fulfiller, to: terms.tokenAddress, data: encodePayment(terms.requestor, terms.amount, terms.reference) };
+  const [code, nonce, fees, wei, balance, gas] = await node.batch([
+    getCode(fulfiller),
+    getTransactionCount(fulfiller, 'pending'),
+    getFeeHistory(FEE_HISTORY_BLOCKS),
+    getBalance(fulfiller),
+    refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: `${BALANCE_OF}${zeroPadValue(fulfiller, 32).slice(2)}` })),
+    refusable(estimateGas(call)),
+  ]);
+  if (code !== '0x' && !DELEGATION.test(code)) {
+    return { kind: 'not_payable', param: 'fulfiller', reason: 'is a contract: what it sends hides the payment in its own calls' };
+  }
+  if (balance instanceof RpcRefusedError) return rejected(`the token's contract does not tell balances: ${reasonOf(balance)}`);
+  const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
+  if (held < terms.amount) return rejected(lacking(terms, held));
+  if (gas instanceof RpcRefusedError) return rejected(`the transfer would fail: ${reasonOf(gas)}`);
+
+  const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
+  const tip = proposedTip(fees);
+  const transaction = Transaction.from({
+    type: 2,
+    chainId: BigInt(terms.chain.slice('eip155:'.length)),
+    nonce: Number(nonce),
+    to: terms.tokenAddress,
+    value: 0n,
+    data: call.data,
+    gasLimit: gas + gas / 5n + COLD_RECIPIENT_GAS,
+    maxFeePerGas: baseFee * BASE_FEE_HEADROOM + tip,
+    maxPriorityFeePerGas: tip,
+  });
+  const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
+  const needed = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n) + l1Fee;
+  if (wei < needed) return rejected(`the payer has ${formatAmount(wei, ETH_DECIMALS)} ETH for fees and may need ${formatAmount(needed, ETH_DECIMALS)}`);
+  return {
+    kind: 'built',
+    transaction: {
+      blob: Buffer.from(transaction.unsignedSerialized.slice(2), 'hex').toString('base64'),
+      format: 'evm_rlp',
+      ataRentLamports: null,
+      estimatedFeeLamports: null,
+      estimatedFeeUsdc: null,
+      estimatedFeeEth: formatAmount(gas * (baseFee + tip) + l1Fee, ETH_DECIMALS),
+    },
+    lifetime: { kind: 'unlimited' },
+  };
+}
+
+/** Wei for the transaction's place on L1; 0 on a chain that has no such contract. */
+async function getL1Fee(node: RpcNode, from: string, unsigned: string): Promise<bigint> {
+  const body = unsigned.slice(2);
+  const length = body.length / 2;
+  const word = (value: number): string => value.toString(16).padStart(64, '0');
+  const data = `${GET_L1_FEE}${word(32)}${word(length)}${body.padEnd(Math.ceil(length / 32) * 64, '0')}`;
+  const fee = await node.call(callContract({ from, to: GAS_PRICE_ORACLE, data }));
+  return fee === '0x' ? 0n : BigInt(fee);
+}
+
+function lacking(terms: BuildRequest['terms'], held: bigint): string {
+  const token = networkOf(terms.chain).tokens.find(({ address }) => address === terms.tokenAddress);
+  const shown = (amount: bigint): string => (token === undefined ? `${amount} base units` : `${formatAmount(amount, token.decimals)} ${token.symbol}`);
+  return `the payer has ${shown(held)} and needs ${shown(terms.amount)}`;
+}

@@ -1,0 +1,64 @@
+import type { ChainId } from '@pf/domain';
+import { type Logger, variables } from '@pf/runtime';
+import { BaseAdapter } from './base/adapter.ts';
+import { BaseObserver } from './base/observer.ts';
+import { identifyChain } from './evm/calls.ts';
+import { networks } from './networks.ts';
+import type { ChainAdapter, ChainObserver, Network } from './port.ts';
+import { networkOf } from './resolve.ts';
+import { RpcPool } from './rpc/pool.ts';
+
+/** The networks that are served, each with its adapter (gateway) and its observer (watcher) over one pool of upstreams. */
+export interface Chains {
+  readonly adapters: ReadonlyMap<ChainId, ChainAdapter>;
+  readonly observers: ReadonlyMap<ChainId, ChainObserver>;
+  /** Closes the connections to the upstreams. */
+  close(): Promise<void>;
+}
+
+export interface ChainsOptions {
+  /** URLs by network, in order of preference: upstreamsOf(config). A network that is absent is not served. */
+  readonly upstreams: ReadonlyMap<ChainId, readonly string[]>;
+  readonly log: Logger;
+}
+
+/** Connects to nothing yet: upstreams are asked when something is asked of them. */
+export function createChains({ upstreams, log }: ChainsOptions): Chains {
+  const adapters = new Map<ChainId, ChainAdapter>();
+  const observers = new Map<ChainId, ChainObserver>();
+  const pools: RpcPool[] = [];
+  for (const [chain, urls] of upstreams) {
+    const network = networkOf(chain);
+    if (network.family !== 'base') throw new Error(`there is no adapter for ${network.name}`);
+    const pool = new RpcPool({ network: network.name, urls, identify: identifyChain(chain), log });
+    pools.push(pool);
+    adapters.set(chain, new BaseAdapter(network, pool));
+    observers.set(chain, new BaseObserver(network, pool));
+  }
+  return {
+    adapters,
+    observers,
+    close: async () => {
+      await Promise.all(pools.map((pool) => pool.close()));
+    },
+  };
+}
+
+/** The variables that name the upstreams of each network that has an adapter: for loadConfig. An absent one is not served. */
+export const upstreamVariables = {
+  RPC_BASE: variables.urls.optional(),
+  RPC_BASE_SEPOLIA: variables.urls.optional(),
+} as const;
+type UpstreamVariable = keyof typeof upstreamVariables;
+
+/** The name of a network's variable: `RPC_BASE_SEPOLIA` for base-sepolia. */
+const variableOf = ({ name }: Network): string => `RPC_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/** What createChains takes, from a configuration that has `upstreamVariables`. */
+export function upstreamsOf(config: { readonly [Name in UpstreamVariable]?: readonly string[] | undefined }): ReadonlyMap<ChainId, readonly string[]> {
+  const values = new Map(Object.entries(config));
+  return new Map(networks.flatMap((network): [ChainId, readonly string[]][] => {
+    const urls = Object.hasOwn(upstreamVariables, variableOf(network)) ? values.get(variableOf(network)) : undefined;
+    return urls === undefined ? [] : [[network.chain, urls]];
+  }));
+}

@@ -1,0 +1,41 @@
+import type { Address, TransactionHash } from '@pf/domain';
+import { getAddress } from 'ethers';
+import type { Network, Parsed } from '../port.ts';
+
+const SHAPE = /^0x[0-9a-f]{40}$/i;
+const HASH = /^0x[0-9a-f]{64}$/i;
+
+/** Up to 0x01ff: Ethereum's precompiles and those that rollups add (P256 verification is 0x0100). */
+const LAST_PRECOMPILE = 0x1ffn;
+/** The OP stack's own contracts: 2048 addresses from 0x4200…0000. Money sent there is lost. */
+const FIRST_PREDEPLOY = BigInt('0x4200000000000000000000000000000000000000');
+const LAST_PREDEPLOY = FIRST_PREDEPLOY + 0x7ffn;
+
+const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
+
+/** An EVM address in its canonical form, checksummed after EIP-55. One case throughout is fine, mixed case has to be right. */
+export function parseEvmAddress(text: string): Parsed<Address> {
+  if (!SHAPE.test(text)) return problem('must be an EVM address: 0x and 40 hexadecimal digits');
+  const canonical = getAddress(text.toLowerCase());
+  const digits = text.slice(2);
+  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (mixed && digits !== canonical.slice(2)) return problem('has a wrong EIP-55 checksum');
+  return { ok: true, value: canonical as Address };
+}
+
+/** An address of a network that somebody can be paid at or pay from. */
+export function parseWalletAddress(network: Network, text: string): Parsed<Address> {
+  const parsed = parseEvmAddress(text);
+  if (!parsed.ok) return parsed;
+  const number = BigInt(parsed.value);
+  if (number === 0n) return problem('is the zero address');
+  if (number <= LAST_PRECOMPILE) return problem('is a precompile');
+  if (number >= FIRST_PREDEPLOY && number <= LAST_PREDEPLOY) return problem("is one of the chain's own contracts");
+  const token = network.tokens.find(({ address }) => (address as string) === parsed.value);
+  return token === undefined ? parsed : problem(`is the address of the token ${token.symbol}`);
+}
+
+export function parseEvmHash(text: string): Parsed<TransactionHash> {
+  if (!HASH.test(text)) return problem('must be a transaction hash: 0x and 64 hexadecimal digits');
+  return { ok: true, value: text.toLowerCase() as TransactionHash };
+}

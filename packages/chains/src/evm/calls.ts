@@ -1,0 +1,108 @@
+import type { Address, TransactionHash } from '@pf/domain';
+import { getAddress } from 'ethers';
+import { z } from 'zod';
+import { type RpcCall, type RpcNode, rpcCall } from '../rpc/node.ts';
+
+/** The questions asked of EVM nodes (execution-apis' names), with the schema of each answer. */
+
+const quantity = z
+  .string()
+  .regex(/^0x[0-9a-f]{1,64}$/i)
+  .transform(BigInt);
+const bytes = z.string().regex(/^0x(?:[0-9a-f]{2})*$/i).transform((text) => text.toLowerCase());
+const hash = z.string().regex(/^0x[0-9a-f]{64}$/i).transform((text) => text.toLowerCase() as TransactionHash);
+const blockHash = z.string().regex(/^0x[0-9a-f]{64}$/i).transform((text) => text.toLowerCase());
+const address = z.string().regex(/^0x[0-9a-f]{40}$/i).transform((text) => getAddress(text.toLowerCase()) as Address);
+
+export const toQuantity = (value: bigint): string => `0x${value.toString(16)}`;
+
+export type BlockTag = bigint | 'latest' | 'pending' | 'safe' | 'finalized';
+const at = (tag: BlockTag): string => (typeof tag === 'bigint' ? toQuantity(tag) : tag);
+
+const block = z.object({ number: quantity, hash: blockHash, parentHash: blockHash, baseFeePerGas: quantity.default(0n) });
+export type Block = z.infer<typeof block>;
+
+/** Null where the node has no such block (yet). */
+export const getBlock = (tag: BlockTag): RpcCall<Block | null> => rpcCall('eth_getBlockByNumber', [at(tag), false], block.nullable());
+export const getChainId = (): RpcCall<bigint> => rpcCall('eth_chainId', [], quantity);
+export const getTransactionCount = (account: string, tag: BlockTag): RpcCall<bigint> => rpcCall('eth_getTransactionCount', [account, at(tag)], quantity);
+export const getBalance = (account: string): RpcCall<bigint> => rpcCall('eth_getBalance', [account, 'latest'], quantity);
+export const getCode = (account: string): RpcCall<string> => rpcCall('eth_getCode', [account, 'latest'], bytes);
+
+/** What a call or an estimate is asked for. Quantities are left to the node where absent. */
+export interface CallRequest {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly gas?: bigint;
+  readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
+}
+const requested = ({ gas, ...rest }: CallRequest): Record<string, unknown> => ({ ...rest, value: '0x0', ...(gas === undefined ? {} : { gas: toQuantity(gas) }) });
+
+export const callContract = (request: CallRequest): RpcCall<string> => rpcCall('eth_call', [requested(request), 'latest'], bytes);
+export const estimateGas = (request: CallRequest): RpcCall<bigint> => rpcCall('eth_estimateGas', [requested(request)], quantity);
+
+const feeHistory = z.object({ baseFeePerGas: z.array(quantity).min(1), reward: z.array(z.array(quantity)).nullish() });
+export type FeeHistory = z.infer<typeof feeHistory>;
+/** Base fees of the newest blocks and of the next one (last), and the median tip of each block. */
+export const getFeeHistory = (blocks: number): RpcCall<FeeHistory> => rpcCall('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [50]], feeHistory);
+
+const accessList = z.array(z.object({ address, storageKeys: z.array(blockHash) }));
+const transaction = z.object({
+  hash,
+  type: quantity.default(0n),
+  chainId: quantity.nullish(),
+  from: address,
+  to: address.nullable(),
+  nonce: quantity,
+  gas: quantity,
+  gasPrice: quantity.nullish(),
+  maxFeePerGas: quantity.nullish(),
+  maxPriorityFeePerGas: quantity.nullish(),
+  value: quantity,
+  input: bytes,
+  accessList: accessList.nullish(),
+  r: quantity.nullish(),
+  s: quantity.nullish(),
+  v: quantity.nullish(),
+  yParity: quantity.nullish(),
+  blockHash: blockHash.nullish(),
+});
+export type ChainTransaction = z.infer<typeof transaction>;
+/** Null where the node knows no such transaction: no proof that there is none. */
+export const getTransaction = (transactionHash: string): RpcCall<ChainTransaction | null> => rpcCall('eth_getTransactionByHash', [transactionHash], transaction.nullable());
+
+const log = z.object({
+  address,
+  topics: z.array(blockHash),
+  data: bytes,
+  blockNumber: quantity,
+  blockHash,
+  transactionHash: hash,
+  logIndex: quantity,
+  removed: z.boolean().default(false),
+});
+export type Log = z.infer<typeof log>;
+export interface LogFilter {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly address: readonly string[];
+  readonly topics: readonly (string | readonly string[] | null)[];
+}
+export const getLogs = (filter: LogFilter): RpcCall<readonly Log[]> =>
+  rpcCall('eth_getLogs', [{ ...filter, fromBlock: toQuantity(filter.fromBlock), toBlock: toQuantity(filter.toBlock) }], z.array(log));
+
+const receipt = z.object({ transactionHash: hash, status: quantity, blockNumber: quantity, blockHash, from: address, logs: z.array(log) });
+export type Receipt = z.infer<typeof receipt>;
+/** Null while the transaction is in no block that this node knows. */
+export const getReceipt = (transactionHash: string): RpcCall<Receipt | null> => rpcCall('eth_getTransactionReceipt', [transactionHash], receipt.nullable());
+
+export const sendRawTransaction = (raw: string): RpcCall<TransactionHash> => rpcCall('eth_sendRawTransaction', [raw], hash);
+
+/** For RpcPool: what is wrong with an upstream that should serve this CAIP-2 chain of the eip155 namespace. */
+export const identifyChain =
+  (chain: string) =>
+  async (node: RpcNode): Promise<string | null> => {
+    const actual = await node.call(getChainId());
+    return `eip155:${actual}` === chain ? null : `it serves eip155:${actual}, not ${chain}`;
+  };
