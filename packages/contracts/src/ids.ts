@@ -42,6 +42,8 @@ export const eventIdOf = (id: IntentId, version: number): string =>
   `evt_${base58.encode(createHash('sha256').update(`${id}:${version}`).digest().subarray(0, BYTES))}`;
 
 export const newDeliveryId = (): string => `whd_${base58.encode(randomBytes(BYTES))}`;
+export const newWebhookEndpointId = (): string => `whe_${base58.encode(randomBytes(BYTES))}`;
+export const newWebhookSecretId = (): string => `whs_${base58.encode(randomBytes(BYTES))}`;
 export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(BYTES))}` as AccountId;
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;

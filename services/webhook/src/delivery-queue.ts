@@ -1,0 +1,106 @@
+import type { OutstandingDelivery } from '@pf/database';
+import { type Logger, pause } from '@pf/runtime';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+
+const NAME = 'deliveries';
+/** Jobs in one round trip to Redis. */
+const CHUNK = 1_000;
+const COMMAND_TIMEOUT_MS = 5_000;
+
+const jobData = z.object({ deliveryId: z.string(), endpointId: z.string() });
+/** What a job says: it is time for a delivery. Whether it really is, Postgres decides. */
+export type DueDelivery = z.infer<typeof jobData>;
+
+export interface DeliveryQueueOptions {
+  readonly redisUrl: string;
+  /** Before all keys: several stacks can share a Redis. */
+  readonly prefix: string;
+  /** Jobs under way at once in this process. */
+  readonly concurrency: number;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Called when Redis can be reached, at the start and whenever it is back. */
+  readonly onReady: () => void;
+}
+
+/**
+ * BullMQ as an alarm clock: it says when a delivery is due, to one process at a time. All it knows can be lost; a job that
+ * fails, or finds nothing to do, is forgotten.
+ */
+export class DeliveryQueue {
+  readonly #options: DeliveryQueueOptions;
+  readonly #redis: Redis;
+  readonly #workerRedis: Redis;
+  readonly #queue: Queue<DueDelivery>;
+  #worker: Worker<DueDelivery> | null = null;
+
+  constructor(options: DeliveryQueueOptions) {
+    this.#options = options;
+    // Adding jobs fails at once while Redis is away: the sweeper adds them later.
+    this.#redis = new Redis(options.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS });
+    // The worker waits for Redis as long as it takes.
+    this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null });
+    for (const redis of [this.#redis, this.#workerRedis]) redis.on('error', (error) => options.log.warn({ err: error }, 'Redis cannot be reached'));
+    this.#redis.on('ready', options.onReady);
+    this.#queue = new Queue(NAME, {
+      connection: this.#redis,
+      prefix: options.prefix,
+      skipWaitingForReady: true,
+      skipVersionCheck: true,
+      skipMetasUpdate: true,
+      streams: { events: { maxLen: 100 } },
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    });
+    this.#queue.on('error', (error) => options.log.debug({ err: error }, 'queue'));
+  }
+
+  /** Takes up work: `handle` is called when a delivery is due, for up to `concurrency` at once. */
+  start(handle: (due: DueDelivery) => Promise<unknown>): void {
+    const { prefix, concurrency, log } = this.#options;
+    this.#worker = new Worker<DueDelivery>(NAME, (job) => handle(jobData.parse(job.data)), {
+      connection: this.#workerRedis,
+      prefix,
+      concurrency,
+      skipVersionCheck: true,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    });
+    this.#worker.on('failed', (_job, error) => log.warn({ err: error }, 'a delivery could not be attempted: it comes up again'));
+    this.#worker.on('error', (error) => log.debug({ err: error }, 'queue worker'));
+  }
+
+  /**
+   * Has each delivery come up when it is due. The job's id is made of the delivery, the attempt and the time, so adding it
+   * again changes nothing, and one that was made due anew is another job.
+   * @throws where Redis is away
+   */
+  async schedule(deliveries: readonly OutstandingDelivery[]): Promise<void> {
+    const now = this.#options.now();
+    for (let start = 0; start < deliveries.length; start += CHUNK) {
+      await this.#queue.addBulk(
+        deliveries.slice(start, start + CHUNK).map(({ id, endpointId, attemptCount, nextAttemptAt }) => ({
+          name: 'deliver',
+          data: { deliveryId: id, endpointId },
+          opts: { jobId: `${id}-${attemptCount + 1}-${nextAttemptAt.getTime()}`, delay: Math.max(0, nextAttemptAt.getTime() - now) },
+        })),
+      );
+    }
+  }
+
+  /** True when Redis answers within the time given. */
+  async ready(timeoutMs: number): Promise<boolean> {
+    const asked = this.#redis.ping().then(() => true, () => false);
+    return Promise.race([asked, pause(timeoutMs).then(() => false)]);
+  }
+
+  /** Takes no more work and waits for what is under way, at most so long: BullMQ itself would wait for ever. */
+  async close(timeoutMs: number): Promise<void> {
+    const waited = new AbortController();
+    await Promise.race([this.#worker?.close().finally(() => waited.abort()), pause(timeoutMs, waited.signal)]);
+    await Promise.race([this.#queue.close(), pause(1_000)]);
+    this.#redis.disconnect();
+    this.#workerRedis.disconnect();
+  }
+}

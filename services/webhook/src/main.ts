@@ -1,0 +1,39 @@
+import { openDatabase } from '@pf/database';
+import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
+import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
+import { z } from 'zod';
+import { startWebhookService } from './service.ts';
+
+runService('webhook', async ({ log, onShutdown, crash }) => {
+  const config = loadConfig({
+    ...kafkaVariables,
+    DATABASE_URL: variables.databaseUrl,
+    REDIS_URL: variables.redisUrl,
+    /** Before the queue's keys: several stacks can share a Redis. */
+    REDIS_PREFIX: z.string().regex(/^[\w.-]*$/).default(''),
+    HOST: variables.host,
+    HEALTH_PORT: variables.port.default(4003),
+    SECRETS_KEY: variables.secretsKey,
+    WEBHOOK_ALLOW_PRIVATE_HOSTS: variables.flag,
+  });
+  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'webhook', onError: (error) => log.warn({ err: error }, 'an idle database connection failed') });
+  onShutdown('database', () => database.close());
+  const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
+  await eventLog.verifyTopics();
+  const service = await startWebhookService({
+    database,
+    eventLog,
+    redisUrl: config.REDIS_URL,
+    redisPrefix: `${config.REDIS_PREFIX}{pf-webhook}`,
+    secretsKey: config.SECRETS_KEY,
+    allowPrivateHosts: config.WEBHOOK_ALLOW_PRIVATE_HOSTS,
+    log,
+    onCrash: crash,
+  });
+  onShutdown('webhook service', () => service.stop());
+  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+    live: () => service.live(),
+    ready: { database: () => database.ready(1_000), redis: () => service.redisReady(), kafka: () => eventLog.ready(1_000) },
+  });
+  onShutdown('health', () => health.close());
+});

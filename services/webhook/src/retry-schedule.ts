@@ -1,0 +1,42 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const MAX_ATTEMPTS = 10;
+/** The longest wait between two attempts, and the most that Retry-After can ask for. */
+export const LONGEST_DELAY_MS = 24 * HOUR_MS;
+/** No attempt is made later than this after the first. */
+export const WINDOW_MS = 72 * HOUR_MS;
+const JITTER = 0.2;
+
+/** A failed attempt. Times are milliseconds since 1970. */
+export interface FailedAttempt {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly firstAttemptAt: number;
+  readonly at: number;
+  /** What the receiver asked for by Retry-After, null where it did not. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * When to try again (decisions.md, "Webhooks"): one minute after the first failure, three times as long after each
+ * further one, ±20 %, at most 24 h; later where the receiver asked for it; never later than 72 h after the first attempt.
+ *
+ * @param random in [0, 1)
+ * @returns null when that was the last attempt
+ */
+export function nextAttemptAt({ number, firstAttemptAt, at, retryAfterMs }: FailedAttempt, random: number): number | null {
+  const end = firstAttemptAt + WINDOW_MS;
+  if (number >= MAX_ATTEMPTS || at >= end) return null;
+  const delay = MINUTE_MS * 3 ** (number - 1) * (1 - JITTER + 2 * JITTER * random);
+  return Math.round(Math.min(at + Math.min(Math.max(delay, retryAfterMs ?? 0), LONGEST_DELAY_MS), end));
+}
+
+/** Retry-After as milliseconds from `now`: whole seconds or an HTTP date (RFC 9110, 10.2.3). Null where it is neither. */
+export function parseRetryAfter(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}

@@ -1,0 +1,90 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import { AddressNotPublicError, guardedConnector, type Resolve, systemResolver } from './address-guard.ts';
+
+const TIMEOUT_MS = 15_000;
+/** How much of a response is kept; beyond, the connection is dropped. */
+const MAX_RESPONSE_BYTES = 16 * 1024;
+/** Shorter than the idle times of usual servers, so that no request goes out on a connection that is just being closed. */
+const KEEP_ALIVE_MS = 1_000;
+
+/** What came back: an HTTP answer, or the reason why there is none, told so that the account may read it. */
+export type SendResult =
+  | { readonly kind: 'answer'; readonly status: number; readonly body: string; readonly retryAfter: string | null }
+  | { readonly kind: 'error'; readonly message: string };
+
+/** Posts bytes to the URLs of integrators. Never rejects. */
+export interface Sender {
+  send(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<SendResult>;
+  /** Ends what is under way and closes all connections. */
+  close(): Promise<void>;
+}
+
+export interface SenderOptions {
+  /** Whether loopback, private and other addresses that are not public may be sent to. */
+  readonly allowPrivate: boolean;
+  /** For the whole of a request: name, connection, headers and body. Default 15 s. */
+  readonly timeoutMs?: number;
+  readonly resolve?: Resolve;
+}
+
+export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, resolve = systemResolver() }: SenderOptions): Sender {
+  // No proxy, no cookies, no redirects, no limit of connections to a host: who may send how much is decided by the lanes.
+  const agent = new Agent({ connect: guardedConnector({ allowPrivate, timeoutMs, resolve }), keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS });
+  return {
+    async send(url, headers, body) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      try {
+        const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers, body });
+        const { 'retry-after': retryAfter } = response.headers;
+        return { kind: 'answer', status: response.statusCode, body: await readStart(response.body), retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
+      } catch (error) {
+        return { kind: 'error', message: signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : reasonOf(error) };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** The first 16 KiB as text. What follows, or never comes, changes nothing: the status has been given. */
+async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      const bytes = chunk as Buffer;
+      chunks.push(bytes.subarray(0, MAX_RESPONSE_BYTES - length));
+      length += bytes.length;
+      // Leaving the loop destroys the connection.
+      if (length > MAX_RESPONSE_BYTES) break;
+    }
+  } catch {
+    // Cut off, or out of time: what has come is kept.
+  }
+  // Not the last character where it was cut in two; and Postgres keeps no NUL in text.
+  return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '\uFFFD');
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was reset.',
+  EPIPE: 'The connection was reset.',
+  UND_ERR_SOCKET: 'The connection was closed before an answer came.',
+  UND_ERR_CONNECT_TIMEOUT: 'No connection in time.',
+  ETIMEDOUT: 'No connection in time.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The host cannot be reached.',
+  ENOTFOUND: 'The host name does not exist.',
+  EAI_AGAIN: 'The host name cannot be resolved at present.',
+};
+
+function reasonOf(error: unknown): string {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof AddressNotPublicError) return cause.message;
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === undefined ? undefined : REASONS[code];
+    if (reason !== undefined) return reason;
+    if (code !== undefined && (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))) return `The TLS connection failed: ${code}.`;
+    if (code?.startsWith('HPE_') || code?.startsWith('UND_ERR_')) return `The answer is not proper HTTP: ${code}.`;
+  }
+  return 'The request failed.';
+}
