@@ -5,6 +5,8 @@ export interface HealthChecks {
   live(): boolean;
   /** Each part that is needed to serve; false or a rejection: not ready. Must answer within a second or so. */
   readonly ready: Readonly<Record<string, () => Promise<boolean>>>;
+  /** What else an operator wants to see in the body, by name; readiness does not depend on it. */
+  readonly reports?: Readonly<Record<string, () => unknown>>;
 }
 
 export interface HealthAnswer {
@@ -18,7 +20,11 @@ export const liveness = (checks: HealthChecks): HealthAnswer => (checks.live() ?
 export async function readiness(checks: HealthChecks): Promise<HealthAnswer> {
   const parts = await Promise.all(Object.entries(checks.ready).map(async ([name, check]) => [name, await check().catch(() => false)] as const));
   const ready = parts.every(([, up]) => up);
-  return { status: ready ? 200 : 503, body: { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(parts.map(([name, up]) => [name, up ? 'ok' : 'unavailable'])) } };
+  const reports = Object.entries(checks.reports ?? {}).map(([name, report]) => [name, report()] as const);
+  return {
+    status: ready ? 200 : 503,
+    body: { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(parts.map(([name, up]) => [name, up ? 'ok' : 'unavailable'])), ...Object.fromEntries(reports) },
+  };
 }
 
 /** GET /healthz and /readyz, for services that speak no HTTP otherwise. Resolves when listening. */

@@ -1,0 +1,87 @@
+import type { NetworkWatches, WatchCursor, WatchLease } from '@pf/database';
+import { type Logger, pause } from '@pf/runtime';
+
+/** Renewed three times within its life, so that one failure is no loss. */
+const RENEWALS = 3;
+
+/** Another process may watch this network now. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+/** The right to watch a network, renewed in the background until it is released or lost. */
+export class Lease {
+  readonly #watches: NetworkWatches;
+  readonly #lease: WatchLease;
+  readonly #ttlMs: number;
+  readonly #lost = new AbortController();
+  readonly #released = new AbortController();
+  readonly #renewing: Promise<void>;
+
+  /** @param takenAt performance.now() before it was asked for: it lasts at least `ttlMs` from then */
+  private constructor(watches: NetworkWatches, lease: WatchLease, ttlMs: number, takenAt: number, log: Logger) {
+    this.#watches = watches;
+    this.#lease = lease;
+    this.#ttlMs = ttlMs;
+    this.#renewing = this.#renew(takenAt + ttlMs, log);
+  }
+
+  /**
+   * @param holder unique to this process
+   * @returns null while another process holds it
+   */
+  static async acquire(watches: NetworkWatches, chain: WatchLease['chain'], holder: string, ttlMs: number, log: Logger): Promise<Lease | null> {
+    const askedAt = performance.now();
+    const lease = await watches.acquire(chain, holder, ttlMs);
+    return lease && new Lease(watches, lease, ttlMs, askedAt, log);
+  }
+
+  get epoch(): bigint {
+    return this.#lease.epoch;
+  }
+
+  /** Where the last holder stood; null where nobody has watched this network yet. */
+  get cursor(): WatchCursor | null {
+    return this.#lease.cursor;
+  }
+
+  /** Aborts, with a LeaseLostError, when it was taken over or could not be renewed in time. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** @throws LeaseLostError where another has taken over: nothing was written */
+  async moveCursor(cursor: WatchCursor): Promise<void> {
+    if (!(await this.#watches.moveCursor(this.#lease, cursor))) throw this.#lose('another watcher has taken over');
+  }
+
+  /** Gives it back at once. Rejects where the database is away: then it runs out by itself. */
+  async release(): Promise<void> {
+    this.#released.abort();
+    await this.#renewing;
+    if (!this.#lost.signal.aborted) await this.#watches.release(this.#lease);
+  }
+
+  async #renew(until: number, log: Logger): Promise<void> {
+    const ended = AbortSignal.any([this.#lost.signal, this.#released.signal]);
+    let runsOutAt = until;
+    for (;;) {
+      await pause(this.#ttlMs / RENEWALS, ended);
+      if (ended.aborted) return;
+      const askedAt = performance.now();
+      try {
+        if (await this.#watches.renew(this.#lease, this.#ttlMs)) runsOutAt = askedAt + this.#ttlMs;
+        else this.#lose('another watcher has taken over');
+      } catch (error) {
+        log.warn({ err: error, chain: this.#lease.chain }, 'the lease could not be renewed');
+        if (performance.now() >= runsOutAt) this.#lose('it could not be renewed in time');
+      }
+    }
+  }
+
+  #lose(reason: string): LeaseLostError {
+    const error = new LeaseLostError(`The lease of ${this.#lease.chain} (epoch ${this.#lease.epoch}) is lost: ${reason}`);
+    this.#lost.abort(error);
+    return error;
+  }
+}

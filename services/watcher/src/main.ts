@@ -1,0 +1,69 @@
+import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
+import { NetworkWatches, openDatabase, SignedTransactions } from '@pf/database';
+import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
+import { ConfigurationError, loadConfig, runService, serveHealth, variables } from '@pf/runtime';
+import { z } from 'zod';
+import { NetworkWatch } from './network-watch.ts';
+import { Rebroadcaster } from './rebroadcaster.ts';
+import { WatchSets } from './watch-sets.ts';
+
+const READY_WITHIN_MS = 1_000;
+/** Neither a step nor a failure for so long: a promise that never settles. Only a restart helps. */
+const STUCK_AFTER_MS = 120_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+runService('watcher', async (service) => {
+  const { log } = service;
+  const config = loadConfig({
+    DATABASE_URL: variables.databaseUrl,
+    ...kafkaVariables,
+    ...upstreamVariables,
+    /** CAIP-2 ids, comma-separated. */
+    NETWORKS: variables.list,
+    /** How long an intent is watched after it was settled, failed, expired or cancelled. */
+    WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
+    HOST: variables.host,
+    HEALTH_PORT: variables.port,
+  });
+
+  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'watcher', onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke') });
+  service.onShutdown('database', () => database.close());
+  const chains = createChains({ upstreams: upstreamsOf(config), log });
+  service.onShutdown('chains', () => chains.close());
+  const networks = config.NETWORKS.map((text) => {
+    const observer = [...chains.observers.values()].find(({ network }) => network.chain === text);
+    const adapter = observer && chains.adapters.get(observer.network.chain);
+    if (!observer || !adapter) throw new ConfigurationError(`The configuration cannot be used:\n  NETWORKS: ${text} has no upstream: set its RPC_… variable`);
+    return { observer, adapter };
+  });
+
+  const eventLog = createEventLog(eventLogOptions(config, 'watcher', log));
+  await eventLog.verifyTopics();
+  const reader = await eventLog.reader('watcher');
+  service.onShutdown('reader', () => reader.close());
+  const publisher = await eventLog.publisher();
+  service.onShutdown('publisher', () => publisher.close());
+
+  const watches = new NetworkWatches(database);
+  const transactions = new SignedTransactions(database);
+  const sets = new WatchSets(database, reader, networks.map(({ observer }) => observer.network.chain), config.WATCH_DAYS * DAY_MS);
+  const running = networks.map(({ observer, adapter }) => {
+    const child = log.child({ network: observer.network.name });
+    const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.rebroadcastAfterMs, child);
+    return new NetworkWatch({ observer, sets, watches, publisher, rebroadcaster, log: child });
+  });
+  const stop = new AbortController();
+  const ended = Promise.all(running.map((watch) => watch.run(stop.signal).catch((error: unknown) => service.crash(error instanceof Error ? error : new Error(String(error))))));
+  service.onShutdown('watches', async () => {
+    stop.abort();
+    await ended;
+  });
+
+  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+    live: () => running.every((watch) => watch.idleMs() < STUCK_AFTER_MS),
+    ready: { database: () => database.ready(READY_WITHIN_MS), kafka: () => eventLog.ready(READY_WITHIN_MS) },
+    // A chain that is away does not make the process unready: it cannot be helped by sending nobody here.
+    reports: { networks: () => Object.fromEntries(running.map((watch) => [watch.name, watch.status])) },
+  });
+  service.onShutdown('health', () => health.close());
+});

@@ -1,0 +1,139 @@
+import type { BroadcastResult, ChainAdapter, WatchSet } from '@pf/chains';
+import type { SignedTransactions } from '@pf/database';
+import type { Instant, IntentId, TransactionHash } from '@pf/domain';
+import { inSpan, type Logger } from '@pf/runtime';
+
+/** How often what is due is looked for. */
+const LOOK_EVERY_MS = 500;
+/** Transactions of one round, and how many of them go to the nodes at once. */
+const ROUND = 64;
+const AT_ONCE = 8;
+/** Bytes are stored before the submission is prepared, and that is known here a little later: young ones are left alone. */
+const FORGET_AFTER_MS = 10 * 60_000;
+const FORGET_EVERY_MS = 5 * 60_000;
+
+interface Candidate {
+  readonly intentId: IntentId;
+  readonly hash: TransactionHash;
+}
+
+/**
+ * Sends signed transactions to the chain again: those that were prepared and never heard of, live ones now and then, and
+ * those whose block a reorganisation has taken away. What comes of it is seen on chain, so a refusal is only logged.
+ * Works beside the steps, one round at a time.
+ */
+export class Rebroadcaster {
+  readonly #adapter: ChainAdapter;
+  readonly #transactions: SignedTransactions;
+  readonly #everyMs: number;
+  readonly #log: Logger;
+  /** When each transaction is due. Only those that can still land are in it. */
+  #dueAt = new Map<TransactionHash, Instant>();
+  /** When to see to it that a settling transaction's bytes are stored; never again where they are. */
+  #storeAt = new Map<TransactionHash, Instant>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #forgottenAt = Number.NEGATIVE_INFINITY;
+  #round: Promise<void> | null = null;
+
+  /** @param everyMs the observer's `rebroadcastAfterMs` */
+  constructor(adapter: ChainAdapter, transactions: SignedTransactions, everyMs: number, log: Logger) {
+    this.#adapter = adapter;
+    this.#transactions = transactions;
+    this.#everyMs = everyMs;
+    this.#log = log;
+  }
+
+  /**
+   * Looks whether something is due, and begins a round where it is. Does not wait for it.
+   * @param ended the round goes no further
+   */
+  look(set: WatchSet, now: Instant, ended: AbortSignal): void {
+    if (this.#round || now - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#lookedAt = now;
+    const due = this.#due(set, now);
+    const strangers = this.#notStored(set, now);
+    const needed = now - this.#forgottenAt < FORGET_EVERY_MS ? null : needs(set);
+    if (due.length === 0 && strangers.length === 0 && needed === null) return;
+    if (needed) this.#forgottenAt = now;
+    this.#round = this.#run(due, strangers, needed, now, ended)
+      // What was not done is due again in its time.
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'transactions could not be broadcast again'))
+      .finally(() => (this.#round = null));
+  }
+
+  /** Resolves when no round is under way. */
+  async idle(): Promise<void> {
+    await this.#round;
+  }
+
+  #due(set: WatchSet, now: Instant): readonly Candidate[] {
+    const dueAt = new Map<TransactionHash, Instant>();
+    const candidates: Candidate[] = [];
+    const consider = (intentId: IntentId, hash: TransactionHash, first: Instant): void => {
+      const at = this.#dueAt.get(hash) ?? first;
+      dueAt.set(hash, at);
+      if (at <= now) candidates.push({ intentId, hash });
+    };
+    for (const { id, submission } of set.submitted()) consider(id, submission.hash, (submission.broadcastAt ?? submission.preparedAt) + this.#everyMs);
+    for (const { id, settlement } of set.settling()) if (settlement.lost) consider(id, settlement.hash, now);
+    this.#dueAt = dueAt;
+    const round = candidates.slice(0, ROUND);
+    for (const { hash } of round) dueAt.set(hash, now + this.#everyMs * (1 + Math.random() / 10));
+    return round;
+  }
+
+  /** Landings whose bytes may have to be fetched, while the chain has them: a reorganisation may come. */
+  #notStored(set: WatchSet, now: Instant): readonly Candidate[] {
+    const storeAt = new Map<TransactionHash, Instant>();
+    const candidates: Candidate[] = [];
+    for (const { id, settlement } of set.settling()) {
+      const at = this.#storeAt.get(settlement.hash) ?? now;
+      storeAt.set(settlement.hash, at);
+      if (at <= now && !settlement.lost) candidates.push({ intentId: id, hash: settlement.hash });
+    }
+    this.#storeAt = storeAt;
+    const round = candidates.slice(0, ROUND);
+    for (const { hash } of round) storeAt.set(hash, now + this.#everyMs);
+    return round;
+  }
+
+  async #run(due: readonly Candidate[], strangers: readonly Candidate[], needed: readonly TransactionHash[] | null, now: Instant, ended: AbortSignal): Promise<void> {
+    const bytes = await this.#transactions.find(this.#adapter.network.chain, [...due, ...strangers].map(({ hash }) => hash));
+    await inGroups(due, ended, async (candidate) => {
+      const raw = bytes.get(candidate.hash) ?? (await this.#fetch(candidate));
+      if (raw) await this.#broadcast(candidate, raw);
+      else this.#log.warn({ ...candidate }, 'nobody has the bytes of a transaction that should be broadcast again');
+    });
+    await inGroups(strangers, ended, async (candidate) => {
+      if (bytes.has(candidate.hash) || (await this.#fetch(candidate))) this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
+    });
+    if (needed && !ended.aborted) await this.#transactions.forget(this.#adapter.network.chain, now - FORGET_AFTER_MS, needed);
+  }
+
+  /** From the chain, and keeps it. Null where no upstream shows it. */
+  async #fetch({ intentId, hash }: Candidate): Promise<Uint8Array | null> {
+    const transaction = await this.#adapter.fetchSent(hash);
+    if (!transaction) return null;
+    await this.#transactions.keep({ intentId, chain: this.#adapter.network.chain, hash, bytes: transaction.raw });
+    return transaction.raw;
+  }
+
+  async #broadcast(candidate: Candidate, raw: Uint8Array): Promise<void> {
+    const result = await inSpan<BroadcastResult>('broadcast again', null, () => this.#adapter.broadcast({ hash: candidate.hash, raw }), {
+      attributes: { 'intent.id': candidate.intentId, 'transaction.hash': candidate.hash },
+    });
+    this.#log.info({ ...candidate, ...result }, 'broadcast again');
+  }
+}
+
+/** Every transaction whose bytes may still be wanted. */
+function needs(set: WatchSet): readonly TransactionHash[] {
+  const hashes = new Set<TransactionHash>();
+  for (const { submission } of set.submitted()) hashes.add(submission.hash);
+  for (const { settlement } of set.settling()) hashes.add(settlement.hash);
+  return [...hashes];
+}
+
+async function inGroups<Item>(items: readonly Item[], ended: AbortSignal, work: (item: Item) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length && !ended.aborted; at += AT_ONCE) await Promise.all(items.slice(at, at + AT_ONCE).map(work));
+}

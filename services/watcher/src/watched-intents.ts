@@ -1,0 +1,134 @@
+import type { WatchedIntent, WatchSet } from '@pf/chains';
+import { type Address, evolve, type Instant, type IntentEvent, type IntentId, isWatched, liveSubmission, type PaymentIntent, type Reference } from '@pf/domain';
+
+type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
+type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
+
+/** What evolve() needs to go on, without what no watcher looks at: that is most of an intent's bytes. */
+const slim = (intent: PaymentIntent): PaymentIntent => ({ ...intent, idempotencyKey: null, metadata: null, build: null, transfers: [] });
+
+const viewOf = (intent: PaymentIntent): WatchedIntent => ({
+  id: intent.id,
+  status: intent.status,
+  terms: { chain: intent.chain, tokenAddress: intent.tokenAddress, amount: intent.amountBaseUnits, requestor: intent.requestor, reference: intent.reference },
+  submission: liveSubmission(intent) ?? null,
+  settlement: intent.settlement,
+  createdAt: intent.createdAt,
+});
+const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
+const isSettling = (intent: WatchedIntent): intent is Settling => intent.settlement !== null && (!intent.settlement.finalized || intent.settlement.lost);
+
+/** The intents of one network that are watched now: folded from the log, indexed for the observer. */
+export class WatchedIntents implements WatchSet {
+  readonly #watchMs: number;
+  readonly #intents = new Map<IntentId, PaymentIntent>();
+  readonly #byReference = new Map<Reference, IntentId>();
+  /** How many watched intents are to be paid to an address. */
+  readonly #recipients = new Map<Address, number>();
+  readonly #submitted = new Set<IntentId>();
+  readonly #settling = new Set<IntentId>();
+  /** While a step uses the set: what has happened since. Null while none does. */
+  #later: IntentEvent[] | null = null;
+
+  /** @param watchMs how long an intent is watched after it was closed */
+  constructor(watchMs: number) {
+    this.#watchMs = watchMs;
+  }
+
+  get size(): number {
+    return this.#intents.size;
+  }
+
+  byReference(reference: Reference): WatchedIntent | undefined {
+    const intent = this.#intentOf(this.#byReference.get(reference));
+    return intent && viewOf(intent);
+  }
+
+  hasRecipient(address: Address): boolean {
+    return this.#recipients.has(address);
+  }
+
+  recipients(): readonly Address[] {
+    return [...this.#recipients.keys()];
+  }
+
+  *submitted(): Iterable<Submitted> {
+    for (const intent of this.#views(this.#submitted)) if (isSubmitted(intent)) yield intent;
+  }
+
+  *settling(): Iterable<Settling> {
+    for (const intent of this.#views(this.#settling)) if (isSettling(intent)) yield intent;
+  }
+
+  /** Puts in an intent as it is now, in place of what was known of it; one that is not watched goes out. */
+  put(intent: PaymentIntent, now: Instant): void {
+    this.#remove(intent.id);
+    if (!isWatched(intent, now, this.#watchMs)) return;
+    const kept = slim(intent);
+    const view = viewOf(kept);
+    this.#intents.set(kept.id, kept);
+    this.#byReference.set(kept.reference, kept.id);
+    this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
+    if (isSubmitted(view)) this.#submitted.add(kept.id);
+    if (isSettling(view)) this.#settling.add(kept.id);
+  }
+
+  /**
+   * Folds an event in, once: what is known already is ignored. While the set is held, this waits until it is released.
+   * @throws VersionGapError where an event between is missing
+   */
+  apply(event: IntentEvent): void {
+    if (this.#later) this.#later.push(event);
+    else this.#fold(event);
+  }
+
+  /** From here until release() the set does not change: a step sees one state from its beginning to its end. */
+  hold(): void {
+    this.release();
+    this.#later = [];
+  }
+
+  /** @throws VersionGapError as apply() */
+  release(): void {
+    const later = this.#later ?? [];
+    this.#later = null;
+    for (const event of later) this.#fold(event);
+  }
+
+  /** Drops the intents whose time of watching has passed; not while held. */
+  prune(now: Instant): void {
+    if (this.#later) return;
+    for (const intent of this.#intents.values()) if (!isWatched(intent, now, this.#watchMs)) this.#remove(intent.id);
+  }
+
+  #fold(event: IntentEvent): void {
+    const known = this.#intents.get(event.intentId);
+    if (known && event.version <= known.version) return;
+    // Simulated, or watched for long enough, when the set was loaded or since: an intent that was dropped stays so.
+    if (!known && event.type !== 'intent.created') return;
+    this.put(evolve(known, event), event.at);
+  }
+
+  #remove(id: IntentId): void {
+    const intent = this.#intents.get(id);
+    if (!intent) return;
+    this.#intents.delete(id);
+    this.#byReference.delete(intent.reference);
+    this.#submitted.delete(id);
+    this.#settling.delete(id);
+    const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;
+    if (others > 0) this.#recipients.set(intent.requestor, others);
+    else this.#recipients.delete(intent.requestor);
+  }
+
+  #intentOf(id: IntentId | undefined): PaymentIntent | undefined {
+    return id === undefined ? undefined : this.#intents.get(id);
+  }
+
+  *#views(ids: Iterable<IntentId>): Iterable<WatchedIntent> {
+    for (const id of ids) {
+      const intent = this.#intents.get(id);
+      if (intent) yield viewOf(intent);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import type { WatchedIntent } from '@pf/chains';
+import { evolve, type IntentEvent, type IntentId, liveSubmission, type PaymentIntent, VersionGapError } from '@pf/domain';
+import { happened, samples, type Told } from '@pf/testing';
+import { WatchedIntents } from '../src/watched-intents.ts';
+
+const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, STORY_BEGINS, referenceOf } = samples;
+const DAY_MS = 86_400_000;
+const WATCH_MS = 30 * DAY_MS;
+
+/** Events a second apart, numbered by their intent. */
+function story(...told: readonly Told[]): readonly IntentEvent[] {
+  const versions = new Map<IntentId, number>();
+  return told.map(({ type, data, of = INTENT }, at) => {
+    const version = (versions.get(of) ?? 0) + 1;
+    versions.set(of, version);
+    return { type, data, intentId: of, version, at: STORY_BEGINS + at * 1_000 } as IntentEvent;
+  });
+}
+function after(...told: readonly Told[]): WatchedIntents {
+  const set = new WatchedIntents(WATCH_MS);
+  for (const event of story(...told)) set.apply(event);
+  return set;
+}
+const other = (): Told => happened.of(REFUND, happened.created({ reference: referenceOf(REFUND) }));
+const ids = (intents: Iterable<WatchedIntent>): readonly IntentId[] => [...intents].map(({ id }) => id);
+
+describe('the watch set', () => {
+  it('finds an intent by its reference and by whom it is to be paid to', () => {
+    const set = after(happened.created());
+    expect(set.byReference(REFERENCE)).toMatchObject({ id: INTENT, status: 'created', terms: { requestor: ALICE }, submission: null, settlement: null });
+    expect(set.hasRecipient(ALICE)).toBe(true);
+    expect(set.hasRecipient(BOB)).toBe(false);
+  });
+
+  it('keeps a recipient for as long as one of its intents is watched', () => {
+    const set = after(happened.created(), other(), happened.cancelled());
+    expect(set.recipients()).toEqual([ALICE]);
+    set.prune(STORY_BEGINS + WATCH_MS + 2_000);
+    expect([set.size, set.recipients()]).toEqual([1, [ALICE]]);
+    expect(set.byReference(REFERENCE)).toBeUndefined();
+  });
+
+  it('goes by the amount that was asked for last', () => {
+    const set = after(happened.created(), happened.updated({ amount: '1', amountBaseUnits: 1_000_000n }));
+    expect(set.byReference(REFERENCE)?.terms.amount).toBe(1_000_000n);
+  });
+
+  it('knows which submission can still land', () => {
+    expect(ids(after(happened.created(), happened.built(), happened.prepared(FIRST)).submitted())).toEqual([INTENT]);
+    expect(ids(after(happened.created(), happened.prepared(FIRST), happened.refused(FIRST)).submitted())).toEqual([]);
+    const revived = after(happened.created(), happened.prepared(FIRST), happened.refused(FIRST), happened.pending(FIRST));
+    expect([...revived.submitted()].map(({ submission }) => submission.hash)).toEqual([FIRST]);
+    const replaced = after(happened.created(), happened.prepared(FIRST), happened.prepared(SECOND));
+    expect([...replaced.submitted()].map(({ submission }) => submission.hash)).toEqual([SECOND]);
+  });
+
+  it('has a settlement among the settling ones until it is final, and again when it was lost', () => {
+    const paid = [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)];
+    expect(ids(after(...paid).settling())).toEqual([INTENT]);
+    expect(ids(after(...paid).submitted())).toEqual([]);
+    expect(ids(after(...paid, happened.finalized(FIRST)).settling())).toEqual([]);
+    expect([...after(...paid, happened.lost(FIRST)).settling()].map(({ settlement }) => settlement.lost)).toEqual([true]);
+    expect(ids(after(...paid, happened.finalized(FIRST), happened.lost(FIRST)).settling())).toEqual([INTENT]);
+  });
+
+  it('watches a closed intent for as long as it was told, and one that is open for ever', () => {
+    const closed = after(happened.created(), happened.expired());
+    const open = after(happened.created(), happened.pending(FIRST), happened.confirmed(FIRST));
+    const closedAt = STORY_BEGINS + 1_000;
+    for (const set of [closed, open]) set.prune(closedAt + WATCH_MS - 1);
+    expect([closed.size, open.size]).toEqual([1, 1]);
+    for (const set of [closed, open]) set.prune(closedAt + WATCH_MS);
+    expect([closed.size, open.size]).toEqual([0, 1]);
+  });
+
+  it('has nothing to do with a simulated intent, whatever becomes of it', () => {
+    const set = after(happened.created(), happened.simulated.pending(FIRST), happened.updated({ metadata: { order: '1' } }), happened.simulated.confirmed(FIRST));
+    expect([set.size, set.recipients(), ids(set.settling())]).toEqual([0, [], []]);
+  });
+
+  it('applies the next version once, ignores what it has seen, and stops at a gap', () => {
+    const [created, prepared, pending] = story(happened.created(), happened.prepared(FIRST), happened.pending(FIRST)) as [IntentEvent, IntentEvent, IntentEvent];
+    const set = new WatchedIntents(WATCH_MS);
+    for (const event of [created, prepared, created, prepared]) set.apply(event);
+    expect(set.byReference(REFERENCE)?.status).toBe('created');
+    const gap = new WatchedIntents(WATCH_MS);
+    gap.apply(created);
+    expect(() => gap.apply(pending)).toThrow(VersionGapError);
+  });
+
+  it('does not change while a step holds it, and misses nothing', () => {
+    const [created, cancelled] = story(happened.created(), happened.cancelled()) as [IntentEvent, IntentEvent];
+    const set = new WatchedIntents(WATCH_MS);
+    set.hold();
+    set.apply(created);
+    expect(set.size).toBe(0);
+    set.hold();
+    set.apply(cancelled);
+    expect(set.byReference(REFERENCE)?.status).toBe('created');
+    set.release();
+    expect(set.byReference(REFERENCE)?.status).toBe('cancelled');
+  });
+
+  it('sees of an intent what its whole fold says, though it keeps less', () => {
+    const told = [
+      happened.created({ metadata: { order: '1' }, idempotencyKey: 'key' }),
+      happened.detected(),
+      happened.built(),
+      happened.prepared(FIRST),
+      happened.refused(FIRST),
+      happened.built({ fulfiller: CAROL }),
+      happened.prepared(SECOND, { sender: CAROL, nonce: '9' }),
+      happened.pending(SECOND),
+      happened.retryRequired(SECOND),
+      happened.prepared(FIRST, {}, 2),
+      happened.expired(true),
+      happened.confirmed(FIRST, {}, 'expired'),
+      happened.lost(FIRST),
+      happened.restored(FIRST, samples.MOVED),
+      happened.extraPayment(SECOND),
+      happened.finalized(FIRST, samples.MOVED),
+    ];
+    const set = new WatchedIntents(WATCH_MS);
+    let whole: PaymentIntent | undefined;
+    for (const event of story(...told)) {
+      set.apply(event);
+      whole = evolve(whole, event);
+      expect(set.byReference(REFERENCE)).toEqual({
+        id: INTENT,
+        status: whole.status,
+        terms: { chain: whole.chain, tokenAddress: whole.tokenAddress, amount: whole.amountBaseUnits, requestor: whole.requestor, reference: whole.reference },
+        submission: liveSubmission(whole) ?? null,
+        settlement: whole.settlement,
+        createdAt: whole.createdAt,
+      });
+    }
+  });
+});
