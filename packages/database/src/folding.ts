@@ -1,0 +1,70 @@
+import { type EventEnvelope, eventOf, parseEvent, webhookBody } from '@pf/contracts';
+import { evolve, type Instant, type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
+import type { ProjectedEvent, ProjectedIntent } from './projection.ts';
+
+/** A record of intent.events as the log gives it. */
+export interface EventRecord {
+  readonly offset: bigint;
+  readonly value: string | null;
+}
+
+/** What a run of events makes of the intents as they were stored. */
+export interface Folded {
+  readonly intents: readonly ProjectedIntent[];
+  /** The public ones among the events that were applied. */
+  readonly events: readonly ProjectedEvent[];
+  /** The latest time that was stamped; 0 where there was no event. */
+  readonly lastAt: Instant;
+}
+
+/**
+ * Parses records of intent.events.
+ * @throws Error naming the offset of one that is no event: the log is broken, or written by a newer version.
+ */
+export function parseEvents(records: readonly EventRecord[]): readonly EventEnvelope[] {
+  return records.map(({ offset, value }) => {
+    try {
+      return parseEvent(value ?? '');
+    } catch (error) {
+      throw new Error(`The record at offset ${offset} of intent.events cannot be read`, { cause: error });
+    }
+  });
+}
+
+/** The intents that these events are of. */
+export const intentsOf = (events: readonly EventEnvelope[]): readonly IntentId[] => [...new Set(events.map(({ intentId }) => intentId))];
+
+/**
+ * Folds events onto stored intents: version n+1 is applied to version n, n or less has been applied before.
+ * @param stored the intents of these events that exist.
+ * @throws VersionGapError where an event in between is missing.
+ */
+export function fold(stored: Iterable<PaymentIntent>, events: readonly EventEnvelope[]): Folded {
+  const before = new Map<IntentId, PaymentIntent>();
+  for (const intent of stored) before.set(intent.id, intent);
+  const after = new Map<IntentId, PaymentIntent>();
+  const applied: EventEnvelope[] = [];
+  let lastAt = 0;
+  for (const envelope of events) {
+    const event = eventOf(envelope);
+    lastAt = Math.max(lastAt, event.at);
+    const state = after.get(event.intentId) ?? before.get(event.intentId);
+    if (event.version <= (state?.version ?? 0)) continue;
+    if (event.version > (state?.version ?? 0) + 1) throw new VersionGapError(`${event.intentId} is at version ${state?.version ?? 0} and the next event is version ${event.version}`);
+    after.set(event.intentId, evolve(state, event));
+    applied.push(envelope);
+  }
+  return {
+    intents: [...after.values()].map((intent) => ({ intent, before: before.get(intent.id)?.version ?? 0 })),
+    events: applied.flatMap(projectedEvent),
+    lastAt,
+  };
+}
+
+/** The row of a public event; none for a private one. */
+export function projectedEvent(envelope: EventEnvelope): readonly ProjectedEvent[] {
+  const body = webhookBody(envelope);
+  if (body === null) return [];
+  const { intentId, version, eventId, type, at } = envelope;
+  return [{ intentId, version, eventId, type, body, at }];
+}

@@ -1,0 +1,43 @@
+import { encodeIntent } from '@pf/contracts';
+import type { Instant, PaymentIntent } from '@pf/domain';
+
+/** A column of ledger.intents and where its value comes from. */
+export interface IntentColumn {
+  readonly name: string;
+  /** Of one value; the statement takes an array of it. */
+  readonly type: string;
+  /** True where no event changes it after `intent.created`. */
+  readonly fixed: boolean;
+  value(intent: PaymentIntent): string | number | boolean | null;
+}
+
+const time = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
+const fixed = (name: string, type: string, value: IntentColumn['value']): IntentColumn => ({ name, type, fixed: true, value });
+const changing = (name: string, type: string, value: IntentColumn['value']): IntentColumn => ({ name, type, fixed: false, value });
+
+/** All columns but `partition`, which is the batch's. `state` is the whole; the others are there to be filtered and sorted by. */
+export const INTENT_COLUMNS: readonly IntentColumn[] = [
+  fixed('id', 'text', ({ id }) => id),
+  fixed('account_id', 'text', ({ accountId }) => accountId),
+  fixed('livemode', 'boolean', ({ livemode }) => livemode),
+  fixed('chain', 'text', ({ chain }) => chain),
+  fixed('token', 'text', ({ token }) => token),
+  fixed('token_address', 'text', ({ tokenAddress }) => tokenAddress),
+  fixed('requestor', 'text', ({ requestor }) => requestor),
+  fixed('direction', 'text', ({ direction }) => direction),
+  fixed('reference', 'text', ({ reference }) => reference),
+  fixed('idempotency_key', 'text', ({ idempotencyKey }) => idempotencyKey),
+  fixed('refund_of', 'text', ({ refundOf }) => refundOf),
+  fixed('created_at', 'timestamptz', ({ createdAt }) => time(createdAt)),
+  changing('version', 'integer', ({ version }) => version),
+  changing('status', 'text', ({ status }) => status),
+  changing('amount_base_units', 'numeric', ({ amountBaseUnits }) => amountBaseUnits.toString()),
+  changing('fulfiller', 'text', ({ fulfiller }) => fulfiller),
+  changing('tx_signature', 'text', ({ txSignature }) => txSignature),
+  changing('metadata', 'jsonb', ({ metadata }) => (metadata === null ? null : JSON.stringify(metadata))),
+  changing('refunded_by', 'text', ({ refundedBy }) => refundedBy),
+  changing('updated_at', 'timestamptz', ({ updatedAt }) => time(updatedAt)),
+  changing('expires_at', 'timestamptz', ({ expiresAt }) => time(expiresAt)),
+  changing('closed_at', 'timestamptz', ({ closedAt }) => time(closedAt)),
+  changing('state', 'text', encodeIntent),
+];

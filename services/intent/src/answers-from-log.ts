@@ -1,0 +1,40 @@
+import type { EventEnvelope, Notice, Reply } from '@pf/contracts';
+import type { ProjectedIntent, ProjectedOutcome } from '@pf/database';
+import { type CommandId, type Instant, isPublic, view } from '@pf/domain';
+import type { LogRecord } from '@pf/event-log';
+import { outcomesIn } from './outcome.ts';
+import { REPLY_TO_HEADER } from './slice-decider.ts';
+
+/** Outcomes are kept this long (decisions.md): older ones, met in a log that is read anew, are not written again. */
+export const OUTCOME_RETENTION_MS = 24 * 60 * 60 * 1000;
+
+/** What is to be said of events whose owner died before it could. */
+export interface OwedAnswers {
+  readonly outcomes: readonly ProjectedOutcome[];
+  readonly replies: ReadonlyMap<string, readonly Reply[]>;
+  readonly notices: readonly Notice[];
+}
+
+/**
+ * The answers that the log itself can give.
+ * @param events those of `records`, in the same order.
+ * @param intents as the events have left them.
+ */
+export function answersFrom(records: readonly LogRecord[], events: readonly EventEnvelope[], intents: readonly ProjectedIntent[], clock: Instant): OwedAnswers {
+  const recent = events.map((event, index) => ({ event, at: Date.parse(event.at), replyTo: records[index]?.headers[REPLY_TO_HEADER] ?? null })).filter(({ at }) => at > clock - OUTCOME_RETENTION_MS);
+  const caused = new Map<CommandId, { readonly at: Instant; readonly replyTo: string | null }>();
+  for (const { event, at, replyTo } of recent) if (event.commandId !== null) caused.set(event.commandId, { at, replyTo });
+
+  const outcomes = outcomesIn(recent.map(({ event }) => event)).map((outcome) => ({ outcome, at: caused.get(outcome.commandId)?.at ?? clock }));
+  const replies = new Map<string, Reply[]>();
+  for (const { outcome } of outcomes) {
+    const replyTo = caused.get(outcome.commandId)?.replyTo ?? null;
+    if (replyTo === null) continue;
+    const after = intents.find(({ intent }) => intent.id === outcome.intentId);
+    const reply: Reply = { outcome, intent: after === undefined ? null : view(after.intent) };
+    replies.set(replyTo, [...(replies.get(replyTo) ?? []), reply]);
+  }
+  const seen = new Set(recent.filter(({ event }) => isPublic(event.type)).map(({ event }) => event.intentId));
+  const notices = intents.filter(({ intent }) => seen.has(intent.id)).map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status }));
+  return { outcomes, replies, notices };
+}

@@ -1,0 +1,22 @@
+import { encodeDeadLetter } from '@pf/contracts';
+import type { Publisher } from '@pf/event-log';
+import { fieldsOf, type Logger } from '@pf/runtime';
+import type { PutAside } from './slice-decider.ts';
+
+const PUBLISH_TIMEOUT_MS = 5_000;
+
+/**
+ * Puts letters into intent.dead and says so in the log. Called before the offsets of their messages are committed, so a
+ * letter may come twice and is never missing.
+ * @throws LogUnavailableError when the broker may not have them.
+ */
+export async function sendDeadLetters(publisher: Publisher, letters: readonly PutAside[], log: Logger): Promise<void> {
+  if (letters.length === 0) return;
+  const deadline = AbortSignal.timeout(PUBLISH_TIMEOUT_MS);
+  await Promise.all(
+    letters.map(async ({ letter, cause }) => {
+      await publisher.publish('intent.dead', { partition: letter.partition, key: letter.intentId ?? `${letter.topic}/${letter.offset}`, value: encodeDeadLetter(letter) }, deadline);
+      log.error({ ...letter, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) }, 'a message was put aside');
+    }),
+  );
+}

@@ -1,0 +1,78 @@
+import type { IntentStates } from '@pf/database';
+import type { Instant, IntentId } from '@pf/domain';
+import type { LogReader, PartitionOwner, Slice } from '@pf/event-log';
+import { type Logger, pause } from '@pf/runtime';
+
+const ROUND_MS = 1_000;
+/** Of one partition and round: what more is due waits a second. */
+const DUE_AT_MOST = 500;
+
+export interface ExpiryParts<Context> {
+  readonly owner: Pick<PartitionOwner<Context>, 'owned' | 'run'>;
+  readonly states: Pick<IntentStates, 'overdue'>;
+  readonly reader: Pick<LogReader, 'endOffsets'>;
+  readonly expire: (partition: number, ids: readonly IntentId[]) => Promise<Slice<Context>>;
+  readonly log: Logger;
+  readonly clock: () => Instant;
+}
+
+/** Looks once a second for open intents of the partitions owned here whose time has run out. */
+export class Expiry<Context> {
+  readonly #parts: ExpiryParts<Context>;
+  readonly #stopping = new AbortController();
+  /** Partitions whose last finds are still waiting to be decided. */
+  readonly #waiting = new Set<number>();
+  #loop: Promise<void> = Promise.resolve();
+  #failing = false;
+
+  constructor(parts: ExpiryParts<Context>) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop = this.#rounds(this.#stopping.signal);
+  }
+
+  /** Looks no more. What has been handed to the owner ends with the owner. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+  }
+
+  async #rounds(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.look();
+        this.#failing = false;
+      } catch (error) {
+        // Postgres or Kafka is away: nothing expires until they are back. Said once an outage.
+        if (!this.#failing) this.#parts.log.warn({ err: error }, 'expiry cannot look');
+        this.#failing = true;
+      }
+      await pause(ROUND_MS, signal);
+    }
+  }
+
+  /** One round. Resolves when the finds are in their partitions' chains, not when they are decided. */
+  async look(): Promise<void> {
+    const { owner, states, reader, clock } = this.#parts;
+    const partitions = owner.owned().filter((partition) => !this.#waiting.has(partition));
+    const due = await states.overdue(partitions, clock(), DUE_AT_MOST);
+    if (due.size === 0) return;
+    // Read after the look: every observation that was there then is below. Who paid in time is paid in time.
+    const ends = await reader.endOffsets('chain.observations');
+    for (const [partition, ids] of due) void this.#decide(partition, ids, ends[partition] ?? 0n);
+  }
+
+  async #decide(partition: number, ids: readonly IntentId[], end: bigint): Promise<void> {
+    const { owner, expire, log } = this.#parts;
+    this.#waiting.add(partition);
+    try {
+      await owner.run(partition, { topic: 'chain.observations', offset: end }, () => expire(partition, ids));
+    } catch (error) {
+      log.error({ err: error, partition }, 'what is overdue could not be decided');
+    } finally {
+      this.#waiting.delete(partition);
+    }
+  }
+}

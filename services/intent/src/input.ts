@@ -1,0 +1,63 @@
+import { commandId as commandIdSchema, type CommandMessage, intentId as intentIdSchema, type ObservationMessage, parseCommand, parseIntentId, parseObservation, type Trace, trace as traceSchema } from '@pf/contracts';
+import type { CommandId, IntentId } from '@pf/domain';
+import type { LogRecord } from '@pf/event-log';
+import { z } from 'zod';
+
+/** What can be said of a message that cannot be read, for whoever waits for its answer. */
+export interface MessageHead {
+  readonly commandId: CommandId | null;
+  readonly intentId: IntentId | null;
+  readonly replyTo: string | null;
+  readonly trace: Trace | null;
+}
+
+/** A record of an input topic: the message in it, or why it holds none. */
+export type Input =
+  | { readonly record: LogRecord; readonly message: CommandMessage | ObservationMessage }
+  | { readonly record: LogRecord; readonly message: null; readonly reason: string; readonly head: MessageHead };
+
+const UNREADABLE: MessageHead = { commandId: null, intentId: null, replyTo: null, trace: null };
+const head = z.object({
+  commandId: commandIdSchema.nullable().catch(null),
+  intentId: intentIdSchema.nullable().catch(null),
+  replyTo: z.string().max(128).nullable().catch(null),
+  trace: traceSchema.nullable().catch(null),
+});
+/** Of many things wrong with one message the first say enough. */
+const ISSUES_NAMED = 5;
+
+/**
+ * Reads a record of an input topic. Never throws: what is no message, or of an intent of another partition, is told so.
+ * @param partitions how many the log has.
+ */
+export function readInput(record: LogRecord, partitions: number): Input {
+  if (record.value === null) return { record, message: null, reason: 'the record has no value', head: UNREADABLE };
+  try {
+    const message = record.topic === 'intent.commands' ? parseCommand(record.value) : parseObservation(record.value);
+    const ids = message.type === 'refund' ? [message.intentId, message.data.refundIntentId] : [message.intentId];
+    // One writer an intent: what another partition's writer works on must not be touched here.
+    const strange = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);
+    if (strange === undefined) return { record, message };
+    return { record, message: null, reason: `the intent ${strange} is not of this partition`, head: headOf(record.value) };
+  } catch (error) {
+    return { record, message: null, reason: reasonOf(error), head: headOf(record.value) };
+  }
+}
+
+/** Paths and rules, never values: what the message held may be secret. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return 'the record is not JSON';
+  return error.issues
+    .slice(0, ISSUES_NAMED)
+    .map(({ path, message }) => `${path.join('.') || 'message'}: ${message}`)
+    .join('; ');
+}
+
+function headOf(value: string): MessageHead {
+  try {
+    return head.parse(JSON.parse(value));
+  } catch {
+    // Not even an object: there is nobody to be told.
+    return UNREADABLE;
+  }
+}

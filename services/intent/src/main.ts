@@ -1,0 +1,51 @@
+import { IntentStates, openDatabase } from '@pf/database';
+import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
+import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
+import { Announcer } from './announcer.ts';
+import { Cleaning } from './cleaning.ts';
+import { Expiry } from './expiry.ts';
+import { IntentWriter } from './writer.ts';
+
+/** Without progress of the group's loop for so long the process is stuck: the supervisor restarts it. */
+const STUCK_MS = 60_000;
+const CHECK_MS = 1_000;
+
+runService('intent', async ({ log, crash, onShutdown }) => {
+  const config = loadConfig({ ...kafkaVariables, DATABASE_URL: variables.databaseUrl, REDIS_URL: variables.redisUrl, HOST: variables.host, HEALTH_PORT: variables.port });
+
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'intent',
+    // Three queries at a time for each partition, up to six; with more of them, slices wait for each other.
+    maxConnections: Math.min(3 * config.KAFKA_PARTITIONS, 18),
+    onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  onShutdown('database', () => database.close());
+  const announcer = new Announcer(config.REDIS_URL, log);
+  onShutdown('redis', () => announcer.close());
+
+  const eventLog = createEventLog(eventLogOptions(config, 'intent', log));
+  await eventLog.verifyTopics();
+  const publisher = await eventLog.publisher();
+  onShutdown('publisher', () => publisher.close());
+  const reader = await eventLog.reader('expiry');
+  onShutdown('reader', () => reader.close());
+
+  const writer = new IntentWriter({ partitions: eventLog.partitions, database, publisher, announcer, log });
+  const owner = eventLog.partitionOwner(writer, crash);
+  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+    live: () => owner.idleMs() < STUCK_MS,
+    // Redis away makes answers slower, not wrong.
+    ready: { kafka: () => eventLog.ready(CHECK_MS), postgres: () => database.ready(CHECK_MS) },
+  });
+  onShutdown('health', () => health.close());
+  onShutdown('owner', () => owner.stop());
+  await owner.start();
+
+  const expiry = new Expiry({ owner, states: new IntentStates(database.sql), reader, expire: (partition, ids) => writer.expire(partition, ids), log, clock: Date.now });
+  onShutdown('expiry', () => expiry.stop());
+  expiry.start();
+  const cleaning = new Cleaning(database, log);
+  onShutdown('cleaning', () => cleaning.stop());
+  cleaning.start();
+});

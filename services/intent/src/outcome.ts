@@ -1,0 +1,48 @@
+import { type CommandMessage, type EventEnvelope, eventOf, type Outcome } from '@pf/contracts';
+import type { Answer, Build, CommandId, IntentId } from '@pf/domain';
+
+/** What the sender of a command is told. */
+export function outcomeOf({ commandId, intentId }: Pick<CommandMessage, 'commandId' | 'intentId'>, answer: Answer): Outcome {
+  if (answer.kind === 'refused') return { kind: 'refused', commandId, intentId, refusal: answer.refusal };
+  return { kind: 'accepted', commandId, intentId: answer.intentId, replayed: answer.replayed, build: answer.build ?? null, attempts: answer.attempts ?? null };
+}
+
+/**
+ * The outcomes that the log itself tells: of the commands these events answer. Only what was accepted and changed
+ * something is there; anything else is decided anew when it is asked again.
+ */
+export function outcomesIn(events: readonly EventEnvelope[]): readonly Outcome[] {
+  const byCommand = new Map<CommandId, EventEnvelope[]>();
+  for (const event of events) {
+    if (event.commandId === null) continue;
+    const others = byCommand.get(event.commandId);
+    if (others === undefined) byCommand.set(event.commandId, [event]);
+    else others.push(event);
+  }
+  return [...byCommand].map(([commandId, caused]) => acceptedBy(commandId, caused));
+}
+
+function acceptedBy(commandId: CommandId, caused: readonly EventEnvelope[]): Outcome {
+  let intentId: IntentId | null = null;
+  let build: Build | null = null;
+  let attempts: number | null = null;
+  for (const event of caused.map(eventOf)) {
+    intentId ??= event.intentId;
+    switch (event.type) {
+      case 'refund_linked':
+        // The answer to a refund is the refund.
+        intentId = event.data.refundIntentId;
+        break;
+      case 'transaction_built':
+        build = { version: event.version, ...event.data };
+        break;
+      case 'submission_prepared':
+        attempts = event.data.attempts;
+        break;
+      default:
+        break;
+    }
+  }
+  if (intentId === null) throw new Error(`no event of command ${commandId}`);
+  return { kind: 'accepted', commandId, intentId, replayed: false, build, attempts };
+}

@@ -1,0 +1,209 @@
+import {
+  COMMAND_DEADLINE_MS,
+  type CommandMessage,
+  type DeadLetter,
+  encodeEvent,
+  EVENT_SCHEMA_VERSION,
+  type EventEnvelope,
+  eventIdOf,
+  hasDeadline,
+  type InputMessage,
+  type Notice,
+  type Outcome,
+  type Reply,
+} from '@pf/contracts';
+import { type ProjectedEvent, projectedEvent, type ProjectedIntent, type ProjectedOutcome } from '@pf/database';
+import { type CommandId, decide, type Decision, evolve, type Instant, type IntentId, isoTime, isPublic, Ledger, type PaymentIntent, type PublicIntent, view } from '@pf/domain';
+import type { LogRecord, NewRecord } from '@pf/event-log';
+import type { Input, MessageHead } from './input.ts';
+import { outcomeOf } from './outcome.ts';
+
+/** Where a record says to whom an accepted command is to be answered, should its writer die before it has. */
+export const REPLY_TO_HEADER = 'reply-to';
+/** The broker refuses 1 MiB for ever: what comes near it must not be decided to be appended. */
+const MAX_EVENT_BYTES = 512 * 1024;
+
+/** A letter for intent.dead, and the error that led to it where it was one of ours. */
+export interface PutAside {
+  readonly letter: DeadLetter;
+  readonly cause: unknown;
+}
+
+/** Everything that a slice of input led to. */
+export interface DecidedSlice {
+  readonly at: Instant;
+  readonly records: readonly NewRecord[];
+  readonly intents: readonly ProjectedIntent[];
+  readonly events: readonly ProjectedEvent[];
+  readonly outcomes: readonly ProjectedOutcome[];
+  /** By the channel of the gateway that waits. */
+  readonly replies: ReadonlyMap<string, readonly Reply[]>;
+  readonly notices: readonly Notice[];
+  readonly dead: readonly PutAside[];
+  /** Commands that came after their deadline: nobody waits for them any more. */
+  readonly late: readonly CommandMessage[];
+}
+
+/** What was read of the projection for a slice. */
+export interface Known {
+  readonly intents: Iterable<PaymentIntent>;
+  readonly outcomes: Iterable<Outcome>;
+}
+
+/** An intent that this slice has changed. */
+interface Changed {
+  readonly before: number;
+  intent: PaymentIntent;
+  shown: PublicIntent;
+  /** True once an event was public, which somebody may be watching for. */
+  noticed: boolean;
+}
+
+/** Decides the messages of one slice one after another: what one appends the next one sees. Pure but for what it gathers. */
+export class SliceDecider {
+  readonly #partition: number;
+  readonly #at: Instant;
+  readonly #clock: Instant;
+  readonly #ledger: Ledger;
+  readonly #outcomes = new Map<CommandId, Outcome>();
+  readonly #changed = new Map<IntentId, Changed>();
+  readonly #records: NewRecord[] = [];
+  readonly #events: ProjectedEvent[] = [];
+  readonly #newOutcomes: ProjectedOutcome[] = [];
+  readonly #replies = new Map<string, Reply[]>();
+  readonly #dead: PutAside[] = [];
+  readonly #late: CommandMessage[] = [];
+
+  /**
+   * @param at the slice's time: it never goes back within the partition, and is all that the ledger knows of time.
+   * @param clock the writer's own clock, against which the age of commands is taken.
+   */
+  constructor(partition: number, at: Instant, clock: Instant, known: Known) {
+    this.#partition = partition;
+    this.#at = at;
+    this.#clock = clock;
+    this.#ledger = new Ledger(known.intents);
+    for (const outcome of known.outcomes) this.#outcomes.set(outcome.commandId, outcome);
+  }
+
+  /** Takes the next record of the slice. Never throws: what cannot be decided is put aside. */
+  take(input: Input): void {
+    const { record, message } = input;
+    if (message === null) return this.#putAside(record, input.head, input.reason, null);
+    if (message.kind === 'command') {
+      const known = this.#outcomes.get(message.commandId);
+      if (known !== undefined) return this.#reply(message.replyTo, known);
+      if (hasDeadline(message.type) && this.#clock - record.timestamp > COMMAND_DEADLINE_MS) {
+        this.#late.push(message);
+        return;
+      }
+    }
+    try {
+      this.#decide(message);
+    } catch (error) {
+      const head: MessageHead = message.kind === 'command' ? message : { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
+      this.#putAside(record, head, `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`, error);
+    }
+  }
+
+  /** Decides an input of the owner's own. Throws what the domain throws. */
+  expire(message: Extract<InputMessage, { kind: 'expire' }>): void {
+    this.#decide(message);
+  }
+
+  decided(): DecidedSlice {
+    const changed = [...this.#changed.values()];
+    return {
+      at: this.#at,
+      records: this.#records,
+      intents: changed,
+      events: this.#events,
+      outcomes: this.#newOutcomes,
+      replies: this.#replies,
+      // Of an intent that this slice has made nobody knows the id yet.
+      notices: changed.filter(({ before, noticed }) => noticed && before > 0).map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status })),
+      dead: this.#dead,
+      late: this.#late,
+    };
+  }
+
+  #decide(message: InputMessage): void {
+    const decision = decide(message, this.#at, this.#ledger);
+    // What was refused leaves no word of its command in the log: lost with its owner, it would be taken for accepted.
+    const answered = message.kind === 'command' && decision.answer.kind === 'accepted' ? message : null;
+    this.#append(message, decision, answered);
+    if (message.kind !== 'command') return;
+    const outcome = outcomeOf(message, decision.answer);
+    this.#settle(outcome);
+    this.#reply(message.replyTo, outcome);
+  }
+
+  /** All of a decision's events or none: nothing is gathered before the last of them is made. */
+  #append(message: InputMessage, { events }: Decision, answered: CommandMessage | null): void {
+    const changed = new Map<IntentId, Changed>();
+    const records: NewRecord[] = [];
+    const listed: ProjectedEvent[] = [];
+    for (const event of events) {
+      const earlier = changed.get(event.intentId) ?? this.#changed.get(event.intentId);
+      const state = earlier?.intent ?? this.#ledger.intent(event.intentId);
+      const intent = evolve(state, event);
+      const shown = view(intent);
+      changed.set(intent.id, { before: earlier?.before ?? state?.version ?? 0, intent, shown, noticed: earlier?.noticed === true || isPublic(event.type) });
+      const envelope: EventEnvelope = {
+        eventId: eventIdOf(intent.id, event.version),
+        type: event.type,
+        schemaVersion: EVENT_SCHEMA_VERSION,
+        intentId: intent.id,
+        version: event.version,
+        accountId: intent.accountId,
+        livemode: intent.livemode,
+        commandId: answered?.commandId ?? null,
+        at: isoTime(event.at),
+        trace: message.trace,
+        data: event.data,
+        intent: shown,
+      };
+      const value = encodeEvent(envelope);
+      if (Buffer.byteLength(value) > MAX_EVENT_BYTES) throw new RangeError(`${event.type} of ${intent.id} is larger than the log takes`);
+      const replyTo = answered?.replyTo ?? null;
+      records.push({ partition: this.#partition, key: intent.id, value, ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }) });
+      listed.push(...projectedEvent(envelope));
+    }
+    for (const [id, change] of changed) {
+      this.#changed.set(id, change);
+      this.#ledger.put(change.intent);
+    }
+    this.#records.push(...records);
+    this.#events.push(...listed);
+  }
+
+  #putAside({ topic, offset }: LogRecord, { commandId, intentId, replyTo, trace }: MessageHead, reason: string, cause: unknown): void {
+    if (topic !== 'intent.commands' && topic !== 'chain.observations') throw new RangeError(`${topic} is no input`);
+    this.#dead.push({ letter: { at: isoTime(this.#clock), reason, topic, partition: this.#partition, offset: offset.toString(), intentId, commandId, trace }, cause });
+    if (commandId === null || intentId === null) return;
+    const outcome = this.#outcomes.get(commandId) ?? { kind: 'dead', commandId, intentId };
+    this.#settle(outcome);
+    this.#reply(replyTo, outcome);
+  }
+
+  #settle(outcome: Outcome): void {
+    this.#outcomes.set(outcome.commandId, outcome);
+    this.#newOutcomes.push({ outcome, at: this.#at });
+  }
+
+  #reply(replyTo: string | null, outcome: Outcome): void {
+    if (replyTo === null) return;
+    const reply: Reply = { outcome, intent: outcome.kind === 'accepted' ? this.#shown(outcome.intentId) : null };
+    const others = this.#replies.get(replyTo);
+    if (others === undefined) this.#replies.set(replyTo, [reply]);
+    else others.push(reply);
+  }
+
+  /** Null where a first answer is repeated whose intent was not read: the gateway reads it itself. */
+  #shown(id: IntentId): PublicIntent | null {
+    const changed = this.#changed.get(id);
+    if (changed !== undefined) return changed.shown;
+    const intent = this.#ledger.intent(id);
+    return intent === undefined ? null : view(intent);
+  }
+}

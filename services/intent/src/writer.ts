@@ -1,0 +1,165 @@
+import type { CommandMessage, ObservationMessage } from '@pf/contracts';
+import { type Database, findOutcomes, fold, type IdempotencyKey, intentsOf, IntentStates, parseEvents, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
+import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
+import type { LogRecord, PartitionWork, Publisher, Slice } from '@pf/event-log';
+import { currentTrace, fieldsOf, inSpan, type Logger, type TraceContext } from '@pf/runtime';
+import type { Announcer } from './announcer.ts';
+import { answersFrom } from './answers-from-log.ts';
+import { sendDeadLetters } from './dead-letters.ts';
+import { readInput } from './input.ts';
+import { type DecidedSlice, type Known, SliceDecider } from './slice-decider.ts';
+
+export interface WriterParts {
+  readonly partitions: number;
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly announcer: Pick<Announcer, 'announce'>;
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => Instant;
+}
+
+/** A decided slice on its way to the projection, and the trace it was decided in. */
+export interface WriterContext {
+  readonly decided: DecidedSlice;
+  readonly trace: TraceContext;
+}
+
+/** The business of a partition's owner: commands and observations in; events, projection and answers out (architecture.md). */
+export class IntentWriter implements PartitionWork<WriterContext> {
+  readonly #parts: WriterParts;
+  readonly #clock: () => Instant;
+  readonly #states: IntentStates;
+  readonly #projection: ProjectionWriter;
+  /** The last time stamped in each partition that is owned. */
+  readonly #lastAt = new Map<number, Instant>();
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+    this.#clock = parts.clock ?? Date.now;
+    this.#states = new IntentStates(parts.database.sql);
+    this.#projection = new ProjectionWriter(parts.database.sql);
+  }
+
+  async checkpoint(partition: number): Promise<bigint> {
+    return (await readCheckpoint(this.#parts.database, partition)).position;
+  }
+
+  async acquired(partition: number): Promise<void> {
+    // The last time in the log stands in the checkpoint: time does not go back, though another's clock was ahead of ours.
+    this.#lastAt.set(partition, (await readCheckpoint(this.#parts.database, partition)).lastAt);
+    this.#parts.log.info({ partition }, 'partition acquired');
+  }
+
+  lost(partition: number): void {
+    this.#lastAt.delete(partition);
+    this.#parts.log.info({ partition }, 'partition lost');
+  }
+
+  /**
+   * Projects what a former owner appended and did not live to project, and gives the answers it still owed.
+   * @throws where the log does not follow what is projected: the partition then stands still until somebody looks.
+   */
+  async catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
+    return inSpan('intent.catch_up', null, () =>
+      this.#alarming(partition, async () => {
+        const events = parseEvents(records);
+        const folded = fold(await this.#states.find(intentsOf(events)), events);
+        const { outcomes, replies, notices } = answersFrom(records, events, folded.intents, this.#clock());
+        const projected = await this.#projection.project({ partition, from, next, ...folded, outcomes });
+        if (projected) this.#parts.announcer.announce(replies, notices);
+        this.#parts.log.info({ partition, events: events.length, projected }, 'caught up with the log');
+        return projected;
+      }),
+    );
+  }
+
+  async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<WriterContext>> {
+    const inputs = records.map((record) => readInput(record, this.#parts.partitions));
+    const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
+    return this.#deciding('intent.decide', partition, messages.map(({ trace }) => trace), async () => {
+      const decider = this.#decider(partition, await this.#known(messages));
+      for (const input of inputs) decider.take(input);
+      return decider.decided();
+    });
+  }
+
+  /** Decides the end of these intents' time. Those for which it has been put off meanwhile, or which are no longer open, stay as they are. */
+  async expire(partition: number, ids: readonly IntentId[]): Promise<Slice<WriterContext>> {
+    return this.#deciding('intent.expire', partition, [], async () => {
+      const intents = await this.#states.findWithRelatives(ids);
+      const decider = this.#decider(partition, { intents, outcomes: [] });
+      const trace = currentTrace();
+      for (const intentId of ids) decider.expire({ kind: 'expire', intentId, trace });
+      return decider.decided();
+    });
+  }
+
+  async project(partition: number, from: bigint, next: bigint, { decided, trace }: WriterContext): Promise<boolean> {
+    const { at, intents, events, outcomes } = decided;
+    // Only offsets have moved: there is nothing to write, and no checkpoint to move.
+    if (from === next && outcomes.length === 0) return true;
+    return inSpan('intent.project', trace, () => this.#alarming(partition, () => this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes })));
+  }
+
+  published(_partition: number, { decided }: WriterContext): void {
+    this.#parts.announcer.announce(decided.replies, decided.notices);
+  }
+
+  #decider(partition: number, known: Known): SliceDecider {
+    const clock = this.#clock();
+    const at = Math.max(clock, this.#lastAt.get(partition) ?? 0);
+    this.#lastAt.set(partition, at);
+    return new SliceDecider(partition, at, clock, known);
+  }
+
+  /** Everything that the decisions may look at, in one query of each kind. */
+  async #known(messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Known> {
+    const ids: IntentId[] = [];
+    const keys: IdempotencyKey[] = [];
+    const commandIds: CommandMessage['commandId'][] = [];
+    for (const message of messages) {
+      ids.push(message.intentId);
+      if (message.kind === 'observation') continue;
+      commandIds.push(message.commandId);
+      const { accountId, livemode, type, data } = message;
+      if (type === 'create' && data.idempotencyKey !== null) keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
+      if (type === 'refund') ids.push(data.refundIntentId);
+    }
+    const [named, keyed, outcomes] = await Promise.all([
+      this.#states.findWithRelatives(ids),
+      this.#states.newestOf(keys),
+      commandIds.length === 0 ? [] : findOutcomes(this.#parts.database, commandIds),
+    ]);
+    return { intents: [...keyed, ...named], outcomes };
+  }
+
+  /** Decides in a span that is linked to the messages' own, and does what comes before the commit. */
+  #deciding(name: string, partition: number, links: readonly TraceContext[], decide: () => Promise<DecidedSlice>): Promise<Slice<WriterContext>> {
+    return inSpan(
+      name,
+      null,
+      async () => {
+        const { publisher, log } = this.#parts;
+        const decided = await decide();
+        await sendDeadLetters(publisher, decided.dead, log);
+        for (const { commandId, intentId, type, trace } of decided.late) {
+          log.warn({ ...fieldsOf(trace), commandId, intentId, type }, 'the command came after its deadline: nobody waits for it any more');
+        }
+        return { append: decided.records, context: { decided, trace: currentTrace() } };
+      },
+      { attributes: { partition }, links },
+    );
+  }
+
+  async #alarming<T>(partition: number, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof VersionGapError || error instanceof ProjectionGapError) {
+        this.#parts.log.error({ err: error, partition, alarm: 'version_gap' }, 'the log does not follow the projection: the partition stands still');
+      }
+      throw error;
+    }
+  }
+}
