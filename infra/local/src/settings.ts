@@ -1,0 +1,82 @@
+import path from 'node:path';
+import { z } from 'zod';
+
+/** Every port of the local stack, the variable that moves it, and where it is otherwise. */
+export const PORTS = {
+  gateway: { variable: 'GATEWAY_PORT', usual: 4000 },
+  intent: { variable: 'INTENT_PORT', usual: 4001 },
+  watcher: { variable: 'WATCHER_PORT', usual: 4002 },
+  webhook: { variable: 'WEBHOOK_PORT', usual: 4003 },
+  postgres: { variable: 'POSTGRES_PORT', usual: 4010 },
+  redis: { variable: 'REDIS_PORT', usual: 4011 },
+  kafka: { variable: 'KAFKA_PORT', usual: 4012 },
+  kafkaController: { variable: 'KAFKA_CONTROLLER_PORT', usual: 4013 },
+  base: { variable: 'BASE_PORT', usual: 4020 },
+  baseLive: { variable: 'BASE_LIVE_PORT', usual: 4021 },
+} as const;
+
+export type PortName = keyof typeof PORTS;
+
+export interface Settings {
+  /** The repository. */
+  readonly root: string;
+  /** Programs the bootstrap fetched: `.tools` in the repository. */
+  readonly tools: string;
+  /** Everything the running stack writes, absolute. */
+  readonly data: string;
+  readonly ports: Readonly<Record<PortName, number>>;
+  /** Backing parts that run elsewhere: their addresses as the environment gives them; null where one is to be started. */
+  readonly given: {
+    readonly database: string | null;
+    readonly redis: string | null;
+    readonly kafka: string | null;
+    readonly base: string | null;
+    readonly baseLive: string | null;
+  };
+}
+
+const port = z.coerce.number().int().min(1).max(65_535);
+const given = z.string().trim().min(1).optional();
+const environment = z.object({
+  PF_DATA: z.string().min(1).default('.local'),
+  PF_PORT_SHIFT: z.coerce.number().int().min(0).max(60_000).default(0),
+  DATABASE_URL: given,
+  REDIS_URL: given,
+  KAFKA_BROKERS: given,
+  RPC_BASE_SEPOLIA: given,
+  RPC_BASE: given,
+  ...(Object.fromEntries(Object.values(PORTS).map(({ variable }) => [variable, port.optional()])) as Record<
+    (typeof PORTS)[PortName]['variable'],
+    z.ZodOptional<typeof port>
+  >),
+});
+
+/**
+ * Reads the stack's settings. A port's own variable wins; else it is the usual one plus PF_PORT_SHIFT, so that a
+ * second stack beside the first takes two variables: `PF_DATA=… PF_PORT_SHIFT=1000`.
+ * @throws Error naming every variable that is wrong
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>, root: string): Settings {
+  // An empty variable is one that is not set.
+  const parsed = environment.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  if (!parsed.success) {
+    throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  }
+  const values = parsed.data;
+  const names = Object.keys(PORTS) as PortName[];
+  return {
+    root,
+    tools: path.join(root, '.tools'),
+    data: path.resolve(root, values.PF_DATA),
+    ports: Object.fromEntries(
+      names.map((name) => [name, values[PORTS[name].variable] ?? PORTS[name].usual + values.PF_PORT_SHIFT]),
+    ) as Record<PortName, number>,
+    given: {
+      database: values.DATABASE_URL ?? null,
+      redis: values.REDIS_URL ?? null,
+      kafka: values.KAFKA_BROKERS ?? null,
+      base: values.RPC_BASE_SEPOLIA ?? null,
+      baseLive: values.RPC_BASE ?? null,
+    },
+  };
+}

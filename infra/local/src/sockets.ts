@@ -1,0 +1,45 @@
+import net from 'node:net';
+
+/** True when something listens on the port of loopback. */
+export async function listens(port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = net.connect({ host: '127.0.0.1', port });
+    const end = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(1000, () => end(false));
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}
+
+/** True when the port of loopback can be bound: nobody has it. */
+export async function isFree(port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * Sends bytes to a port of loopback and returns the first bytes that come back.
+ * @throws Error when nobody listens or nothing comes within a second
+ */
+export async function ask(port: number, bytes: Uint8Array): Promise<Buffer> {
+  return await new Promise((resolve, reject) => {
+    const socket = net.connect({ host: '127.0.0.1', port });
+    const fail = (error: Error): void => {
+      socket.destroy();
+      reject(error);
+    };
+    socket.setTimeout(1000, () => fail(new Error(`no answer on port ${port}`)));
+    socket.once('error', fail);
+    socket.once('connect', () => socket.write(bytes));
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data);
+    });
+  });
+}

@@ -1,0 +1,60 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+
+const chain = z.object({
+  caip2: z.string(),
+  rpcUrl: z.string(),
+  /** Symbol → address. */
+  tokens: z.record(z.string(), z.string()),
+  /** Accounts with money on this chain, keys in the chain's usual encoding. None where the chain is not ours. */
+  wallets: z.array(z.object({ address: z.string(), privateKey: z.string() })),
+});
+export type StackChain = z.infer<typeof chain>;
+
+const account = z.object({
+  accountId: z.string(),
+  /** API keys in plain text. The only place where they are kept. */
+  apiKeys: z.object({ test: z.string(), live: z.string() }),
+  /** Of test mode. */
+  webhookSecret: z.string(),
+});
+export type StackAccount = z.infer<typeof account>;
+
+const stack = z.object({
+  ...account.partial().shape,
+  /** With `/v1`; absent while only backing parts run. */
+  baseUrl: z.string().optional(),
+  database: z.string(),
+  redis: z.string(),
+  kafka: z.string(),
+  /** Process ids by name, of what runs now. */
+  pids: z.record(z.string(), z.number()),
+  chains: z.object({ base: chain, baseLive: chain }),
+});
+/** `stack.json`: where everything is, for scripts. */
+export type Stack = z.infer<typeof stack>;
+
+export const stackFile = (data: string): string => path.join(data, 'stack.json');
+
+/**
+ * @returns null where there is none yet
+ * @throws Error when it is not as this version writes it
+ */
+export async function readStack(data: string): Promise<Stack | null> {
+  let text: string;
+  try {
+    text = await readFile(stackFile(data), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  return stack.parse(JSON.parse(text));
+}
+
+/** Atomic, and only its owner may read it. */
+export async function writeStack(data: string, content: Stack): Promise<void> {
+  const file = stackFile(data);
+  await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+const WARN = 40; // pino's number
+const logLine = z.object({ level: z.number(), msg: z.string().default(''), err: z.object({ message: z.string() }).partial().optional() });
+
+/**
+ * What a service's log line has to say to the person at the terminal: warnings and errors, and whatever is not a log
+ * line at all (a stack trace of a crash). Null for everything else.
+ */
+export function warningOf(line: string): string | null {
+  if (line.trim() === '') return null;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  const entry = logLine.safeParse(parsed);
+  if (!entry.success) return line;
+  if (entry.data.level < WARN) return null;
+  const cause = entry.data.err?.message;
+  return cause && cause !== entry.data.msg ? `${entry.data.msg} (${cause})` : entry.data.msg;
+}
