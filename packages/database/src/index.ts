@@ -9,6 +9,7 @@ export * from './intent-states.ts';
 export * from './intents.ts';
 export * from './migrate.ts';
 export * from './network-watches.ts';
+export * from './open-account.ts';
 export * from './projection.ts';
 export * from './rebuild.ts';
 export * from './signed-transactions.ts';

@@ -1,0 +1,66 @@
+import { PLANS, plan as planSchema } from '@pf/contracts';
+import { listAccounts, openAccount, setPlan } from '@pf/database';
+import { Argument, Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { moment, table } from '../output.ts';
+import { type Surroundings, withSession } from '../session.ts';
+
+export function accountsCommand(surroundings: Surroundings): Command {
+  const accounts = new Command('accounts').description('who uses the service: each account has a plan, API keys, webhook secrets and URLs');
+
+  accounts
+    .command('create')
+    .description('open an account, with an API key and a webhook secret for each mode')
+    .argument('<name>', 'a name for people')
+    .addHelpText('after', '\nExamples:\n  pf accounts create "Coffee bar"\n  pf accounts create "Coffee bar" --json > account.json')
+    .action((name: string, _options: unknown, command: Command) =>
+      withSession(command, surroundings, async ({ database, output, stack }) => {
+        const account = await openAccount(database, await stack.secretsKey(), { name });
+        output.answer(account, () =>
+          [
+            `Account ${account.id}, ${name}, on the free plan.`,
+            '',
+            table([
+              ['API key, test', account.apiKeys.test],
+              ['API key, live', account.apiKeys.live],
+              ['Webhook secret, test', account.webhookSecrets.test],
+              ['Webhook secret, live', account.webhookSecrets.live],
+            ]),
+            '',
+            'Keep the API keys now: they are not shown again.',
+            `Next: pf webhooks add https://… --account ${account.id}`,
+          ].join('\n'),
+        );
+      }),
+    );
+
+  accounts
+    .command('list')
+    .description('show all accounts')
+    .action((_options: unknown, command: Command) =>
+      withSession(command, surroundings, async ({ database, output }) => {
+        const all = await listAccounts(database);
+        output.answer({ accounts: all }, () =>
+          all.length === 0
+            ? 'No accounts yet. Next: pf accounts create NAME'
+            : table([['ID', 'PLAN', 'CREATED', 'NAME'], ...all.map(({ id, plan, createdAt, name }) => [id, plan, moment(createdAt), name])]),
+        );
+      }),
+    );
+
+  accounts
+    .command('plan')
+    .description('move an account to a plan; running services follow within 30 seconds')
+    .argument('<id>', 'the account')
+    .addArgument(new Argument('<plan>', 'what it has bought').choices(PLANS))
+    .addHelpText('after', '\nExample:\n  pf accounts plan acct_3mJr7AoUXx2Wqd growth')
+    .action((id: string, plan: string, _options: unknown, command: Command) =>
+      withSession(command, surroundings, async ({ database, output }) => {
+        const account = await setPlan(database, id, planSchema.parse(plan));
+        if (!account) throw new CliError(`There is no account ${id}. \`pf accounts list\` shows all`);
+        output.answer(account, () => `Account ${account.id} is on the ${account.plan} plan; running services follow within 30 seconds.`);
+      }),
+    );
+
+  return accounts;
+}

@@ -1,0 +1,57 @@
+import { Command, CommanderError, Option } from 'commander';
+import { CliError } from './cli-error.ts';
+import { accountsCommand } from './commands/accounts.ts';
+import { keysCommand } from './commands/keys.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
+import type { Surroundings } from './session.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+export interface Terminal extends Surroundings {
+  readonly writeError: (text: string) => void;
+}
+
+/**
+ * Runs `pf` with the arguments after its name. Answers go to `write`, errors to `writeError` (as `{"error":{"message":…}}`
+ * with --json); never throws.
+ * @returns the exit code: 0, 1 where it failed, 2 where the arguments were wrong
+ */
+export async function runPf(args: readonly string[], terminal: Terminal): Promise<number> {
+  const json = args.includes('--json');
+  let complaint = '';
+  const complain = (message: string): void => terminal.writeError(json ? `${JSON.stringify({ error: { message } })}\n` : `${message}\n`);
+  try {
+    await buildProgram(terminal, (text) => (complaint += text)).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      complain((complaint === '' ? error.message : complaint).trim().replace(/^error: /, ''));
+      return EXIT_USAGE;
+    }
+    complain(error instanceof CliError ? error.message : `It failed: ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT_FAILED;
+  }
+}
+
+function buildProgram(terminal: Terminal, complain: (text: string) => void): Command {
+  const program = new Command('pf')
+    .description('The dashboard of the Payment Intent Service: accounts, API keys and webhooks.')
+    .option('--account <id>', 'the account to work on (default: the one the local stack was seeded with)')
+    .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
+    .option('--json', 'answer with one JSON document and nothing else')
+    .addHelpText('after', '\nExamples:\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
+  for (const noun of [accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal)]) program.addCommand(noun);
+  // Settings are not inherited by commands that were made apart.
+  for (const command of withChildren(program)) {
+    command
+      .exitOverride()
+      .configureHelp({ showGlobalOptions: true })
+      .configureOutput({ writeOut: terminal.write, writeErr: complain })
+      .showSuggestionAfterError();
+  }
+  return program;
+}
+
+const withChildren = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withChildren)];

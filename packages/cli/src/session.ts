@@ -1,0 +1,56 @@
+import { type Account, type Database, findAccount, isDatabaseAway, openDatabase } from '@pf/database';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { CliError } from './cli-error.ts';
+import { createOutput, type Output } from './output.ts';
+import { findStack, type StackAccess } from './stack.ts';
+
+const options = z.object({ account: z.string().optional(), mode: z.enum(['test', 'live']).default('test'), json: z.boolean().default(false) });
+
+export type Mode = 'test' | 'live';
+
+/** What a command works with. */
+export interface Session {
+  readonly database: Database;
+  readonly output: Output;
+  readonly mode: Mode;
+  readonly livemode: boolean;
+  readonly stack: StackAccess;
+  /** The account of --account, else the seeded one. Throws CliError where it is not there. */
+  account(): Promise<Account>;
+}
+
+/** What a command needs from outside; given by main.ts, and by tests. */
+export interface Surroundings {
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly write: (text: string) => void;
+}
+
+/** Opens the database, runs a command's work, closes it again. */
+export async function withSession(command: Command, { environment, write }: Surroundings, work: (session: Session) => Promise<void>): Promise<void> {
+  const { account, mode, json } = options.parse(command.optsWithGlobals());
+  const stack = findStack(environment);
+  const url = await stack.databaseUrl();
+  const database = openDatabase({ url, applicationName: 'pf', maxConnections: 2, onError: () => undefined });
+  try {
+    await work({
+      database,
+      output: createOutput(json, write),
+      mode,
+      livemode: mode === 'live',
+      stack,
+      async account() {
+        const id = account ?? (await stack.seededAccount());
+        const found = await findAccount(database, id);
+        if (!found) throw new CliError(`There is no account ${id}. \`pf accounts list\` shows all`);
+        return found;
+      },
+    });
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    const { host } = new URL(url);
+    throw new CliError(`The database at ${host} does not answer. Is the stack running? Start it: npm start`, { cause: error });
+  } finally {
+    await database.close();
+  }
+}

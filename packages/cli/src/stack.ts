@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { loadConfig, variables } from '@pf/runtime';
+import { z } from 'zod';
+import { CliError } from './cli-error.ts';
+
+/** Paths are taken from the repository's root, as the local stack does. */
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+const stackFile = z.looseObject({ database: variables.databaseUrl, accountId: z.string().exactOptional() });
+/** Beside stack.json: what SECRETS_KEY holds elsewhere. */
+const SECRETS_KEY_FILE = 'secrets-key';
+
+/** Where the commands find what they work on: the environment, else the local stack. */
+export interface StackAccess {
+  databaseUrl(): Promise<string>;
+  /** 32 bytes. */
+  secretsKey(): Promise<Buffer>;
+  /** The account that the local stack was seeded with. */
+  seededAccount(): Promise<string>;
+}
+
+/** Nothing is read before it is asked for. Every answer throws CliError with the remedy where it cannot be given. */
+export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
+  const config = loadConfig(
+    { DATABASE_URL: variables.databaseUrl.optional(), SECRETS_KEY: variables.secretsKey.optional(), PF_DATA: z.string().default('.local') },
+    environment,
+  );
+  const data = path.resolve(ROOT, config.PF_DATA);
+
+  const readStack = async (): Promise<z.infer<typeof stackFile> | null> => {
+    const file = path.join(data, 'stack.json');
+    const text = await readIfThere(file);
+    if (text === null) return null;
+    try {
+      return stackFile.parse(JSON.parse(text));
+    } catch (cause) {
+      throw new CliError(`${file} cannot be read as a stack's file. Start the stack anew: npm start`, { cause });
+    }
+  };
+
+  return {
+    async databaseUrl() {
+      if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
+      const stack = await readStack();
+      if (!stack) throw new CliError('No stack is running. Start one: npm start (or name a database with DATABASE_URL)');
+      return stack.database;
+    },
+    async secretsKey() {
+      if (config.SECRETS_KEY !== undefined) return config.SECRETS_KEY;
+      const file = path.join(data, SECRETS_KEY_FILE);
+      const text = await readIfThere(file);
+      if (text === null) throw new CliError(`No key to encrypt webhook secrets with: ${file} is not there. Start a stack (npm start), or set SECRETS_KEY to that of the services`);
+      const key = variables.secretsKey.safeParse(text.trim());
+      if (!key.success) throw new CliError(`${file} does not hold 32 bytes in base64. Set SECRETS_KEY to that of the services`);
+      return key.data;
+    },
+    async seededAccount() {
+      const accountId = (await readStack())?.accountId;
+      if (accountId === undefined) throw new CliError('Which account? Name it with --account ID; `pf accounts list` shows all');
+      return accountId;
+    },
+  };
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
