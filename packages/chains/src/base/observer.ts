@@ -1,19 +1,172 @@
+import type { Observation } from '@pf/domain';
+import { getBlock, type Block } from '../evm/calls.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import { RpcUnreachedError } from '../rpc/errors.ts';
+import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
+import { dueFates, findDropped, readReceipts } from './observe/fates.ts';
+import { Memory } from './observe/memory.ts';
+import { advance, type Checkpoint, type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
+import { scan, type Scan } from './observe/scan.ts';
+import { confirm, finalise, hashesOf, orphan } from './observe/settle.ts';
 
-/** Follows Base. */
+/** `safe` and `finalized` move every few seconds at most: they are asked for no more often. */
+const TAGS_MS = 2_000;
+/** A head this far below the cursor is told. Upstreams behind one URL differ by a few blocks all the time. */
+const SHORTFALL_TOLD = 50n;
+/** On a chain that is another one than before, so many of its newest blocks are read. */
+const NEW_CHAIN_BLOCKS = 100_000n;
+
+const atLeast = (least: bigint, value: bigint): bigint => (value < least ? least : value);
+const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
+
+/**
+ * Follows a Base network by its blocks (chains.md "Observe"): one eth_getLogs per step over the new range, once more up
+ * to `safe`; reorganisations by checkpoints; receipts on a slow back-off for what leaves no log. A step is all of one
+ * upstream, so that the head and the logs up to it fit together.
+ */
 export class BaseObserver implements ChainObserver {
   readonly network: Network;
   readonly intervalMs = 500;
   readonly rebroadcastAfterMs = 15_000;
   readonly #pool: RpcPool;
+  readonly #memory = new Memory();
 
   constructor(network: Network, pool: RpcPool) {
     this.network = network;
     this.#pool = pool;
   }
 
-  async step(_cursor: Cursor | null, _synchronise: () => Promise<WatchSet>): Promise<Step> {
-    throw this.#pool.unavailable(undefined);
+  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+    const before = cursor === null ? null : readPosition(cursor);
+    return this.#pool.run((node) => this.#step(node, before, synchronise));
   }
+
+  async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+    const position = before ?? (await this.#start(node));
+    const newest = newestOf(position);
+    const [head, standing] = await node.batch([getBlock('latest'), getBlock(newest.number)]);
+    if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+    const watch = await synchronise();
+    const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: Date.now() };
+
+    const found = standing?.hash === newest.hash ? unmoved(position) : await this.#comeBack(context, position, head);
+    if (found === 'behind') return idle(position, head);
+    const { rescanned: rescannedBefore, checkpoints } = found.position;
+    const start = newestOf(found.position);
+    let seen = found.position.seen;
+    const observations: Observation[] = [...found.observations];
+
+    // What is new, up to the head that was learnt before the watch set was brought up to date.
+    const scanned = start.number >= head.number ? null : await scan(context, start.number + 1n, head.number, head.hash);
+    const reached = scanned?.end ?? start;
+    seen = withSeen(seen, scanned?.seen ?? []);
+
+    const fates = dueFates(context);
+    const receipts = await readReceipts(context, fates);
+    seen = withSeen(seen, receipts.seen);
+
+    // The same blocks once more when they are safe, then what can be proven there.
+    let rescanned = rescannedBefore;
+    if (receipts.missing.length > 0 || context.now - this.#memory.tagsAskedAt >= TAGS_MS) {
+      const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
+      this.#memory.tagsAskedAt = context.now;
+      const end = atMost(reached.number, safe?.number ?? 0n);
+      if (end > rescanned) {
+        const again = await scan(context, rescanned + 1n, end, safe?.number === end ? safe.hash : null);
+        rescanned = again.end.number;
+        seen = withSeen(seen, again.seen.filter((one) => !isTold(watch, one)));
+      }
+      const finals = await finalise(context, atMost(reached.number, finalized?.number ?? 0n));
+      observations.push(...finals.observations);
+      seen = withSeen(seen, finals.seen);
+      // What was seen of an intent is told first: the transaction that took the nonce may have paid.
+      const waiting = new Set(seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId));
+      const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
+      if (safe !== null) observations.push(...(await findDropped(context, this.#pool, dead, safe, rescanned)));
+    }
+
+    const confirmed = await confirm(context, seen);
+    const next: Position = { genesis: found.position.genesis, checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached), rescanned, seen: [...confirmed.seen] };
+    return {
+      observations: [...observations, ...confirmed.observations],
+      cursor: writePosition(next),
+      head: head.number,
+      behind: atLeast(0n, head.number - reached.number),
+      warnings: found.warnings,
+    };
+  }
+
+  /** The first start begins at what is final: no intent is older than the service. */
+  async #start(node: RpcNode): Promise<Position> {
+    const [genesis, finalized] = await node.batch([getBlock(0n), getBlock('finalized')]);
+    if (genesis === null) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
+    const { number, hash } = finalized ?? genesis;
+    return { genesis: genesis.hash, checkpoints: [{ number, hash }], rescanned: number, seen: [] };
+  }
+
+  /** The newest checkpoint is not what this node has there: it lags, the chain was reorganised, or it is another chain. */
+  async #comeBack(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
+    const { node } = context;
+    const below = position.checkpoints.filter(({ number }) => number <= head.number);
+    const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
+    const kept = below.filter(({ number, hash }) => hashes.get(number) === hash);
+    const ancestor = kept[0];
+    if (ancestor !== undefined && ancestor === below[0] && below.length < position.checkpoints.length) return 'behind';
+
+    if (ancestor !== undefined) {
+      const orphaned = await orphan(context, position.seen, ancestor.number);
+      const depth = newestOf(position).number - ancestor.number;
+      return {
+        position: { ...position, checkpoints: kept, rescanned: atMost(ancestor.number, position.rescanned), seen: [...orphaned.seen] },
+        observations: orphaned.observations,
+        warnings: [`the chain was reorganised within the last ${depth} blocks: reading on from block ${ancestor.number}`],
+      };
+    }
+    const genesis = hashes.get(0n);
+    if (genesis === undefined) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
+    if (genesis === position.genesis && below.length === 0) return 'behind';
+    return this.#anew(context, position, head, genesis);
+  }
+
+  /** Reads the chain anew: nothing of what was read before is on it. */
+  async #anew(context: Scan, position: Position, head: Block, genesis: string): Promise<Found> {
+    const from = await context.node.call(getBlock(atLeast(0n, head.number - NEW_CHAIN_BLOCKS)));
+    if (from === null) throw new RpcUnreachedError(`${context.node.name} lacks blocks below its head`, 'no');
+    const orphaned = await orphan(context, position.seen, -1n);
+    const why = genesis === position.genesis ? 'none of the blocks that were read is on the chain any more' : 'the chain is another one than before: its first block differs';
+    return {
+      position: { genesis, checkpoints: [{ number: from.number, hash: from.hash }], rescanned: from.number, seen: [...orphaned.seen] },
+      observations: orphaned.observations,
+      warnings: [`${why}; the head is ${head.number}, reading anew from block ${from.number}`],
+    };
+  }
+}
+
+interface Found {
+  readonly position: Position;
+  readonly observations: readonly Observation[];
+  readonly warnings: readonly string[];
+}
+
+const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
+
+function newestOf({ checkpoints }: Position): Checkpoint {
+  const [newest] = checkpoints;
+  if (newest === undefined) throw new Error('a position has at least one checkpoint');
+  return newest;
+}
+
+/** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
+function idle(position: Position, head: Block): Step {
+  const shortfall = newestOf(position).number - head.number;
+  const warnings = shortfall > SHORTFALL_TOLD ? [`the head ${head.number} is ${shortfall} blocks below what was read before`] : [];
+  return { observations: [], cursor: writePosition(position), head: head.number, behind: 0n, warnings };
+}
+
+/** True for a landing that the ledger has already. */
+function isTold(watch: WatchSet, one: ReturnType<typeof withSeen>[number]): boolean {
+  if (one.kind !== 'landed') return false;
+  const settlement = watch.byReference(one.transfer.reference)?.settlement;
+  return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
 }

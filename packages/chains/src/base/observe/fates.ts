@@ -1,0 +1,112 @@
+import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
+import { getBlock, getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
+import type { WatchSet } from '../../port.ts';
+import { RpcRefusedError } from '../../rpc/errors.ts';
+import { refusable } from '../../rpc/node.ts';
+import type { RpcPool } from '../../rpc/pool.ts';
+import type { Seen } from './position.ts';
+import { landed, readTransfer, type Scan } from './scan.ts';
+
+/** A transaction that can still land, or landed and was orphaned, and whose end is not known. */
+export interface Fate {
+  readonly intentId: IntentId;
+  readonly hash: TransactionHash;
+  readonly sender: Address;
+  /** Null where it was never submitted here: asked of the nodes. */
+  readonly nonce: bigint | null;
+  readonly terms: PaymentTerms;
+  /** Since when it may be on chain. */
+  readonly since: number;
+}
+
+/** At most so many receipts in one step; the others wait for the next. */
+const RECEIPTS_MAX = 100;
+
+/** Live submissions, and settlements that a reorganisation has orphaned. */
+function* open(watch: WatchSet, now: number): Generator<Fate> {
+  for (const { id, terms, submission } of watch.submitted()) {
+    yield { intentId: id, hash: submission.hash, sender: submission.sender, nonce: submission.nonce === null ? null : BigInt(submission.nonce), terms, since: submission.preparedAt };
+  }
+  for (const { id, terms, settlement } of watch.settling()) {
+    if (settlement.lost) yield { intentId: id, hash: settlement.hash, sender: settlement.transfer.from, nonce: null, terms, since: now };
+  }
+}
+
+/** Those whose receipt is due now. A success is found by its log as a rule: a receipt is for what leaves none. */
+export function dueFates({ watch, memory, now }: Scan): readonly Fate[] {
+  const fates = [...open(watch, now)];
+  memory.keepReceipts(new Set(fates.map(({ hash }) => hash)));
+  return fates.filter(({ hash }) => memory.isReceiptDue(hash, now)).slice(0, RECEIPTS_MAX);
+}
+
+/** What the receipts tell of those that are in a block; the rest has none that this node knows. */
+export async function readReceipts(context: Scan, fates: readonly Fate[]): Promise<{ readonly seen: readonly Seen[]; readonly missing: readonly Fate[] }> {
+  const { node, memory, now } = context;
+  if (fates.length === 0) return { seen: [], missing: [] };
+  const receipts = await node.batch(fates.map(({ hash }) => getReceipt(hash)));
+  const seen: Seen[] = [];
+  const missing: Fate[] = [];
+  fates.forEach((fate, place) => {
+    const receipt = receipts[place] ?? null;
+    if (receipt === null) missing.push(fate);
+    else seen.push(...readReceipt(fate, receipt, now));
+    memory.receiptAsked(fate.hash, fate.since, now);
+  });
+  return { seen, missing };
+}
+
+/** A receipt of a transaction whose calldata was verified: its transfer, or its revert. */
+export function readReceipt({ intentId, hash, terms }: Fate, { status, blockNumber, blockHash, logs }: Receipt, seenAt: number): Seen[] {
+  if (status === 0n) {
+    return [{ kind: 'reverted', intentId, hash, block: blockNumber, blockHash, reason: 'the transaction reverted on chain', seenAt }];
+  }
+  return logs.flatMap((log) => {
+    const transfer = readTransfer(log);
+    return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor ? [landed(intentId, transfer, terms.reference, seenAt)] : [];
+  });
+}
+
+/**
+ * Of transactions without a receipt, those that can provably never land: at a safe block, up to which all logs were
+ * read, the account's nonce is past theirs, and still no upstream that answers has a receipt. That a node does not know
+ * them proves nothing.
+ */
+export async function findDropped(context: Scan, pool: RpcPool, missing: readonly Fate[], safe: Block, rescanned: bigint): Promise<readonly Observation[]> {
+  const { node } = context;
+  if (missing.length === 0 || rescanned < safe.number) return [];
+  const known = await withNonces(context, missing);
+  const counts = await node.batch(known.map(({ sender }) => refusable(getTransactionCount(sender, safe.number))));
+  const observations: Observation[] = [];
+  for (const [place, fate] of known.entries()) {
+    const count = counts[place];
+    // A node that has pruned that state cannot tell: no proof now.
+    if (count === undefined || count instanceof RpcRefusedError || count <= fate.nonce) continue;
+    if (!(await nobodyHasIt(pool, fate, safe))) continue;
+    const proof = `nonce ${fate.nonce} of ${fate.sender} was used by another transaction: the account's count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this one has no receipt`;
+    observations.push({ kind: 'observation', type: 'dropped', intentId: fate.intentId, data: { hash: fate.hash, proof } });
+  }
+  return observations;
+}
+
+/** Asks every upstream: all that answer must have the safe block and no receipt. */
+async function nobodyHasIt(pool: RpcPool, { hash }: Fate, safe: Block): Promise<boolean> {
+  let answers = 0;
+  for await (const attempt of pool.attempts((node) => node.batch([getBlock(safe.number), getReceipt(hash)]))) {
+    if (attempt.kind === 'unreached') continue;
+    answers += 1;
+    const [block, receipt] = attempt.value;
+    if (receipt !== null || block?.hash !== safe.hash) return false;
+  }
+  return answers > 0;
+}
+
+/** With the nonces of transactions that were not submitted here, from memory or while a node still has them; others stay open. */
+async function withNonces({ node, memory }: Scan, fates: readonly Fate[]): Promise<(Fate & { readonly nonce: bigint })[]> {
+  const found = await Promise.all(
+    fates.map(async (fate) => {
+      const nonce = fate.nonce ?? memory.look(fate.hash)?.nonce ?? (await node.call(getTransaction(fate.hash)))?.nonce ?? null;
+      return nonce === null ? [] : [{ ...fate, nonce }];
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,128 @@
+import type { Address, IntentId, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import { getAddress, zeroPadValue } from 'ethers';
+import { getBlock, getLogs, getTransaction, type Block, type Log } from '../../evm/calls.ts';
+import type { Network, WatchSet } from '../../port.ts';
+import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
+import { refusable, type RpcNode } from '../../rpc/node.ts';
+import type { Memory } from './memory.ts';
+import type { Seen } from './position.ts';
+
+/** `Transfer(address indexed from, address indexed to, uint256 value)` of ERC-20. */
+export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** Up to this many recipients are told to the node; with more it gives all transfers of our tokens and we match here. */
+const RECIPIENTS_MAX = 200;
+
+/** A transfer as the log has it. */
+export interface LoggedTransfer {
+  readonly from: Address;
+  readonly to: Address;
+  readonly amount: bigint;
+  readonly log: Log;
+}
+
+const addressIn = (topic: string): Address => getAddress(`0x${topic.slice(26)}`) as Address;
+
+/** Null where the log is no ERC-20 transfer. */
+export function readTransfer(log: Log): LoggedTransfer | null {
+  const [event, from, to, more] = log.topics;
+  if (event !== TRANSFER || from === undefined || to === undefined || more !== undefined || log.data.length !== 66 || log.removed) return null;
+  return { from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), log };
+}
+
+export interface Scanned {
+  /** The last block read, and its hash at that time. */
+  readonly end: Pick<Block, 'number' | 'hash'>;
+  readonly seen: readonly Seen[];
+}
+
+export interface Scan {
+  readonly node: RpcNode;
+  readonly network: Network;
+  readonly watch: WatchSet;
+  readonly memory: Memory;
+  readonly now: number;
+}
+
+/**
+ * Reads the transfers of a range of blocks, as far as one question may reach, and finds those that carry the reference of
+ * a watched intent. The last block is asked for in the same request: a node that does not have it, or has another one,
+ * would leave out logs, so its answer does not count.
+ */
+export async function scan(context: Scan, from: bigint, to: bigint, expected: string | null): Promise<Scanned> {
+  const { node, memory } = context;
+  for (;;) {
+    const last = to - from < memory.window ? to : from + memory.window - 1n;
+    const filter = filterOf(context, from, last);
+    const [logs, end] = await ask(context, filter, last);
+    if (logs instanceof RpcRefusedError) {
+      // Too many blocks or logs for this provider, as a rule. A single block that is refused is another matter.
+      if (last === from) throw new RpcUnreachedError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
+      memory.shrinkWindow();
+      continue;
+    }
+    if (end === null || (last === to && expected !== null && end.hash !== expected)) {
+      throw new RpcUnreachedError(`${node.name} does not have block ${last} as it said before`, 'no');
+    }
+    memory.growWindow();
+    return { end, seen: await match(context, logs) };
+  }
+}
+
+type Filter = Parameters<typeof getLogs>[0];
+
+/** Null where nobody is to be paid: there is nothing to look for. */
+function filterOf({ network, watch }: Scan, fromBlock: bigint, toBlock: bigint): Filter | null {
+  const recipients = watch.recipients();
+  if (recipients.length === 0) return null;
+  const topics = recipients.length > RECIPIENTS_MAX ? [TRANSFER] : [TRANSFER, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
+  return { fromBlock, toBlock, address: network.tokens.map(({ address }) => address), topics };
+}
+
+async function ask({ node, memory }: Scan, filter: Filter | null, last: bigint): Promise<[readonly Log[] | RpcRefusedError, Block | null]> {
+  if (filter === null) return [[], await node.call(getBlock(last))];
+  try {
+    return await node.batch([refusable(getLogs(filter)), getBlock(last)]);
+  } catch (error) {
+    // It may have been too much to answer in time: less of it next time.
+    memory.shrinkWindow();
+    throw error;
+  }
+}
+
+/** The logs that pay watched intents. Each hit on a recipient costs one look at its transaction, once. */
+async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
+  const { network, watch, memory, now } = context;
+  const ours = new Set<string>(network.tokens.map(({ address }) => address));
+  const hits = logs.flatMap((log) => {
+    const transfer = readTransfer(log);
+    return transfer !== null && ours.has(log.address) && watch.hasRecipient(transfer.to) ? [transfer] : [];
+  });
+  await lookUp(context, new Set(hits.map(({ log }) => log.transactionHash)));
+  return hits.flatMap((hit): Seen[] => {
+    const look = memory.look(hit.log.transactionHash);
+    // The reference is judged by the transaction's own call: one that pays through another contract carries none.
+    if (look?.payment == null || look.to !== hit.log.address || look.payment.to !== hit.to) return [];
+    const intent = watch.byReference(look.payment.reference);
+    return intent === undefined ? [] : [landed(intent.id, hit, look.payment.reference, now)];
+  });
+}
+
+/** What was seen of a transfer with this reference, as the chain recorded it. */
+export function landed(intentId: IntentId, { from, to, amount, log }: LoggedTransfer, reference: Reference, seenAt: number): Seen {
+  const { address, blockNumber, blockHash, logIndex, transactionHash } = log;
+  const tokenAddress = address as string as TokenAddress;
+  const transfer = { tokenAddress, from, to, amount, reference, block: blockNumber, blockHash, index: logIndex.toString() };
+  return { kind: 'landed', intentId, hash: transactionHash, transfer, seenAt, reported: false };
+}
+
+async function lookUp({ node, memory }: Scan, hashes: ReadonlySet<TransactionHash>): Promise<void> {
+  const unknown = [...hashes].filter((hash) => memory.look(hash) === undefined);
+  if (unknown.length === 0) return;
+  const found = await node.batch(unknown.map((hash) => getTransaction(hash)));
+  found.forEach((transaction, place) => {
+    if (transaction === null) throw new RpcUnreachedError(`${node.name} logs ${unknown[place] ?? ''} and does not know it`, 'no');
+    memory.remember(transaction);
+  });
+}
+

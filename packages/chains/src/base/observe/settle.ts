@@ -1,0 +1,104 @@
+import type { Observation, Settlement } from '@pf/domain';
+import { getBlock, getReceipt } from '../../evm/calls.ts';
+import type { WatchedIntent, WatchSet } from '../../port.ts';
+import type { RpcNode } from '../../rpc/node.ts';
+import { readReceipt } from './fates.ts';
+import { placeOf, type Seen } from './position.ts';
+import type { Scan } from './scan.ts';
+
+/** Confirmed: included, and still canonical this long after it was seen. Time and not blocks: those come every 0.2 s. */
+export const CONFIRM_MS = 2_000;
+/** A reported landing that the ledger does not take for the settlement (an extra payment) is kept this long. */
+const REPORTED_MS = 600_000;
+/** At most so many settlements are made final in one step. */
+const FINALISED_MAX = 200;
+
+type Settling = WatchedIntent & { readonly settlement: Settlement };
+
+const lost = ({ intentId, hash }: Pick<Seen, 'intentId' | 'hash'>): Observation => ({ kind: 'observation', type: 'lost', intentId, data: { hash } });
+
+/** The canonical hashes of these blocks, as this node has them now; absent where it has none. */
+export async function hashesOf(node: RpcNode, blocks: Iterable<bigint>): Promise<ReadonlyMap<bigint, string>> {
+  const numbers = [...new Set(blocks)];
+  if (numbers.length === 0) return new Map();
+  const found = await node.batch(numbers.map((number) => getBlock(number)));
+  return new Map(found.flatMap((block): [bigint, string][] => (block === null ? [] : [[block.number, block.hash]])));
+}
+
+/**
+ * After a reorganisation down to `ancestor`: what had been reported from blocks that are canonical no more is lost, and
+ * what was seen there and not reported is forgotten. The scan finds it again where it landed again.
+ */
+export async function orphan({ node, watch }: Pick<Scan, 'node' | 'watch'>, seen: readonly Seen[], ancestor: bigint): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+  const settled = [...watch.settling()].filter(({ settlement }) => !settlement.lost && settlement.transfer.block > ancestor);
+  const above = seen.filter((one) => placeOf(one).block > ancestor);
+  const hashes = await hashesOf(node, [...settled.map(({ settlement }) => settlement.transfer.block), ...above.map((one) => placeOf(one).block)]);
+  const isOrphan = ({ block, blockHash }: { readonly block: bigint; readonly blockHash: string | null }): boolean => {
+    const canonical = hashes.get(block);
+    return canonical !== undefined && canonical !== blockHash;
+  };
+  const gone = seen.filter((one) => placeOf(one).block > ancestor && isOrphan(placeOf(one)));
+  const observations = new Map<string, Observation>();
+  for (const { id, settlement } of settled) if (isOrphan(settlement.transfer)) observations.set(settlement.hash, lost({ intentId: id, hash: settlement.hash }));
+  for (const one of gone) if (one.kind === 'landed' && one.reported) observations.set(one.hash, lost(one));
+  return { observations: [...observations.values()], seen: seen.filter((one) => !gone.includes(one)) };
+}
+
+/** Reports what has stayed canonical long enough, and forgets what the ledger knows by now. */
+export async function confirm({ node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>, seen: readonly Seen[]): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+  const taken = new Set([...watch.settling()].filter(({ settlement }) => !settlement.lost).map(({ settlement }) => `${settlement.hash} ${settlement.transfer.blockHash}`));
+  const open = seen.filter((one) => {
+    if (one.kind === 'reverted' || !one.reported) return true;
+    return !taken.has(`${one.hash} ${one.transfer.blockHash}`) && now - one.seenAt < REPORTED_MS;
+  });
+  const isDue = (one: Seen): boolean => now - one.seenAt >= CONFIRM_MS && !(one.kind === 'landed' && one.reported);
+  const hashes = await hashesOf(node, open.filter(isDue).map((one) => placeOf(one).block));
+  const observations: Observation[] = [];
+  const kept: Seen[] = [];
+  for (const one of open) {
+    const { block, blockHash } = placeOf(one);
+    if (!isDue(one)) kept.push(one);
+    // A node that lags does not have the block: it is asked again. Another block there: the next step sees the reorganisation.
+    else if (!hashes.has(block)) kept.push(one);
+    else if (hashes.get(block) !== blockHash) continue;
+    else if (one.kind === 'reverted') observations.push({ kind: 'observation', type: 'reverted', intentId: one.intentId, data: { hash: one.hash, reason: one.reason } });
+    else {
+      observations.push({ kind: 'observation', type: 'landed', intentId: one.intentId, data: { hash: one.hash, level: 'confirmed', transfer: one.transfer } });
+      kept.push({ ...one, reported: true });
+    }
+  }
+  return { observations, seen: kept };
+}
+
+/**
+ * Settlements at or below the final block: observed as final where they are still what the chain has there, else lost,
+ * and seen anew where they landed elsewhere. So a reorganisation that nobody noticed is noticed here at the latest.
+ */
+export async function finalise({ node, watch, memory, now }: Scan, finalized: bigint): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+  const due = pick(watch, ({ settlement }) => !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalisedLately(settlement.hash, now));
+  const hashes = await hashesOf(node, due.map(({ settlement }) => settlement.transfer.block));
+  const observations: Observation[] = [];
+  const seen: Seen[] = [];
+  for (const { id, terms, settlement } of due) {
+    const { hash, transfer } = settlement;
+    if (!hashes.has(transfer.block)) continue;
+    memory.finalised(hash, now);
+    if (hashes.get(transfer.block) === transfer.blockHash) {
+      observations.push({ kind: 'observation', type: 'landed', intentId: id, data: { hash, level: 'finalized', transfer } });
+      continue;
+    }
+    observations.push(lost({ intentId: id, hash }));
+    const receipt = await node.call(getReceipt(hash));
+    if (receipt !== null) seen.push(...readReceipt({ intentId: id, hash, sender: transfer.from, nonce: null, terms, since: now }, receipt, now));
+  }
+  return { observations, seen };
+}
+
+function pick(watch: WatchSet, wanted: (intent: Settling) => boolean): readonly Settling[] {
+  const picked: Settling[] = [];
+  for (const intent of watch.settling()) {
+    if (wanted(intent)) picked.push(intent);
+    if (picked.length === FINALISED_MAX) break;
+  }
+  return picked;
+}
