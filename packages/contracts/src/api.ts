@@ -12,8 +12,8 @@ export const METADATA_VALUE_LENGTH_MAX = 500;
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 export const TTL_SECONDS = { min: 60, max: 604_800, default: 86_400 } as const;
 
-/** What zod says of a wrong value, in words that say what would be right. */
-const must = (rule: string) => ({ error: (issue: { readonly input?: unknown }) => (issue.input === undefined ? `is required: ${rule}` : `must be ${rule}`) });
+/** What zod says of a wrong value, in words that say what would be right; once a field, whatever else is wrong with it. */
+const must = (rule: string) => ({ abort: true, error: (issue: { readonly input?: unknown }) => (issue.input === undefined ? `is required: ${rule}` : `must be ${rule}`) });
 
 /** Counted in characters, not in halves of surrogate pairs; the quick look first. */
 const within = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
@@ -30,6 +30,8 @@ const word = (rule: string, max = 200) => z.string(must(rule)).min(1, must(rule)
 // Requests -----------------------------------------------------------------------------------------------------------
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 const chain = z.string(must('a CAIP-2 chain id such as eip155:8453')).regex(CAIP2, must('a CAIP-2 chain id such as eip155:8453'));
+const decimal = must('a plain decimal in text, without sign or exponent, such as "12.50"');
+const amount = z.string(decimal).max(100, decimal).regex(/^(0|[1-9]\d*)(\.\d+)?$/, decimal);
 const wallet = word('a wallet address of the chain');
 const metadataMap = must(`an object of at most ${METADATA_KEYS_MAX} text values`);
 const requestMetadata = z
@@ -41,7 +43,7 @@ const ttl = must(`a whole number of seconds from ${TTL_SECONDS.min} to ${TTL_SEC
 export const createIntentRequest = z.strictObject({
   chain,
   token: word('a token symbol such as USDC, or the address of a token'),
-  amount: word('a plain decimal in text, such as "12.50"', 100),
+  amount,
   requestor: wallet,
   direction: z.enum(['request', 'send'], must('"request" or "send"')).default('request'),
   fulfiller: wallet.nullish(),

@@ -1,0 +1,117 @@
+import type { ChainAdapter, Parsed, Token } from '@pf/chains';
+import { type CreateIntentRequest, createIntentRequest, newIntentId, partitionOfKey, randomPartition, type RequestIssue } from '@pf/contracts';
+import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
+import { type Address, type AmountProblem, type CreateData, parseAmount, view } from '@pf/domain';
+import { ApiError, validationFailed } from '../api-error.ts';
+import { readBody } from '../body.ts';
+import type { Commands } from '../commands.ts';
+import type { Answer, Endpoint } from '../endpoint.ts';
+import { requireToken, resolveAdapter } from './destination.ts';
+import { type Adapters, answeredIntent } from './lookup.ts';
+
+/** An idempotency key is remembered this long from its first use. */
+const KEY_LIFE_MS = 24 * 3_600_000;
+
+interface Parts {
+  readonly adapters: Adapters;
+  readonly commands: Commands;
+  readonly database: Database;
+  readonly partitions: number;
+}
+
+/** POST /intents. The hot path asks nobody but the writer: whether an idempotency key was used is the writer's to know. */
+export const createIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
+  method: 'post',
+  path: '/intents',
+  scope: 'full',
+  async handle({ holder, request, response }) {
+    const body = await readBody(request, response, createIntentRequest);
+    let data: CreateData;
+    try {
+      data = resolve(adapters, body, holder.livemode);
+    } catch (error) {
+      // A used key answers with its intent, whatever the body says.
+      if (error instanceof ApiError && error.status === 422) {
+        const earlier = await earlierIntent(database, body, holder);
+        if (earlier) return earlier;
+      }
+      throw error;
+    }
+    const { accountId, livemode } = holder;
+    const { idempotencyKey } = data;
+    const partition = idempotencyKey === null ? randomPartition(partitions) : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
+    const accepted = await commands.require({ type: 'create', intentId: newIntentId(partition), accountId, livemode, data });
+    return answer(accepted.replayed, { intent: await answeredIntent(database, accepted, holder) });
+  },
+});
+
+const answer = (replayed: boolean, body: object): Answer => (replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body });
+
+async function earlierIntent(database: Database, { idempotencyKey }: CreateIntentRequest, holder: KeyHolder): Promise<Answer | null> {
+  if (idempotencyKey === undefined) return null;
+  const intent = await findIntentByKey(database, idempotencyKey, holder, Date.now() - KEY_LIFE_MS);
+  return intent && answer(true, { intent: view(intent) });
+}
+
+/**
+ * Everything that is made of the request and its chain: canonical addresses, the token, base units, a new reference.
+ * @throws ApiError `chain.not_available`, `token.not_available`, or `request.validation_failed` with all that is wrong
+ */
+function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolean): CreateData {
+  const adapter = resolveAdapter(adapters, body.chain, livemode);
+  const token = requireToken(adapter, body.token);
+  const issues: RequestIssue[] = [];
+  const take = <T>(param: string, parsed: Parsed<T>): T | null => {
+    if (parsed.ok) return parsed.value;
+    issues.push({ param, message: `${param} ${parsed.problem}` });
+    return null;
+  };
+  const amountBaseUnits = take('amount', baseUnits(body.amount, token));
+  const requestor = take('requestor', adapter.parseAddress(body.requestor));
+  const fulfiller = take('fulfiller', parseFulfiller(adapter, body, requestor));
+  const [first, ...others] = issues;
+  if (first) throw validationFailed([first, ...others]);
+  // Nothing is wrong, so nothing is null but a fulfiller that was not given.
+  if (amountBaseUnits === null || requestor === null) throw new Error('a create was resolved in part');
+  return {
+    idempotencyKey: body.idempotencyKey ?? null,
+    chain: adapter.network.chain,
+    token: token.symbol,
+    tokenAddress: token.address,
+    decimals: token.decimals,
+    amount: body.amount,
+    amountBaseUnits,
+    requestor,
+    fulfiller,
+    direction: body.direction,
+    reference: adapter.newReference(),
+    ttlSeconds: body.ttlSeconds,
+    metadata: body.metadata ?? null,
+  };
+}
+
+function parseFulfiller(adapter: ChainAdapter, { fulfiller, direction }: CreateIntentRequest, requestor: Address | null): Parsed<Address | null> {
+  if (fulfiller === undefined || fulfiller === null) return direction === 'send' ? { ok: false, problem: 'is required when direction is "send": it is the wallet that pays' } : { ok: true, value: null };
+  const parsed = adapter.parseAddress(fulfiller);
+  return parsed.ok && parsed.value === requestor ? { ok: false, problem: 'must be another wallet than the requestor' } : parsed;
+}
+
+function baseUnits(amount: string, { decimals, symbol }: Token): Parsed<bigint> {
+  const value = parseAmount(amount, decimals);
+  return typeof value === 'bigint' ? { ok: true, value } : { ok: false, problem: amountProblem(value, decimals, symbol) };
+}
+
+function amountProblem(problem: AmountProblem, decimals: number, symbol: string): string {
+  switch (problem) {
+    case 'malformed':
+      return 'must be a plain decimal in text, without sign or exponent, such as "12.50"';
+    case 'not_positive':
+      return 'must be greater than 0';
+    case 'too_many_decimals':
+      return `must have at most ${decimals} decimals, as ${symbol} has`;
+    case 'too_large':
+      return 'must be less than 2^64 base units of the token';
+    default:
+      return problem satisfies never;
+  }
+}

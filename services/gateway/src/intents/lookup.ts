@@ -1,0 +1,58 @@
+import { type Database, findIntent, type IntentOwner } from '@pf/database';
+import type { ChainAdapter } from '@pf/chains';
+import { parseIntentId } from '@pf/contracts';
+import { type Address, type ChainId, type IntentId, type PaymentIntent, type PublicIntent, view } from '@pf/domain';
+import type { Request } from 'express';
+import { ApiError, validationFailed } from '../api-error.ts';
+import type { Accepted } from '../commands.ts';
+
+export type Adapters = ReadonlyMap<ChainId, ChainAdapter>;
+
+/** The id in the request's path. @throws ApiError `intent.not_found` for text that can name no intent */
+export function pathId({ params }: Request, partitions: number): IntentId {
+  const parsed = parseIntentId(String(params['id']), partitions);
+  if (!parsed) throw new ApiError('intent.not_found');
+  return parsed.id;
+}
+
+/** The intent as it is now. @throws ApiError `intent.not_found`, also for another account's or the other mode's */
+export async function requireIntent(database: Database, id: IntentId, owner: IntentOwner): Promise<PaymentIntent> {
+  const intent = await findIntent(database, id, owner);
+  if (!intent) throw new ApiError('intent.not_found');
+  return intent;
+}
+
+/** The public intent to answer with: as it was right after the command or, where the reply did not come by itself, as it is now. */
+export async function answeredIntent(database: Database, { intent, intentId }: Pick<Accepted, 'intent' | 'intentId'>, owner: IntentOwner): Promise<PublicIntent> {
+  return intent ?? view(await requireIntent(database, intentId, owner));
+}
+
+/** The adapter of an intent's chain. @throws ApiError `chain.not_available` where its upstreams were taken out of the configuration */
+export function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
+  const adapter = adapters.get(chain);
+  if (!adapter) throw new ApiError('chain.not_available', { message: `The chain ${chain} is not served at the moment.`, param: 'chain', details: { chain } });
+  return adapter;
+}
+
+/** A wallet's address in its canonical form. @throws ApiError naming `param`, saying what is wrong with it */
+export function readAddress(adapter: ChainAdapter, param: string, text: string): Address {
+  const parsed = adapter.parseAddress(text);
+  if (!parsed.ok) throw validationFailed([{ param, message: `${param} ${parsed.problem}` }]);
+  return parsed.value;
+}
+
+/**
+ * Who is to pay: the fulfiller named by the request, else the intent's own.
+ * @throws ApiError where there is none, where it is the requestor, or another than a `send` intent names
+ */
+export function payerOf(intent: PaymentIntent, named: Address | null): Address {
+  const fulfiller = named ?? intent.fulfiller;
+  const wrong = (message: string): ApiError => validationFailed([{ param: 'fulfiller', message }]);
+  if (fulfiller === null) throw wrong('fulfiller is required: the payment intent has none yet');
+  if (intent.direction === 'send' && fulfiller !== intent.fulfiller) throw wrong(`fulfiller must be ${String(intent.fulfiller)}: this payment intent is sent by the wallet it names`);
+  if (fulfiller === intent.requestor) throw wrong('fulfiller must be another wallet than the requestor');
+  return fulfiller;
+}
+
+/** What the intent asks to be paid. */
+export const termsOf = ({ chain, tokenAddress, amountBaseUnits, requestor, reference }: PaymentIntent) => ({ chain, tokenAddress, amount: amountBaseUnits, requestor, reference });

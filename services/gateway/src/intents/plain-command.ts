@@ -1,0 +1,32 @@
+import { emptyRequest, type KeyScope } from '@pf/contracts';
+import type { Database } from '@pf/database';
+import { readBody } from '../body.ts';
+import type { Commands } from '../commands.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { answeredIntent, pathId } from './lookup.ts';
+
+interface Parts {
+  readonly commands: Commands;
+  readonly database: Database;
+  readonly partitions: number;
+}
+
+/** A command without data, decided by the writer alone; the answer is the intent after it. */
+const plainCommand =
+  (name: string, type: 'cancel' | 'detect', scope: KeyScope) =>
+  ({ commands, database, partitions }: Parts): Endpoint => ({
+    method: 'post',
+    path: `/intents/:id/${name}`,
+    scope,
+    async handle({ holder, request, response }) {
+      const intentId = pathId(request, partitions);
+      await readBody(request, response, emptyRequest);
+      const accepted = await commands.require({ type, intentId, accountId: holder.accountId, livemode: holder.livemode, data: {} });
+      return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
+    },
+  });
+
+/** POST /intents/{id}/cancel: while it is `created`. */
+export const cancelIntent = plainCommand('cancel', 'cancel', 'full');
+/** POST /intents/{id}/detected: a payer was found; the first call counts. */
+export const detectIntent = plainCommand('detected', 'detect', 'payer');

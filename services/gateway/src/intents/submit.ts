@@ -1,0 +1,119 @@
+import type { ChainAdapter, SignedTransaction, Submitted } from '@pf/chains';
+import { submitIntentRequest } from '@pf/contracts';
+import { SignedTransactions } from '@pf/database';
+import { type Address, type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
+import { ApiError } from '../api-error.ts';
+import { readBody } from '../body.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { claimAndBroadcast, type ClaimParts } from './claim.ts';
+import { adapterOf, type Adapters, pathId, payerOf, readAddress, requireIntent, termsOf } from './lookup.ts';
+import { requireCreated } from './states.ts';
+
+interface Parts extends ClaimParts {
+  readonly adapters: Adapters;
+  readonly partitions: number;
+}
+
+/** What was submitted for which intent. */
+interface Submit {
+  readonly adapter: ChainAdapter;
+  readonly kept: SignedTransactions;
+  readonly intent: PaymentIntent;
+  readonly submitted: Submitted;
+  /** The wallet that is to have signed, where the request names one. */
+  readonly named: Address | null;
+}
+
+/** A transaction that may be claimed for. */
+interface Payment {
+  readonly prepared: PreparedTransaction;
+  readonly signed: SignedTransaction;
+  readonly isOut: boolean;
+}
+
+/**
+ * POST /intents/{id}/submit, in the order of decisions.md: parse, hash; a hash that the intent knows is answered from
+ * what became of it; else state, verify, keep the bytes, claim, broadcast, record.
+ */
+export const submitIntent = (parts: Parts): Endpoint => ({
+  method: 'post',
+  path: '/intents/:id/submit',
+  scope: 'payer',
+  async handle({ holder, request, response }) {
+    const id = pathId(request, parts.partitions);
+    const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
+    const intent = await requireIntent(parts.database, id, holder);
+    const adapter = adapterOf(parts.adapters, intent);
+    const named = fulfiller === undefined || fulfiller === null ? null : readAddress(adapter, 'fulfiller', fulfiller);
+    const submitted = parseSubmitted(adapter, signedTransaction);
+    const submit: Submit = { adapter, kept: new SignedTransactions(parts.database), intent, submitted, named };
+
+    const hash = hashOf(submitted);
+    const earlier = submissionOf(intent, hash);
+    if (hasMovedOn(intent, hash, earlier)) {
+      // Harmless, and perhaps of use; the answer does not hang on what the nodes say.
+      if (earlier?.status === 'live' && submitted.kind === 'signed') await adapter.broadcast(submitted.transaction);
+      return { status: 200, body: { intent: view(intent), txSignature: hash } };
+    }
+    const payment = earlier?.status === 'live' ? await repeat(submit, earlier) : await begin(submit);
+    return { status: 200, body: { intent: await claimAndBroadcast(parts, { id, owner: holder, adapter, ...payment }), txSignature: hash } };
+  },
+});
+
+function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
+  const parsed = adapter.parseSubmitted(text);
+  if (!parsed.ok) throw new ApiError('transaction.malformed', { message: `signedTransaction ${parsed.problem}.`, param: 'signedTransaction' });
+  return parsed.value;
+}
+
+const hashOf = (submitted: Submitted): TransactionHash => (submitted.kind === 'signed' ? submitted.transaction.hash : submitted.hash);
+
+/** True for a transaction about which there is nothing left to decide: the present intent is the answer. */
+function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submission | undefined): boolean {
+  if (intent.txSignature === hash) return true;
+  if (!earlier) return false;
+  switch (earlier.status) {
+    case 'landed':
+    case 'reverted':
+    case 'dropped':
+      return true;
+    case 'live':
+      return intent.status !== 'created';
+    case 'released':
+    case 'replaced':
+      return false;
+    default:
+      return earlier.status satisfies never;
+  }
+}
+
+/** A transaction that this intent does not know, or that was given up before any node had it. */
+async function begin({ adapter, kept, intent, submitted, named }: Submit): Promise<Payment> {
+  requireCreated(intent, 'paid');
+  const fulfiller = payerOf(intent, named);
+  const isOut = submitted.kind === 'sent';
+  const signed = isOut ? await fetchSent(adapter, submitted.hash) : submitted.transaction;
+  const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
+  if (verification.kind === 'mismatch') throw new ApiError('transaction.mismatch', { details: verification.differs });
+  if (verification.kind === 'rejected') {
+    const { reason } = verification;
+    throw new ApiError('transaction.rejected', { message: `The chain would not take this transaction: ${reason}.`, details: { intent_id: intent.id, reason } });
+  }
+  // Before the claim is in the log: whoever reads of it there finds the bytes.
+  await kept.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
+  return { prepared: verification.transaction, signed, isOut };
+}
+
+/** A transaction that the intent is claimed for, whose broadcast has not been heard of: it was verified then. */
+async function repeat({ adapter, kept, intent, submitted }: Submit, { hash, sender, nonce, lifetime, terms }: Submission): Promise<Payment> {
+  const prepared: PreparedTransaction = { hash, sender, nonce, lifetime, terms };
+  if (submitted.kind === 'signed') return { prepared, signed: submitted.transaction, isOut: false };
+  const raw = (await kept.find(intent.chain, [hash])).get(hash);
+  return raw ? { prepared, signed: { hash, raw }, isOut: false } : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
+}
+
+async function fetchSent(adapter: ChainAdapter, hash: TransactionHash): Promise<SignedTransaction> {
+  const sent = await adapter.fetchSent(hash);
+  if (!sent) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
+  return sent;
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
+import { openDatabase } from '@pf/database';
+import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
+import { loadConfig, runService, variables } from '@pf/runtime';
+import { ApiKeys } from './api-keys.ts';
+import { createApp } from './app.ts';
+import { Commands } from './commands.ts';
+import { Outcomes } from './outcomes.ts';
+import { ReplyChannel } from './reply-channel.ts';
+import { HttpServer } from './server.ts';
+
+/** A part that does not answer a probe within this is away. */
+const PROBE_MS = 1_000;
+
+runService('gateway', async ({ log, onShutdown }) => {
+  const config = loadConfig({
+    ...kafkaVariables,
+    ...upstreamVariables,
+    DATABASE_URL: variables.databaseUrl,
+    REDIS_URL: variables.redisUrl,
+    HOST: variables.host,
+    GATEWAY_PORT: variables.port.default(4000),
+  });
+
+  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'gateway', onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+  onShutdown('database', () => database.close());
+  const chains = createChains({ upstreams: upstreamsOf(config), log });
+  onShutdown('chains', () => chains.close());
+
+  const outcomes = new Outcomes(database, log);
+  const listener = { replied: outcomes.settle.bind(outcomes), lost: outcomes.seekAll.bind(outcomes) };
+  const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), listener, log);
+  replies.open();
+  onShutdown('replies', () => replies.close());
+
+  const eventLog = createEventLog(eventLogOptions(config, 'gateway', log));
+  await eventLog.verifyTopics();
+  const publisher = await eventLog.publisher();
+  onShutdown('publisher', () => publisher.close());
+
+  const server: HttpServer = new HttpServer(
+    createApp({
+      adapters: chains.adapters,
+      commands: new Commands(publisher, replies, outcomes),
+      database,
+      health: {
+        live: () => true,
+        // Not Redis: without it replies are slower, and that is better than none. Not the chains: most requests need none.
+        ready: { database: () => database.ready(PROBE_MS), kafka: () => eventLog.ready(PROBE_MS), server: () => Promise.resolve(!server.leaving) },
+      },
+      keys: new ApiKeys(database),
+      log,
+      partitions: eventLog.partitions,
+    }),
+  );
+  onShutdown('server', () => server.close());
+  const port = await server.listen(config.HOST, config.GATEWAY_PORT);
+  log.info({ host: config.HOST, port, chains: [...chains.adapters.keys()] }, 'listening');
+});

@@ -1,0 +1,55 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { pause } from '@pf/runtime';
+
+/** Clients that keep a connection learn of the end of it by an answer, for so long, before idle ones are closed. */
+const FAREWELL_MS = 1_000;
+
+/** The API's HTTP server: bounded waits for clients, and an end that loses no request. */
+export class HttpServer {
+  readonly #server: Server;
+  readonly #open = new Set<ServerResponse>();
+  #leaving = false;
+
+  constructor(listener: RequestListener) {
+    this.#server = createServer(
+      {
+        // A client has this long for its head and for the whole request; behind a proxy the idle time must exceed the proxy's.
+        headersTimeout: 10_000,
+        requestTimeout: 20_000,
+        keepAliveTimeout: 65_000,
+        connectionsCheckingInterval: 5_000,
+      },
+      (request, response) => {
+        if (this.#leaving) response.shouldKeepAlive = false;
+        this.#open.add(response);
+        response.once('close', () => this.#open.delete(response));
+        listener(request, response);
+      },
+    );
+  }
+
+  /** True once the end has begun: not ready for new traffic. */
+  get leaving(): boolean {
+    return this.#leaving;
+  }
+
+  /** Resolves with the port when requests are taken. */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
+  }
+
+  /** Answers what is open, tells kept connections that they end, and resolves when the last one has. */
+  async close(): Promise<void> {
+    this.#leaving = true;
+    for (const response of this.#open) response.shouldKeepAlive = false;
+    if ((await this.#connections()) > 0) await pause(FAREWELL_MS);
+    // Closes idle connections too: by now only those on which nothing was asked.
+    await new Promise<void>((resolve, reject) => this.#server.close((error) => (error ? reject(error) : resolve())));
+  }
+
+  #connections(): Promise<number> {
+    return new Promise((resolve, reject) => this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count))));
+  }
+}
