@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { createAccount, createKey, type Database, migrate, openDatabase } from '@pf/database';
+import { type Database, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import { createEventLog, type EventLog } from '@pf/event-log';
 import pg from 'pg';
 import { type BackingStack, chainOf, readBackingStack, stackFile } from './stack.ts';
@@ -38,7 +38,10 @@ export interface Cluster {
   readonly log: EventLog;
   readonly prefix: string;
   readonly accountId: string;
-  readonly apiKeys: { readonly test: string; readonly live: string };
+  readonly apiKeys: OpenedAccount['apiKeys'];
+  readonly webhookSecrets: OpenedAccount['webhookSecrets'];
+  /** SECRETS_KEY of its services. */
+  readonly secretsKey: Buffer;
   /** Starts a process and waits until it is ready. */
   start(service: ServiceName, options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean }): Promise<Instance>;
   /** Kills what still runs and drops the database. */
@@ -69,13 +72,11 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
   const databaseUrl = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
   await migrate(databaseUrl);
   const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
-  const account = await createAccount(database, { name: 'test' });
-  const [test, live] = await Promise.all([true, false].map((isTest) => createKey(database, { accountId: account.id, livemode: !isTest })));
-  if (!test || !live) throw new Error('no keys were made');
+  const secretsKey = randomBytes(32).toString('base64');
+  const account = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'test' });
   const prefix = `${name}.`;
   const log = createEventLog({ brokers: stack.kafka.split(','), partitions: PARTITIONS, clientId: 'test', prefix });
   await log.createTopics();
-  const secretsKey = randomBytes(32).toString('base64');
   const logs = path.join(path.dirname(stackFile()), 'test-logs', name);
   mkdirSync(logs, { recursive: true });
   const running = new Set<Instance>();
@@ -91,6 +92,7 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
         KAFKA_BROKERS: detours.kafka ?? stack.kafka,
         KAFKA_PARTITIONS: String(PARTITIONS),
         KAFKA_PREFIX: prefix,
+        REDIS_PREFIX: prefix,
         KAFKA_SESSION_TIMEOUT_MS: '3000',
         SECRETS_KEY: secretsKey,
         RPC_BASE_SEPOLIA: chainOf(stack, 'base').rpcUrl,
@@ -126,7 +128,9 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
     log,
     prefix,
     accountId: account.id,
-    apiKeys: { test: test.key, live: live.key },
+    apiKeys: account.apiKeys,
+    webhookSecrets: account.webhookSecrets,
+    secretsKey: Buffer.from(secretsKey, 'base64'),
     start,
     async close() {
       await Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited)));
