@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { openCluster } from './cluster.ts';
@@ -8,6 +9,8 @@ import type { Topic } from './port.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const FOREVER = -1;
+/** A new topic's leaders are elected within milliseconds on a healthy cluster. */
+const LEADERS_MS = 15_000;
 
 /** The events are the ledger: kept for ever and never compacted (a compacted batch of no records also stalls the client library). */
 const RETENTION_MS: Readonly<Record<Topic, number>> = {
@@ -41,17 +44,36 @@ async function withAdmin<Result>(options: EventLogOptions, work: (admin: Admin) 
 /** Creates the topics that are missing; existing ones are left as they are (verifyTopics says where they differ). */
 export async function createTopics(options: EventLogOptions, names: Names): Promise<void> {
   const replication = options.replication ?? 1;
-  await withAdmin(options, (admin) =>
-    admin.createTopics({
+  await withAdmin(options, async (admin) => {
+    await admin.createTopics({
+      // The library's own wait gives up at the first broker that has not heard of the topic yet.
+      waitForLeaders: false,
       topics: TOPICS.map((topic) => ({
         topic: names.topic(topic),
         numPartitions: options.partitions,
         replicationFactor: replication,
         configEntries: Object.entries(configOf(topic, replication)).map(([name, value]) => ({ name, value })),
       })),
-    }),
-  );
+    });
+    await awaitLeaders(admin, TOPICS.map((topic) => names.topic(topic)));
+  });
   await wakeCoordinators(options, names);
+}
+
+/** Resolves when every partition of the topics has a leader; rejects with the broker's last answer after LEADERS_MS. */
+async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
+  const end = performance.now() + LEADERS_MS;
+  for (;;) {
+    try {
+      const metadata = await admin.fetchTopicMetadata({ topics });
+      if (metadata.topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))) return;
+    } catch (error) {
+      // A topic that was made a moment ago is unknown for some milliseconds: asked again until time is up.
+      if (performance.now() > end) throw error;
+    }
+    if (performance.now() > end) throw new Error(`Kafka found no leaders for ${topics.join(', ')} within ${LEADERS_MS} ms`);
+    await delay(50);
+  }
 }
 
 /**
