@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { ERROR_CODES, ERRORS } from '../src/index.ts';
+
+/** The table of the contract decisions, transcribed from the document. */
+const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
+  400: ['request.malformed_json', 'request.validation_failed'],
+  401: ['api_key.missing', 'api_key.invalid', 'api_key.test_mode_required', 'api_key.insufficient_scope'],
+  402: ['plan.upgrade_required'],
+  404: ['intent.not_found', 'delivery.not_found', 'route.not_found'],
+  405: ['request.method_not_allowed'],
+  409: ['intent.invalid_state', 'intent.already_fulfilled', 'intent.expired', 'intent.stale_update', 'intent.submission_in_progress', 'intent.already_refunded'],
+  413: ['request.too_large'],
+  415: ['request.unsupported_media_type'],
+  422: ['chain.not_available', 'token.not_available', 'address.sanctions_match', 'address.not_payable', 'transaction.malformed', 'transaction.mismatch', 'transaction.rejected'],
+  429: ['rate_limit.exceeded'],
+  500: ['internal.error'],
+  503: ['rpc.unavailable', 'transaction.not_visible', 'screening.unavailable', 'service.unavailable'],
+};
+
+describe('the error registry', () => {
+  it('has the documented codes with their statuses, and no others', () => {
+    const documented = Object.entries(DOCUMENTED).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)]));
+    expect(Object.fromEntries(ERROR_CODES.map((code) => [code, ERRORS[code].status]))).toEqual(Object.fromEntries(documented));
+  });
+
+  it.each(ERROR_CODES)('%s says what happened, why, and what to do', (code) => {
+    const { message, cause, remedy } = ERRORS[code];
+    for (const text of [message, cause, remedy]) expect(text).toMatch(/^[A-Z`].{15,}\.$|^Tell us.*\.$/);
+    expect(code).toMatch(/^[a-z_]+\.[a-z_]+$/);
+  });
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Database } from '@pf/database';
+import type { Publisher } from '@pf/event-log';
+import { createLogger } from '@pf/runtime';
+import { ApiKeys } from '../src/api-keys.ts';
+import { createApp } from '../src/app.ts';
+import { Commands } from '../src/commands.ts';
+import { Outcomes } from '../src/outcomes.ts';
+import { ReplyChannel } from '../src/reply-channel.ts';
+
+/** What must not be asked: every use of it fails the test. */
+const forbidden = <T extends object>(name: string): T =>
+  new Proxy({} as T, {
+    get: () => {
+      throw new Error(`${name} must not be asked`);
+    },
+  });
+
+describe('requests that need nothing but the gateway', () => {
+  const log = createLogger('test', 'silent');
+  const database = forbidden<Database>('the database');
+  const outcomes = new Outcomes(database, log);
+  const replies = new ReplyChannel('redis://127.0.0.1:1', 'test', { replied: () => undefined, lost: () => undefined }, log);
+  let ready = true;
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    const app = createApp({
+      adapters: new Map(),
+      commands: new Commands(forbidden<Publisher>('the log'), replies, outcomes),
+      database,
+      health: { live: () => true, ready: { log: () => Promise.resolve(ready) } },
+      keys: new ApiKeys(database),
+      log,
+      partitions: 6,
+    });
+    server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    replies.close();
+    server.close();
+    await once(server, 'close');
+  });
+
+  const cases: readonly [name: string, method: string, path: string, headers: Record<string, string>, status: number, code: string][] = [
+    ['an unknown path', 'GET', '/v1/nowhere', {}, 404, 'route.not_found'],
+    ['a path outside the version', 'POST', '/intents', {}, 404, 'route.not_found'],
+    ['a path that cannot be decoded', 'GET', '/v1/intents/%zz', {}, 404, 'route.not_found'],
+    ['a method that the path lacks', 'DELETE', '/v1/intents/pi_x', {}, 405, 'request.method_not_allowed'],
+    ['no key', 'POST', '/v1/intents', {}, 401, 'api_key.missing'],
+    ['another scheme', 'POST', '/v1/intents', { authorization: 'Basic abc' }, 401, 'api_key.missing'],
+    ['a key that is none', 'GET', '/v1/intents/pi_x', { authorization: 'Bearer sk_test_x' }, 401, 'api_key.invalid'],
+    ['a key cut short', 'GET', '/v1/intents/pi_x', { authorization: `Bearer pk_test_${'a'.repeat(31)}` }, 401, 'api_key.invalid'],
+  ];
+  it.each(cases)('%s', async (_name, method, path, headers, status, code) => {
+    const response = await fetch(`${url}${path}`, { method, headers });
+    const body = (await response.json()) as { error: Record<string, unknown> };
+    expect([response.status, body.error['code']]).toEqual([status, code]);
+    expect(Object.keys(body)).toEqual(['error']);
+    expect(Object.keys(body.error).sort()).toEqual(['code', 'details', 'message', 'param']);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  });
+
+  it.each([
+    ['/v1/intents', 'POST'],
+    ['/v1/intents/pi_x', 'GET, HEAD'],
+    ['/v1/intents/pi_x/build', 'POST'],
+  ])('says which methods %s takes', async (path, allow) => {
+    const response = await fetch(`${url}${path}`, { method: 'PUT' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+  });
+
+  it('keeps a safe request id and replaces any other', async () => {
+    const idOf = async (given: Record<string, string>): Promise<string | null> => (await fetch(`${url}/v1/nowhere`, { headers: given })).headers.get('x-request-id');
+    expect(await idOf({ 'x-request-id': 'checkout-7f3a' })).toBe('checkout-7f3a');
+    for (const unsafe of ['a'.repeat(65), 'two words', 'quo"te']) expect(await idOf({ 'x-request-id': unsafe })).toMatch(/^req_[0-9a-f-]{36}$/);
+    expect(await idOf({})).not.toBe(await idOf({}));
+  });
+
+  it('is alive, and ready while its parts are', async () => {
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    ready = false;
+    const unready = await fetch(`${url}/readyz`);
+    expect([unready.status, await unready.json()]).toEqual([503, { status: 'unavailable', checks: { log: 'unavailable' } }]);
+  });
+});
