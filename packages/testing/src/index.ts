@@ -1,3 +1,4 @@
+export * from './anvil.ts';
 export * from './api-client.ts';
 export * from './cluster.ts';
 export * from './evm-wallet.ts';

@@ -31,10 +31,13 @@ export class BaseObserver implements ChainObserver {
   readonly rebroadcastAfterMs = 15_000;
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
+  readonly #now: () => number;
 
-  constructor(network: Network, pool: RpcPool) {
+  /** @param now our clock, in ms: how long something has stayed canonical is measured by it. */
+  constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
     this.network = network;
     this.#pool = pool;
+    this.#now = now;
   }
 
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
@@ -48,7 +51,7 @@ export class BaseObserver implements ChainObserver {
     const [head, standing] = await node.batch([getBlock('latest'), getBlock(newest.number)]);
     if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
     const watch = await synchronise();
-    const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: Date.now() };
+    const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: this.#now() };
 
     const found = standing?.hash === newest.hash ? unmoved(position) : await this.#comeBack(context, position, head);
     if (found === 'behind') return idle(position, head);

@@ -35,6 +35,8 @@ export interface RpcNode {
 
 /** Codes by which providers say "not now" or "not here": the question itself was not answered. */
 const BUSY = new Set([-32005, -32016, -32029, -32002, -32004, -32601, -32603, -32700]);
+/** Some nodes call it an internal error when a simulated transaction fails; it is an answer. */
+const EXECUTED = /revert|out ?of ?gas|EVM error/i;
 
 /** Errors of the connection's beginning: nothing was sent. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
@@ -44,8 +46,8 @@ const BATCH_MAX = 100;
 
 const reply = z.object({
   id: z.number().nullable(),
-  result: z.unknown(),
-  error: z.object({ code: z.number(), message: z.string(), data: z.unknown() }).optional(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).nullish(),
 });
 type Reply = z.infer<typeof reply>;
 
@@ -95,8 +97,8 @@ export class HttpRpcNode implements RpcNode {
   }
 
   #read<T>(call: RpcCall<T>, { error, result }: Reply): T {
-    if (error !== undefined) {
-      if (call.refusable === true && !BUSY.has(error.code)) return new RpcRefusedError(error.message, error.code, error.data) as T;
+    if (error !== undefined && error !== null) {
+      if (call.refusable === true && (!BUSY.has(error.code) || EXECUTED.test(error.message))) return new RpcRefusedError(error.message, error.code, error.data) as T;
       throw new RpcUnreachedError(`${this.name} did not answer ${call.method}: ${error.message} (${error.code})`, 'maybe');
     }
     try {
