@@ -37,6 +37,7 @@ export function parseRetryAfter(header: string | null, now: number): number | nu
   if (header === null) return null;
   const text = header.trim();
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
-  const date = Date.parse(text);
+  // All forms of an HTTP date begin with the day's name; Date.parse alone would read "-5" as a year.
+  const date = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }

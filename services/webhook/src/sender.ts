@@ -78,9 +78,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+  for (let cause = error as NodeJS.ErrnoException | undefined; cause; cause = cause.cause as NodeJS.ErrnoException | undefined) {
     if (cause instanceof AddressNotPublicError) return cause.message;
-    const { code } = cause as NodeJS.ErrnoException;
+    const { code } = cause;
     const reason = code === undefined ? undefined : REASONS[code];
     if (reason !== undefined) return reason;
     if (code !== undefined && (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))) return `The TLS connection failed: ${code}.`;

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createSender, type SendResult } from '../src/sender.ts';
+
+const cleanUp: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const clean of cleanUp.splice(0).reverse()) await clean();
+});
+
+async function receiver(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUp.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+function send(url: string, timeoutMs = 2_000): Promise<SendResult> {
+  const sender = createSender({ allowPrivate: true, timeoutMs });
+  cleanUp.push(() => sender.close());
+  return sender.send(url, { 'content-type': 'application/json' }, Buffer.from('{"a":"ü"}'));
+}
+
+describe('the sender', () => {
+  it('posts the exact bytes and tells what came back', async () => {
+    const received: Buffer[] = [];
+    const url = await receiver((request, response) => {
+      request.on('data', (chunk: Buffer) => received.push(chunk));
+      request.on('end', () => response.writeHead(429, { 'retry-after': '120' }).end('busy'));
+    });
+    expect(await send(url)).toEqual({ kind: 'answer', status: 429, body: 'busy', retryAfter: '120' });
+    expect(Buffer.concat(received).toString('utf8')).toBe('{"a":"ü"}');
+  });
+
+  it('does not follow a redirect', async () => {
+    let asked = 0;
+    const url = await receiver((_request, response) => {
+      asked += 1;
+      response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    expect(await send(url)).toMatchObject({ kind: 'answer', status: 302 });
+    expect(asked).toBe(1);
+  });
+
+  it('keeps 16 KiB of an answer that never ends and drops the connection', async () => {
+    let closed: Promise<unknown> | undefined;
+    const url = await receiver((_request, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200);
+      const pour = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
+        response.once('drain', pour);
+      };
+      pour();
+    });
+    const result = await send(url);
+    expect(result).toMatchObject({ kind: 'answer', status: 200 });
+    expect(result.kind === 'answer' && result.body.length).toBe(16 * 1024);
+    await closed;
+  });
+
+  it('cuts an answer between characters and keeps no NUL', async () => {
+    const url = await receiver((_request, response) => response.end(`\0${'é'.repeat(8 * 1024)}`));
+    const result = await send(url);
+    expect(result.kind === 'answer' && result.body).toBe(`\uFFFD${'é'.repeat(8 * 1024 - 1)}`);
+  });
+
+  it('takes a status for an answer, though the body never comes', async () => {
+    const url = await receiver((_request, response) => {
+      response.writeHead(200);
+      response.write('begun');
+    });
+    expect(await send(url, 300)).toEqual({ kind: 'answer', status: 200, body: 'begun', retryAfter: null });
+  });
+
+  it('gives up when the time is over', async () => {
+    const url = await receiver(() => undefined);
+    expect(await send(url, 200)).toEqual({ kind: 'error', message: 'No answer within 0.2 s.' });
+  });
+
+  it('gives up on headers that drip for ever', async () => {
+    const sockets = new Set<Socket>();
+    const server = createTcpServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.write('HTTP/1.1 200 OK\r\nX-Drip: ');
+      const drip = setInterval(() => socket.write('.'), 20);
+      socket.on('close', () => clearInterval(drip));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanUp.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    expect(await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 300)).toMatchObject({ kind: 'error' });
+  });
+
+  it('says for people what went wrong', async () => {
+    const nobody = createTcpServer().listen(0, '127.0.0.1');
+    await once(nobody, 'listening');
+    const { port } = nobody.address() as AddressInfo;
+    await new Promise((resolve) => nobody.close(resolve));
+    expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'error', message: 'The connection was refused.' });
+    expect(await send(await receiver((request) => request.socket.destroy()))).toEqual({ kind: 'error', message: 'The connection was closed before an answer came.' });
+  });
+});
