@@ -20,12 +20,20 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly maxConnections?: number;
+  /** Server settings of every connection, e.g. BY_INDEX. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Called for errors of idle connections: they are dropped and made anew, the caller only logs. */
   readonly onError: (error: Error) => void;
 }
 
+/**
+ * For a process whose every statement finds its rows by an index. A plan is kept as it was made, and one made while a table
+ * was empty would scan it when it has grown: 50 ms instead of 3 for the look-ups of 200 creates, on 12,000 rows.
+ */
+export const BY_INDEX: Readonly<Record<string, string>> = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
+
 /** Connects lazily: opening needs no running database. */
-export function openDatabase({ url, applicationName, maxConnections = 8, onError }: DatabaseOptions): Database {
+export function openDatabase({ url, applicationName, maxConnections = 8, settings = {}, onError }: DatabaseOptions): Database {
   const sql = new pg.Pool({
     connectionString: url,
     application_name: applicationName,
@@ -34,6 +42,7 @@ export function openDatabase({ url, applicationName, maxConnections = 8, onError
     // A query that hangs is a failed one: the callers' deadlines are of this order.
     query_timeout: 10_000,
     keepAlive: true,
+    options: Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`).join(' '),
   });
   sql.on('error', onError);
   const prisma = new PrismaClient({ adapter: new PrismaPg(sql) });

@@ -1,4 +1,4 @@
-import { IntentStates, openDatabase } from '@pf/database';
+import { BY_INDEX, IntentStates, openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
 import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
@@ -18,6 +18,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     applicationName: 'intent',
     // Three queries at a time for each partition, up to six; with more of them, slices wait for each other.
     maxConnections: Math.min(3 * config.KAFKA_PARTITIONS, 18),
+    settings: BY_INDEX,
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());
