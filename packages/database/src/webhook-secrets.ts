@@ -58,9 +58,12 @@ export async function webhookSecrets({ prisma }: Database, key: Buffer, { accoun
   return rows.map(({ id, ciphertext, validFrom }) => ({ secret: decrypt(key, id, Buffer.from(ciphertext)), validFrom }));
 }
 
-/** Of all secrets, newest first, those that sign at a moment: the present one first, then each that was replaced within the last 24 h. */
+/**
+ * Of all secrets, newest first, those that sign at a moment: the present one first, then each that was replaced within the
+ * last 24 h. The oldest signs from the beginning of time: clocks differ, and no delivery goes unsigned for that.
+ */
 export function secretsInForce(secrets: readonly WebhookSecret[], at: number): readonly string[] {
-  const begun = secrets.filter(({ validFrom }) => validFrom.getTime() <= at);
+  const begun = secrets.filter(({ validFrom }, index) => validFrom.getTime() <= at || index === secrets.length - 1);
   const firstEnded = begun.findIndex((_, index) => {
     const successor = begun[index - 1];
     return successor !== undefined && successor.validFrom.getTime() <= at - SECRET_OVERLAP_MS;

@@ -1,0 +1,194 @@
+import { listWebhookEndpoints, removeWebhookEndpoint, retryDelivery } from '@pf/database';
+import { until } from '@pf/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { WebhookService } from '../src/index.ts';
+import { pfSignature } from '../src/signature.ts';
+import { type Answer, Stage, status } from './stage.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('webhook deliveries', () => {
+  let stage: Stage;
+  let service: WebhookService;
+  beforeAll(async () => {
+    stage = await Stage.open();
+    service = await stage.start();
+  }, 60_000);
+  afterAll(() => stage.close(), 30_000);
+
+  const only = async (accountId: string) => {
+    const [delivery, ...others] = await stage.deliveries(accountId);
+    if (!delivery || others.length > 0) throw new Error(`expected one delivery, there are ${others.length + (delivery ? 1 : 0)}`);
+    return delivery;
+  };
+  /** Waits until a delivery's attempt of this number has been made and written down. */
+  const attempted = (accountId: string, number: number) =>
+    until(`attempt ${number} to be written down`, async () => {
+      const [delivery] = await stage.deliveries(accountId);
+      return delivery?.attemptCount === number && (delivery.responseStatus !== null || delivery.error !== null) && (delivery.nextAttemptAt === null || delivery.nextAttemptAt.getTime() !== stage.clock + MINUTE) ? delivery : null;
+    });
+
+  it('brings the exact bytes, signed in both ways, and says so', async () => {
+    const { account, receiver } = await stage.account(status(200));
+    const { event, body } = await stage.emit(account.id);
+    const delivery = await attempted(account.id, 1);
+    const [received, ...others] = receiver.received;
+    expect(others).toEqual([]);
+    expect(received?.raw).toBe(body);
+    expect(received?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'PaymentIntents-Webhooks/1.0',
+      'x-pf-signature': pfSignature(Buffer.from(body), account.webhookSecrets.test),
+      'x-pf-event-id': event.eventId,
+      'x-pf-delivery-id': delivery.id,
+      'x-pf-attempt': '1',
+      'webhook-id': event.eventId,
+    });
+    expect(new Webhook(account.webhookSecrets.test).verify(body, received?.headers as Record<string, string>)).toMatchObject({ eventId: event.eventId, type: 'intent.detected' });
+    expect(delivery).toMatchObject({ status: 'delivered', eventId: event.eventId, url: receiver.url, responseStatus: 200, nextAttemptAt: null, failedAt: null, requestId: 'req-42' });
+    expect(delivery.deliveredAt).not.toBeNull();
+    expect(delivery.id).toMatch(/^whd_/);
+  });
+
+  it('goes to every URL of the account and mode, and to no other', async () => {
+    const { account, receiver } = await stage.account(status(204));
+    const second = await stage.receiver(account.id, status(204));
+    const live = await stage.receiver(account.id, status(204), true);
+    const removed = await stage.receiver(account.id, status(204));
+    await removeWebhookEndpoint(stage.cluster.database, { accountId: account.id, livemode: false, url: removed.url, at: new Date() });
+    const stranger = await stage.account(status(204));
+
+    await stage.emit(account.id, { type: 'confirmation_lost' });
+    await stage.emit(account.id);
+    await stage.emit(account.id, { livemode: true });
+    await until('all to arrive', () => [receiver, second, live].every(({ received }) => received.length > 0));
+    expect([receiver, second, live, removed, stranger.receiver].map(({ received }) => received.length)).toEqual([1, 1, 1, 0, 0]);
+    expect(live.received[0]?.headers['x-pf-signature']).toBe(pfSignature(Buffer.from(live.received[0]?.raw ?? ''), account.webhookSecrets.live));
+  });
+
+  it('passes over what cannot be read and goes on behind it', async () => {
+    const { account, receiver } = await stage.account(status(200));
+    await stage.write('{"eventId":');
+    await stage.write(JSON.stringify({ eventId: 'evt_1', type: 'intent.from_the_future' }));
+    await stage.emit(account.id);
+    await until('the event behind to arrive', () => receiver.received.length === 1);
+  });
+
+  it('is tried ten times by the schedule, the same event and bytes each time, and then has failed', async () => {
+    const { account, receiver } = await stage.account(status(500));
+    const { event, body } = await stage.emit(account.id);
+    const first = stage.clock;
+    for (let attempt = 1; attempt < 10; attempt += 1) {
+      const delivery = await attempted(account.id, attempt);
+      expect(delivery).toMatchObject({ status: 'pending', responseStatus: 500, error: 'The answer was 500.', deliveredAt: null, failedAt: null });
+      const wait = (delivery.nextAttemptAt?.getTime() ?? 0) - stage.clock;
+      const nominal = 3 ** (attempt - 1) * MINUTE;
+      expect(wait).toBeGreaterThanOrEqual(Math.min(nominal * 0.8, 24 * HOUR) - 1);
+      expect(wait).toBeLessThanOrEqual(Math.min(nominal * 1.2, 24 * HOUR) + 1);
+      stage.clock = delivery.nextAttemptAt?.getTime() ?? 0;
+      await service.sweep();
+    }
+    expect(await attempted(account.id, 10)).toMatchObject({ status: 'failed', attemptCount: 10, nextAttemptAt: null, deliveredAt: null, failedAt: new Date(stage.clock) });
+    expect(stage.clock - first).toBeLessThanOrEqual(72 * HOUR);
+    expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1)));
+    expect(new Set(receiver.received.map(({ raw }) => raw))).toEqual(new Set([body]));
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([event.eventId]));
+  }, 30_000);
+
+  it('waits as long as Retry-After asks, at most a day', async () => {
+    const answers: readonly Answer[] = [status(503, { 'retry-after': '7200' }), status(429, { 'retry-after': '999999' }), status(200)];
+    let turn = 0;
+    const { account } = await stage.account((received, response) => answers[turn++]?.(received, response));
+    await stage.emit(account.id);
+    expect((await attempted(account.id, 1)).nextAttemptAt).toEqual(new Date(stage.clock + 2 * HOUR));
+    stage.clock += 2 * HOUR;
+    await service.sweep();
+    expect((await attempted(account.id, 2)).nextAttemptAt).toEqual(new Date(stage.clock + 24 * HOUR));
+    stage.clock += 24 * HOUR;
+    await service.sweep();
+    expect(await attempted(account.id, 3)).toMatchObject({ status: 'delivered', error: null, responseStatus: 200 });
+  });
+
+  it('stops a URL that answers 410 Gone, with all that is outstanding for it', async () => {
+    let gone = false;
+    const { account, receiver } = await stage.account((received, response) => status(gone ? 410 : 500)(received, response));
+    await stage.emit(account.id);
+    await attempted(account.id, 1);
+    gone = true;
+    await stage.emit(account.id);
+    const deliveries = await until('both to be given up', async () => {
+      const all = await stage.deliveries(account.id);
+      return all.length === 2 && all.every((delivery) => delivery.status === 'failed') ? all : null;
+    });
+    expect(deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([null, null]);
+    expect(await listWebhookEndpoints(stage.cluster.database, { accountId: account.id, livemode: false })).toMatchObject([{ disabledBy: 'gone', disabledAt: new Date(stage.clock) }]);
+
+    const successor = await stage.receiver(account.id, status(200));
+    await stage.emit(account.id);
+    await until('the next event to arrive at the new URL', () => successor.received.length === 1);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('takes a redirect for a failure', async () => {
+    const { account, receiver } = await stage.account(status(307, { location: 'http://127.0.0.1:1/' }));
+    await stage.emit(account.id);
+    expect(await attempted(account.id, 1)).toMatchObject({ status: 'pending', responseStatus: 307, error: 'The answer was 307. Redirects are not followed.' });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('keeps 16 KiB of the answer', async () => {
+    const { account } = await stage.account((_received, response) => response.writeHead(200).end('y'.repeat(1024 * 1024)));
+    await stage.emit(account.id);
+    expect((await attempted(account.id, 1)).responseBody).toHaveLength(16 * 1024);
+  });
+
+  it('is not sent before the projection shows the event, and does not count the wait as an attempt', async () => {
+    const { account, receiver } = await stage.account(status(200));
+    const early = await stage.emit(account.id, { projected: false });
+    await stage.emit(account.id);
+    await until('the event that is shown to arrive', () => receiver.received.length === 1);
+    await service.sweep();
+    await stage.emit(account.id);
+    await until('another to arrive', () => receiver.received.length === 2);
+    expect(receiver.received.map(({ headers }) => headers['x-pf-event-id'])).not.toContain(early.event.eventId);
+    expect((await stage.deliveries(account.id)).find(({ eventId }) => eventId === early.event.eventId)).toMatchObject({ attemptCount: 0, lastAttemptedAt: null });
+
+    await stage.project(early);
+    await until('it to arrive', () => receiver.received.length === 3);
+    expect(receiver.received[2]?.headers).toMatchObject({ 'x-pf-event-id': early.event.eventId, 'x-pf-attempt': '1' });
+  });
+
+  it('can be made again by the account, whatever became of it: the same bytes, attempts counted on', async () => {
+    const { account, receiver } = await stage.account(status(200));
+    const { body } = await stage.emit(account.id);
+    const { id: deliveryId } = await attempted(account.id, 1);
+    const { database } = stage.cluster;
+    const retry = { deliveryId, accountId: account.id, livemode: false, at: new Date(stage.clock) };
+    expect(await retryDelivery(database, { ...retry, accountId: 'acct_another' })).toBeNull();
+    expect(await retryDelivery(database, { ...retry, livemode: true })).toBeNull();
+    expect(await retryDelivery(database, retry)).toMatchObject({ attemptCount: 1 });
+    expect(await only(account.id)).toMatchObject({ status: 'pending', deliveredAt: null });
+    await service.sweep();
+    await until('it to be delivered again', async () => (await only(account.id)).status === 'delivered');
+    expect(receiver.received.map(({ raw, headers }) => [raw, headers['x-pf-attempt']])).toEqual([[body, '1'], [body, '2']]);
+  });
+
+  it('is made again when the worker that had claimed it died', async () => {
+    const { account, receiver } = await stage.account((received, response) => {
+      // The first attempt's worker is as good as dead: its answer never comes.
+      if (received.headers['x-pf-attempt'] !== '1') response.writeHead(200).end();
+    });
+    await stage.emit(account.id);
+    await until('the first attempt to be under way', () => receiver.received.length === 1);
+    await service.sweep();
+    stage.clock += 59_000;
+    await service.sweep();
+    expect(await only(account.id)).toMatchObject({ attemptCount: 1, status: 'pending' });
+    stage.clock += 2_000;
+    await service.sweep();
+    await until('the second attempt to succeed', async () => (await only(account.id)).status === 'delivered');
+    expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(['1', '2']);
+  });
+});

@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { encodeEvent, EVENT_SCHEMA_VERSION, type EventEnvelope, eventIdOf, newIntentId, webhookBody } from '@pf/contracts';
+import { addWebhookEndpoint, openAccount, type OpenedAccount } from '@pf/database';
+import type { AccountId, EventType, IntentId, PublicIntent } from '@pf/domain';
+import { createLogger } from '@pf/runtime';
+import { type Cluster, readBackingStack, startCluster } from '@pf/testing';
+import { Kafka, logLevel, type Producer } from 'kafkajs';
+import { startWebhookService, type WebhookService, type WebhookServiceOptions } from '../src/index.ts';
+
+const PARTITIONS = 6;
+
+/** What came to a receiver. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+}
+
+/** An integrator's endpoint on loopback; the test answers. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+}
+
+export type Answer = (received: Received, response: ServerResponse) => void;
+export const status =
+  (code: number, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (_received, response) =>
+    response.writeHead(code, headers).end();
+
+/** An event in the log, and the bytes that must arrive. */
+export interface Emitted {
+  readonly event: EventEnvelope;
+  readonly body: string;
+}
+
+/** A database, topics and a clock of the test's own, and the webhook service between them. */
+export class Stage {
+  /** The time as the service sees it; moved by the test. */
+  clock = Date.now();
+  readonly cluster: Cluster;
+  readonly redisUrl: string;
+  readonly #producer: Producer;
+  readonly #closing: (() => unknown)[] = [];
+
+  private constructor(cluster: Cluster, redisUrl: string, producer: Producer) {
+    this.cluster = cluster;
+    this.redisUrl = redisUrl;
+    this.#producer = producer;
+  }
+
+  static async open(): Promise<Stage> {
+    const stack = readBackingStack();
+    const cluster = await startCluster(stack);
+    const kafka = new Kafka({ clientId: 'test', brokers: stack.kafka.split(','), logLevel: logLevel.NOTHING });
+    const producer = kafka.producer({ createPartitioner: () => ({ message }) => message.partition ?? 0 });
+    await producer.connect();
+    return new Stage(cluster, stack.redis, producer);
+  }
+
+  /** Starts the service as one process would; it ends with the stage at the latest. */
+  async start(overrides: Partial<WebhookServiceOptions> = {}): Promise<WebhookService> {
+    const service = await startWebhookService({
+      database: this.cluster.database,
+      eventLog: this.cluster.log,
+      redisUrl: this.redisUrl,
+      redisPrefix: this.cluster.prefix,
+      secretsKey: this.cluster.secretsKey,
+      allowPrivateHosts: true,
+      log: createLogger('webhook', process.env['TEST_LOG_LEVEL'] ?? 'silent'),
+      onCrash: (error) => {
+        throw error;
+      },
+      now: () => this.clock,
+      ...overrides,
+    });
+    this.#closing.push(() => service.stop());
+    return service;
+  }
+
+  /** An account of its own, with a receiver for its test events. */
+  async account(answer: Answer): Promise<{ readonly account: OpenedAccount; readonly receiver: Receiver }> {
+    const account = await openAccount(this.cluster.database, this.cluster.secretsKey, { name: 'test' });
+    return { account, receiver: await this.receiver(account.id, answer) };
+  }
+
+  /** Adds a URL to an account, where `answer` answers. */
+  async receiver(accountId: string, answer: Answer, livemode = false): Promise<Receiver> {
+    const received: Received[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const one = { headers: request.headers, raw: Buffer.concat(chunks).toString('utf8') };
+        received.push(one);
+        answer(one, response);
+      });
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/webhooks`;
+    this.#closing.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await addWebhookEndpoint(this.cluster.database, { accountId, livemode, url });
+    return { url, received };
+  }
+
+  /** An event, first in the projection unless it says otherwise, then in the log. */
+  async emit(
+    accountId: string,
+    { type = 'intent.detected', livemode = false, projected = true, intentId = newIntentId(0), version = 1, memo = 'Zürich €' }: { type?: EventType; livemode?: boolean; projected?: boolean; intentId?: IntentId; version?: number; memo?: string } = {},
+  ): Promise<Emitted> {
+    const event: EventEnvelope = {
+      eventId: eventIdOf(intentId, version),
+      type,
+      schemaVersion: EVENT_SCHEMA_VERSION,
+      intentId,
+      version,
+      accountId: accountId as AccountId,
+      livemode,
+      commandId: null,
+      at: new Date(this.clock).toISOString(),
+      trace: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', requestId: 'req-42' },
+      data: {},
+      // Only what the envelope's reader looks at: the rest of an intent is not this service's business.
+      intent: { id: intentId, state: 'created', metadata: { memo } } as unknown as PublicIntent,
+    };
+    const body = webhookBody(event) ?? '';
+    if (projected && body !== '') await this.project({ event, body });
+    await this.write(encodeEvent(event), intentId);
+    return { event, body };
+  }
+
+  /** Anything, in the log. */
+  async write(value: string, key = 'key'): Promise<void> {
+    await this.#producer.send({ topic: `${this.cluster.prefix}intent.events`, acks: -1, messages: [{ key, partition: 0, value }] });
+  }
+
+  /** Shows an event in the projection, as the intent service does. */
+  async project({ event, body }: Emitted): Promise<void> {
+    await this.cluster.database.sql.query('INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, $4, $5, $6)', [
+      event.intentId,
+      event.version,
+      event.eventId,
+      event.type,
+      body,
+      event.at,
+    ]);
+  }
+
+  deliveries(accountId: string) {
+    return this.cluster.database.prisma.delivery.findMany({ where: { accountId }, orderBy: { id: 'asc' } });
+  }
+
+  onClose(close: () => unknown): void {
+    this.#closing.push(close);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closing.reverse()) await close();
+    await this.#producer.disconnect();
+    await this.cluster.close();
+  }
+}
+
+export { PARTITIONS };
+
+async function listen(server: Server, port = 0): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** A way to a server that can be closed and opened again. */
+export class Way {
+  readonly port: number;
+  readonly #target: URL;
+  #server: Server | null = null;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(target: URL, port: number) {
+    this.#target = target;
+    this.port = port;
+  }
+
+  /** Closed at first: connections are refused. */
+  static async to(url: string): Promise<Way> {
+    const server = createTcpServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    return new Way(new URL(url), port);
+  }
+
+  async open(): Promise<void> {
+    this.#server = createTcpServer((near) => {
+      const far = connect(Number(this.#target.port), this.#target.hostname);
+      for (const [from, to] of [[near, far], [far, near]] as const) {
+        this.#sockets.add(from);
+        from.on('error', () => to.destroy());
+        from.on('close', () => {
+          this.#sockets.delete(from);
+          to.destroy();
+        });
+        from.pipe(to);
+      }
+    });
+    await listen(this.#server, this.port);
+  }
+
+  close(): void {
+    this.#server?.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
