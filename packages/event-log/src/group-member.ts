@@ -8,7 +8,7 @@ const HEARTBEAT_MS = 300;
 /** How long the others wait for a member that is in the middle of something when the group changes. */
 const REBALANCE_MS = 15_000;
 /** An idle request is held by the broker so long; a consumer whose partitions are all paused looks again after it. */
-const FETCH_WAIT_MS = 20;
+const FETCH_WAIT_MS = 50;
 /** Of one partition of one topic at a time: a batch keeps the others of this process waiting. */
 const PARTITION_FETCH_BYTES = 256 * 1024;
 /** While a cluster comes up, coordinators are not there yet or load their groups. */

@@ -26,6 +26,12 @@ export interface Projected {
 /** Called at the places where a process may die or hang. */
 export type Moment = 'decided' | 'committed' | 'projected';
 
+export interface Hooks {
+  published?(partition: number, ids: readonly number[]): void;
+  lost?(partition: number): void;
+  at?(moment: Moment, partition: number): Promise<void>;
+}
+
 interface Context {
   readonly values: readonly string[];
   readonly ids: readonly number[];
@@ -71,16 +77,13 @@ export class Ledger {
 export class LedgerWork implements PartitionWork<Context> {
   readonly #ledger: Ledger;
   readonly #states = new Map<number, Projected>();
-  readonly #at: (moment: Moment, partition: number) => Promise<void>;
-  readonly #published: (partition: number, ids: readonly number[]) => void;
+  readonly #hooks: Hooks;
   /** Events that were found in the log at a take-over. */
   caughtUp = 0;
-  readonly lostPartitions: number[] = [];
 
-  constructor(ledger: Ledger, published: (partition: number, ids: readonly number[]) => void = () => undefined, at: (moment: Moment, partition: number) => Promise<void> = async () => undefined) {
+  constructor(ledger: Ledger, hooks: Hooks = {}) {
     this.#ledger = ledger;
-    this.#published = published;
-    this.#at = at;
+    this.#hooks = hooks;
   }
 
   async checkpoint(partition: number): Promise<bigint> {
@@ -98,7 +101,7 @@ export class LedgerWork implements PartitionWork<Context> {
 
   lost(partition: number): void {
     this.#states.delete(partition);
-    this.lostPartitions.push(partition);
+    this.#hooks.lost?.(partition);
   }
 
   async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<Context>> {
@@ -107,20 +110,20 @@ export class LedgerWork implements PartitionWork<Context> {
     const append = commands.filter(({ refuse }) => !refuse).flatMap(({ id, copies = 1, pad }): NewRecord[] => {
       return Array.from({ length: copies }, () => ({ partition, key: String(id), value: JSON.stringify({ id, version: ++version, ...(pad ? { pad } : {}) }), headers: { commandId: String(id) } }));
     });
-    await this.#at('decided', partition);
+    await this.#hooks.at?.('decided', partition);
     return { append, context: { values: append.map(({ value }) => value), ids: commands.map(({ id }) => id) } };
   }
 
   async project(partition: number, from: bigint, next: bigint, { values }: Context): Promise<boolean> {
-    await this.#at('committed', partition);
+    await this.#hooks.at?.('committed', partition);
     const state = fold(this.#states.get(partition) ?? START, values, next);
     this.#states.set(partition, state);
     const moved = this.#ledger.move(partition, from, state);
-    await this.#at('projected', partition);
+    await this.#hooks.at?.('projected', partition);
     return moved;
   }
 
   published(partition: number, { ids }: Context): void {
-    this.#published(partition, ids);
+    this.#hooks.published?.(partition, ids);
   }
 }
