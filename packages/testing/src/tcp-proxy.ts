@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/**
+ * A TCP relay that a test can cut, to take Postgres or Redis away from one process only. A Kafka client goes to the
+ * address that its broker advertises, so there it stands between only where the broker advertises the proxy.
+ */
+export interface TcpProxy {
+  /** host:port to connect to. */
+  readonly address: string;
+  /** Resets every connection and refuses new ones, as a server that was killed does. */
+  cut(): Promise<void>;
+  /** Keeps connections and takes new ones, and passes nothing on: a server that hangs, a network that swallows. */
+  freeze(): void;
+  /** Undoes both. */
+  restore(): Promise<void>;
+  /** How many connections there are now. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+/** @param target host:port */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port: targetPort } = new URL(`tcp://${target}`);
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const server = createServer((inbound) => {
+    const outbound = connect(Number(targetPort), hostname);
+    for (const [from, to] of [[inbound, outbound], [outbound, inbound]] as const) {
+      sockets.add(from);
+      from.setNoDelay(true);
+      from.pipe(to);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      // Reset by either side: the close that follows ends the other one too.
+      from.on('error', () => undefined);
+      if (frozen) from.pause();
+    }
+  });
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const stop = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.resetAndDestroy();
+    await closed;
+  };
+  const port = await listen(0);
+  return {
+    address: `127.0.0.1:${port}`,
+    cut: stop,
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    async restore() {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
+      if (!server.listening) await listen(port);
+    },
+    connections: () => sockets.size / 2,
+    close: stop,
+  };
+}
