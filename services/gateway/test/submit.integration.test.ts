@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { findIntent, SignedTransactions } from '@pf/database';
+import type { AccountId, ChainId, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, startAnvil, startCluster } from '@pf/testing';
+import { type RpcProxy, rpcProxy } from './rpc-proxy.ts';
+
+const CHAIN = 'eip155:84532';
+
+describe('build and submit on a real chain, without a watcher', () => {
+  let anvil: Anvil;
+  let proxy: RpcProxy;
+  let cluster: Cluster;
+  let api: ApiClient;
+  let payer: EvmWallet;
+  let rival: EvmWallet;
+  let merchant: string;
+  let usdc: string;
+
+  const wallet = (index: number): EvmWallet => evmWallet(anvil, anvil.wallets[index] ?? { address: '', privateKey: '' });
+
+  beforeAll(async () => {
+    [anvil, cluster] = await Promise.all([startAnvil(), startCluster()]);
+    proxy = await rpcProxy(anvil.rpcUrl);
+    const [gateway] = await Promise.all([cluster.start('gateway', { env: { RPC_BASE_SEPOLIA: proxy.url } }), cluster.start('intent')]);
+    api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+    [payer, rival] = [wallet(0), wallet(1)];
+    merchant = wallet(2).address;
+    usdc = anvil.tokens['USDC'] ?? '';
+  }, 60_000);
+  afterEach(async () => {
+    proxy.down = false;
+    expect(proxy.broadcastFaults.splice(0)).toEqual([]);
+    // What waits in the pool would raise the nonces of the next test's builds.
+    await anvil.mine();
+  });
+  afterAll(async () => {
+    await cluster.close();
+    await proxy.close();
+    await anvil.stop();
+  });
+
+  async function create(more: Record<string, unknown> = {}): Promise<string> {
+    const { status, body } = await api.create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: merchant, ...more });
+    expect([status, body.error]).toEqual([201, undefined]);
+    return body.intent.id;
+  }
+  async function signedBy(wallet: EvmWallet, id: string, change?: Parameters<EvmWallet['sign']>[1]): Promise<string> {
+    const { status, body } = await api.build(id, wallet.address);
+    expect([status, body.error]).toEqual([200, undefined]);
+    return wallet.sign(body.transaction.blob, change);
+  }
+  async function stored(id: string): Promise<PaymentIntent> {
+    const intent = await findIntent(cluster.database, id as IntentId, { accountId: cluster.accountId as AccountId, livemode: false });
+    if (!intent) throw new Error(`${id} is not stored`);
+    return intent;
+  }
+  const codeOf = ({ status, body }: { status: number; body: { error?: { code: string } } }): [number, string | undefined] => [status, body.error?.code];
+
+  describe('build', () => {
+    it('gives the same bytes to the same payer, also to many at once', async () => {
+      const id = await create();
+      const answers = await Promise.all(Array.from({ length: 8 }, () => api.build(id, payer.address)));
+      const later = await api.build(id);
+      expect(new Set([...answers, later].map(({ body }) => body.transaction.blob)).size).toBe(1);
+      expect(later.body.intent.fulfiller).toBe(payer.address);
+      expect((await stored(id)).version).toBe(2);
+    });
+
+    it('gives two payers at once each a transaction of their own', async () => {
+      const id = await create();
+      const [one, other] = await Promise.all([api.build(id, payer.address), api.build(id, rival.address)]);
+      expect([one.status, other.status]).toEqual([200, 200]);
+      expect(one.body.intent.fulfiller).toBe(payer.address);
+      expect(other.body.intent.fulfiller).toBe(rival.address);
+    });
+
+    it('wants to know who pays, and not the requestor', async () => {
+      const id = await create();
+      for (const [fulfiller, says] of [[undefined, /required/], [merchant, /another wallet/], ['0x12', /EVM address/]] as const) {
+        const { status, body } = await api.build(id, fulfiller);
+        expect([status, body.error]).toMatchObject([400, { code: 'request.validation_failed', param: 'fulfiller', message: expect.stringMatching(says) }]);
+      }
+    });
+
+    it('keeps to the wallet that a send intent names', async () => {
+      const id = await create({ direction: 'send', fulfiller: payer.address });
+      expect(codeOf(await api.build(id, rival.address))).toEqual([400, 'request.validation_failed']);
+      expect((await api.build(id)).body.intent.fulfiller).toBe(payer.address);
+    });
+
+    it('refuses a payer that is a contract, and one that cannot pay', async () => {
+      const contract = `0x${'c0de'.repeat(10)}`;
+      await anvil.rpc('anvil_setCode', contract, '0x6000');
+      const refused = await api.build(await create(), contract);
+      expect([...codeOf(refused), refused.body.error?.param]).toEqual([422, 'address.not_payable', 'fulfiller']);
+      const poor = await api.build(await create(), `0x${'ab'.repeat(20)}`);
+      expect(codeOf(poor)).toEqual([422, 'transaction.rejected']);
+      expect(poor.body.error?.details?.['reason']).toMatch(/needs 2.5 USDC/);
+    });
+
+    it('says that the chain is away', async () => {
+      const id = await create();
+      proxy.down = true;
+      const away = await api.build(id, payer.address);
+      expect(codeOf(away)).toEqual([503, 'rpc.unavailable']);
+      expect(away.headers.get('retry-after')).toBe(String(away.body.error?.details?.['retry_after']));
+    });
+  });
+
+  describe('submit', () => {
+    it('broadcasts once for many who submit the same transaction at once', async () => {
+      const id = await create();
+      const signed = await signedBy(payer, id);
+      const before = await payer.tokenBalance(usdc);
+      const answers = await Promise.all(Array.from({ length: 6 }, () => api.submit(id, signed, payer.address)));
+      expect(answers.map(({ status, body }) => [status, body.error?.code, body.intent?.state])).toEqual(answers.map(() => [200, undefined, 'pending']));
+      expect(new Set(answers.map(({ body }) => body.txSignature)).size).toBe(1);
+      await anvil.mine();
+      expect(before - (await payer.tokenBalance(usdc))).toBe(2_500_000n);
+      expect((await stored(id)).submissions).toHaveLength(1);
+      // The bytes are kept for those who have to send them again.
+      const hash = answers[0]?.body.txSignature as TransactionHash;
+      const kept = await new SignedTransactions(cluster.database).find(CHAIN as ChainId, [hash]);
+      expect(Buffer.from(kept.get(hash) ?? []).toString('base64')).toBe(signed);
+    });
+
+    it('takes hex, and a payer that is known from the build', async () => {
+      const id = await create();
+      const signed = Buffer.from(await signedBy(payer, id), 'base64').toString('hex');
+      const { status, body } = await api.request('POST', `/intents/${id}/submit`, { signedTransaction: `0x${signed}` });
+      expect([status, body.intent.state]).toEqual([200, 'pending']);
+    });
+
+    it('releases the claim where the node refused the first broadcast', async () => {
+      const id = await create();
+      const signed = await signedBy(payer, id);
+      proxy.broadcastFaults.push({ kind: 'refuse', reason: 'transaction underpriced' });
+      const refused = await api.submit(id, signed, payer.address);
+      expect(codeOf(refused)).toEqual([422, 'transaction.rejected']);
+      expect(refused.body.error?.details).toEqual({ intent_id: id, reason: 'transaction underpriced' });
+      expect((await stored(id)).submissions).toMatchObject([{ status: 'released', attempts: 1 }]);
+      // Free again: the same transaction may be tried anew, and another payer too.
+      expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
+    });
+
+    it('keeps the claim where a broadcast may have been taken', async () => {
+      const id = await create();
+      const signed = await signedBy(payer, id);
+      const others = await rival.sign((await api.build(id, rival.address)).body.transaction.blob);
+      proxy.broadcastFaults.push({ kind: 'lose' });
+      const unknown = await api.submit(id, signed, payer.address);
+      expect(codeOf(unknown)).toEqual([503, 'rpc.unavailable']);
+      expect(unknown.body.error?.details).toMatchObject({ intent_id: id });
+      for (const held of [await api.cancel(id), await api.submit(id, others, rival.address), await api.build(id, rival.address)]) {
+        expect(codeOf(held)).toEqual([409, 'intent.submission_in_progress']);
+      }
+      // It was taken: the same bytes again find out.
+      expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
+    });
+
+    it('does not trust a refusal after an ambiguous try', async () => {
+      const id = await create();
+      const signed = await signedBy(payer, id);
+      proxy.broadcastFaults.push({ kind: 'cut' }, { kind: 'refuse', reason: 'transaction underpriced' });
+      expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
+      expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
+      expect((await stored(id)).submissions).toMatchObject([{ status: 'live', attempts: 2 }]);
+      expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
+    });
+
+    it('lets one of two payers through', async () => {
+      const id = await create();
+      const [one, other] = [await signedBy(payer, id), await signedBy(rival, id)];
+      const answers = await Promise.all([api.submit(id, one, payer.address), api.submit(id, other, rival.address)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      expect((await stored(id)).submissions).toHaveLength(1);
+    });
+
+    it('claims nothing for a transaction that pays otherwise', async () => {
+      const id = await create();
+      const cheaper = await signedBy(payer, id, (transaction) => ({ ...transaction, data: (transaction.data ?? '0x').replace(/2625a0/, '2625a1') as `0x${string}` }));
+      const mismatch = await api.submit(id, cheaper, payer.address);
+      expect(codeOf(mismatch)).toEqual([422, 'transaction.mismatch']);
+      expect(mismatch.body.error?.details).toEqual({ amount: { expected: '2500000', actual: '2500001' } });
+      const foreign = await api.submit(id, await signedBy(rival, id), payer.address);
+      expect(foreign.body.error?.details).toEqual({ sender: { expected: payer.address, actual: rival.address } });
+      expect(codeOf(await api.submit(id, 'hello', payer.address))).toEqual([422, 'transaction.malformed']);
+      expect((await stored(id)).submissions).toEqual([]);
+    });
+
+    it('claims nothing while the chain is away', async () => {
+      const id = await create();
+      const signed = await signedBy(payer, id);
+      proxy.down = true;
+      expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
+      expect((await stored(id)).submissions).toEqual([]);
+    });
+
+    it('looks at the state before the transaction', async () => {
+      const id = await create();
+      const signed = await signedBy(rival, id);
+      await api.cancel(id);
+      const conflict = await api.submit(id, signed, payer.address);
+      expect(codeOf(conflict)).toEqual([409, 'intent.invalid_state']);
+      expect(conflict.body.error?.details).toEqual({ intent_id: id, current_state: 'cancelled' });
+    });
+
+    it('takes the hash of what the wallet sent, once a node shows it', async () => {
+      const id = await create();
+      const nowhere = await api.submit(id, `0x${'ab'.repeat(32)}`, payer.address);
+      expect(codeOf(nowhere)).toEqual([503, 'transaction.not_visible']);
+      expect((await stored(id)).submissions).toEqual([]);
+      const { reference } = await stored(id);
+      const hash = await payer.transfer(usdc, merchant, 2_500_000n, reference as unknown as `0x${string}`);
+      const sent = await api.submit(id, hash, payer.address);
+      expect([sent.status, sent.body.intent.state, sent.body.txSignature]).toEqual([200, 'pending', hash]);
+    });
+  });
+});
