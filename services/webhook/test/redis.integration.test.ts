@@ -1,0 +1,66 @@
+import { until } from '@pf/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { Stage, status, Way } from './stage.ts';
+
+/** A database of Redis that no one else uses: it is emptied as a whole. */
+const REDIS_DATABASE = 13;
+
+describe('Redis', () => {
+  let stage: Stage;
+  let redisUrl: string;
+  beforeEach(async () => {
+    stage = await Stage.open();
+    redisUrl = new URL(`/${REDIS_DATABASE}`, stage.redisUrl).href;
+  }, 60_000);
+  afterEach(() => stage.close(), 30_000);
+
+  it('may be emptied: what is outstanding is scheduled again within 60 seconds, by itself', async () => {
+    const redis = new Redis(redisUrl);
+    stage.onClose(() => redis.disconnect());
+    const service = await stage.start({ redisUrl });
+    let answer = 500;
+    const { account, receiver } = await stage.account((received, response) => status(answer)(received, response));
+    for (let count = 0; count < 20; count += 1) await stage.emit(account.id);
+    await until('all to have failed once', async () => {
+      const all = await stage.deliveries(account.id);
+      return all.length === 20 && all.every(({ responseStatus }) => responseStatus === 500);
+    });
+    // The first retries come after 48 … 72 s: from here a sweep schedules all of them ahead, as delayed jobs.
+    stage.clock += 45_000;
+    answer = 200;
+    await service.sweep();
+    const delayed = `${stage.cluster.prefix}:deliveries:delayed`;
+    await until('all to lie in Redis', async () => (await redis.zcard(delayed)) === 20);
+    await redis.flushdb();
+    expect(await redis.dbsize()).toBe(0);
+
+    const began = performance.now();
+    stage.clock += 60_000;
+    await until('all to be delivered', async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'), 60_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
+    expect(receiver.received).toHaveLength(40);
+  }, 90_000);
+
+  it('may be away: the log is read on, and the webhooks go out when it is back', async () => {
+    const way = await Way.to(redisUrl);
+    stage.onClose(() => way.close());
+    const service = await stage.start({ redisUrl: `redis://127.0.0.1:${way.port}/${REDIS_DATABASE}` });
+    const { account, receiver } = await stage.account(status(200));
+    await stage.emit(account.id);
+    await until('the delivery to be written down', async () => (await stage.deliveries(account.id)).length === 1);
+    expect(await service.redisReady()).toBe(false);
+    expect(receiver.received).toHaveLength(0);
+
+    await way.open();
+    await until('it to arrive', () => receiver.received.length === 1, 30_000);
+    await until('Redis to be seen again', () => service.redisReady());
+
+    way.close();
+    await stage.emit(account.id);
+    await until('the second to be written down', async () => (await stage.deliveries(account.id)).length === 2);
+    await way.open();
+    await until('it to arrive too', () => receiver.received.length === 2, 30_000);
+    expect(service.live()).toBe(true);
+  }, 90_000);
+});
