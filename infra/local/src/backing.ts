@@ -21,9 +21,9 @@ export const CHAINS: readonly LocalChain[] = [
 export type BackingAddresses = Pick<Stack, 'database' | 'redis' | 'kafka' | 'chains'>;
 
 export interface Backing {
-  readonly parts: readonly Supervised[];
   readonly addresses: BackingAddresses;
-  stop(): Promise<void>;
+  /** The local chains stand still from then on. */
+  stopClocks(): void;
 }
 
 interface Around {
@@ -42,10 +42,9 @@ interface Around {
  */
 export async function startBacking(around: Around): Promise<Backing> {
   const { settings, terminal } = around;
-  const parts: Supervised[] = [];
   const clocks: (() => void)[] = [];
 
-  async function start(part: Part): Promise<void> {
+  async function start(part: Part): Promise<Supervised> {
     const supervised = new Supervised(part, {
       logs: path.join(settings.data, 'logs'),
       environment: around.environment,
@@ -53,10 +52,10 @@ export async function startBacking(around: Around): Promise<Backing> {
       say: terminal.line,
       changed: around.changed,
     });
-    parts.push(supervised);
     around.started(supervised);
     const where = part.ports.map((name) => settings.ports[name])[0];
     await terminal.step(`${part.label} on 127.0.0.1:${where}`, () => supervised.start());
+    return supervised;
   }
 
   async function database(): Promise<string> {
@@ -83,9 +82,9 @@ export async function startBacking(around: Around): Promise<Backing> {
     const tokens = Object.fromEntries(TOKENS[local.name].map(({ symbol, address }) => [symbol, address]));
     if (given) return { caip2, rpcUrl: given.split(',')[0] ?? given, tokens, wallets: [] };
     const { part, url } = anvilPart(settings, local);
-    await start(part);
-    clocks.push(startBlockClock(url, local.blockMs));
+    const supervised = await start(part);
     await placeTokens(url, TOKENS[local.name]);
+    clocks.push(startBlockClock(url, local.blockMs, () => supervised.renew()));
     return { caip2, rpcUrl: url, tokens, wallets: wallets() };
   }
 
@@ -95,11 +94,9 @@ export async function startBacking(around: Around): Promise<Backing> {
   await Promise.allSettled(wanted);
   const [databaseUrl, redisUrl, brokers, baseChain, baseLiveChain] = await Promise.all(wanted);
   return {
-    parts,
     addresses: { database: databaseUrl, redis: redisUrl, kafka: brokers, chains: { base: baseChain, baseLive: baseLiveChain } },
-    async stop() {
+    stopClocks() {
       for (const stopClock of clocks) stopClock();
-      await Promise.all(parts.map((part) => part.stop()));
     },
   };
 }

@@ -1,15 +1,32 @@
 import path from 'node:path';
-import { supervise } from './supervisor.ts';
+import { reset } from './reset.ts';
 import { readSettings } from './settings.ts';
+import { supervise } from './supervisor.ts';
 import { reason, terminal } from './terminal.ts';
 
+// Run from source by Node's own type stripping, so that backing parts start while our packages are still compiled.
 const root = path.resolve(import.meta.dirname, '../../..');
 const out = terminal((text) => process.stderr.write(text));
 
+/** Resolves when a person or the bootstrap wants the stack to end. */
+const end = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  // The bootstrap that started us is gone, and with it whoever could have pressed Ctrl-C.
+  process.once('disconnect', () => resolve());
+});
+/** Resolves when the bootstrap says so; without one, somebody has compiled before. */
+const compiled = process.connected
+  ? new Promise<void>((resolve) => process.on('message', (message) => void (message === 'compiled' && resolve())))
+  : Promise.resolve();
+
 try {
   const what = process.argv[2];
-  if (what !== 'start' && what !== 'backing') throw new Error(`Unknown command: ${what ?? '(none)'}. There are start and backing.`);
-  await supervise({ settings: readSettings(process.env, root), environment: process.env, terminal: out, withServices: what === 'start' });
+  const settings = readSettings(process.env, root);
+  if (what === 'reset') await reset(settings.data, out);
+  else if (what === 'start' || what === 'backing') {
+    const up = (): void => void process.send?.('up');
+    await supervise({ settings, environment: process.env, terminal: out, withServices: what === 'start', compiled, end, up });
+  } else throw new Error(`Unknown command: ${what ?? '(none)'}. There are start, backing and reset.`);
 } catch (error) {
   out.line(`\n${reason(error)}`);
   process.exitCode = 1;

@@ -25,6 +25,8 @@ export interface Settings {
   /** Everything the running stack writes, absolute. */
   readonly data: string;
   readonly ports: Readonly<Record<PortName, number>>;
+  /** SECRETS_KEY; null where the data folder is to have one of its own. */
+  readonly secretsKey: string | null;
   /** Backing parts that run elsewhere: their addresses as the environment gives them; null where one is to be started. */
   readonly given: {
     readonly database: string | null;
@@ -40,6 +42,7 @@ const given = z.string().trim().min(1).optional();
 const environment = z.object({
   PF_DATA: z.string().min(1).default('.local'),
   PF_PORT_SHIFT: z.coerce.number().int().min(0).max(60_000).default(0),
+  SECRETS_KEY: given,
   DATABASE_URL: given,
   REDIS_URL: given,
   KAFKA_BROKERS: given,
@@ -71,6 +74,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
     ports: Object.fromEntries(
       names.map((name) => [name, values[PORTS[name].variable] ?? PORTS[name].usual + values.PF_PORT_SHIFT]),
     ) as Record<PortName, number>,
+    secretsKey: values.SECRETS_KEY ?? null,
     given: {
       database: values.DATABASE_URL ?? null,
       redis: values.REDIS_URL ?? null,

@@ -23,7 +23,7 @@ export type StackAccount = z.infer<typeof account>;
 
 const stack = z.object({
   ...account.partial().shape,
-  /** With `/v1`; absent while only backing parts run. */
+  /** With `/v1`; absent while the API does not run. */
   baseUrl: z.string().optional(),
   database: z.string(),
   redis: z.string(),
@@ -39,7 +39,7 @@ export const stackFile = (data: string): string => path.join(data, 'stack.json')
 
 /**
  * @returns null where there is none yet
- * @throws Error when it is not as this version writes it
+ * @throws Error when it is not as this version writes it: `npm run reset` is the way out
  */
 export async function readStack(data: string): Promise<Stack | null> {
   let text: string;
@@ -49,7 +49,11 @@ export async function readStack(data: string): Promise<Stack | null> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-  return stack.parse(JSON.parse(text));
+  try {
+    return stack.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error(`${stackFile(data)} is not as this version writes it. \`npm run reset\` empties the folder.`, { cause });
+  }
 }
 
 /** Atomic, and only its owner may read it. */

@@ -32,6 +32,7 @@ export class Supervised {
   #child: ChildProcess | null = null;
   #stopping = false;
   #startedOnce = false;
+  #renewing = false;
   #restart: Promise<void> = Promise.resolve();
 
   constructor(part: Part, around: Surroundings) {
@@ -62,6 +63,21 @@ export class Supervised {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#restart;
+    await this.#end();
+  }
+
+  /** Ends it in order and starts it at once again, for one that tidies up when it starts. Not told to anybody. */
+  async renew(): Promise<void> {
+    this.#renewing = true;
+    try {
+      await this.#end();
+      if (!this.#stopping) await this.#launch();
+    } finally {
+      this.#renewing = false;
+    }
+  }
+
+  async #end(): Promise<void> {
     const child = this.#child;
     if (!child?.pid) return;
     const gone = once(child, 'exit');
@@ -124,7 +140,7 @@ export class Supervised {
     this.#child = null;
     this.#around.guard.forget(pid);
     this.#around.changed();
-    if (this.#stopping || !this.#startedOnce) return;
+    if (this.#stopping || this.#renewing || !this.#startedOnce) return;
     this.#around.say(`${this.part.name} ended (${how}) and is started again in a second; its log: ${this.#log}`);
     this.#restart = this.#startAgain();
   }

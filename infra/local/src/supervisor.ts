@@ -1,10 +1,14 @@
+import path from 'node:path';
 import { startBacking } from './backing.ts';
 import { startGuard } from './guard.ts';
 import { identify, takeOwnership } from './owner.ts';
 import { portsNeeded, requireFreePorts } from './ports.ts';
+import { secretsKeyOf } from './secrets-key.ts';
+import { serviceParts } from './services.ts';
 import type { Settings } from './settings.ts';
-import { stackFile, writeStack, type Stack } from './stack.ts';
-import type { Supervised } from './supervised.ts';
+import { readStack, type Stack, stackFile, writeStack } from './stack.ts';
+import { summary } from './summary.ts';
+import { Supervised } from './supervised.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Order {
@@ -12,63 +16,107 @@ interface Order {
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly withServices: boolean;
-}
-
-/** Resolves when a person or the bootstrap wants the stack to end. */
-function endWanted(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
-    // The bootstrap that started us is gone: so is whoever would have pressed Ctrl-C.
-    process.once('disconnect', () => resolve('the bootstrap ended'));
-  });
+  /** Resolves when our packages are compiled; backing parts do not wait for it. */
+  readonly compiled: Promise<void>;
+  /** Resolves when somebody wants the stack to end. */
+  readonly end: Promise<void>;
+  /** Called when everything runs. */
+  up(): void;
 }
 
 /**
  * Runs the stack until it is told to end, and ends everything in order: services first, then what they stand on.
  * @throws Error with what could not be started
  */
-export async function supervise({ settings, environment, terminal, withServices }: Order): Promise<void> {
-  const end = endWanted();
-  const running: Supervised[] = [];
-  let phase: 'starting' | 'up' | 'ending' = 'starting';
-  // Somebody does not want to wait for the start: what runs is ended, which makes the start fail.
-  void end.then(() => {
-    if (phase === 'starting') for (const part of running) void part.stop();
-    phase = 'ending';
-  });
+export async function supervise({ settings, environment, terminal, withServices, compiled, end, up }: Order): Promise<void> {
   const owner = await takeOwnership(settings.data, terminal.line);
+  const file = stackFile(settings.data);
+  const services: Supervised[] = [];
+  const backing: Supervised[] = [];
+  let phase: 'starting' | 'up' | 'ending' = 'starting';
   let stack: Omit<Stack, 'pids'> | null = null;
   let writing = Promise.resolve();
 
   /** Process ids changed: write them where the next start and where scripts look. */
   function changed(): void {
-    const alive = running.flatMap(({ part, pid }) => (pid === null ? [] : [[part.name, pid] as const]));
+    const alive = [...services, ...backing].flatMap(({ part, pid }) => (pid === null ? [] : [[part.name, pid] as const]));
     writing = writing.then(async () => {
       await owner.children(alive.map(([, pid]) => identify(pid)));
       if (stack) await writeStack(settings.data, { ...stack, pids: Object.fromEntries(alive) });
     });
   }
+  const stillWanted = (): void => {
+    if (phase === 'ending') throw new Error('Stopped while it was starting.');
+  };
+  /** A part may run from now on: an end that comes before it does must not miss it. */
+  const joins = (group: Supervised[]) => (part: Supervised): void => {
+    stillWanted();
+    group.push(part);
+  };
+  // Somebody does not want to wait for the start: what runs is ended, which makes the start fail.
+  const ended = end.then(() => {
+    if (phase === 'starting') for (const part of [...services, ...backing]) void part.stop();
+    phase = 'ending';
+  });
 
   const guard = startGuard();
-  function started(part: Supervised): void {
-    if (phase === 'ending') throw new Error('Stopped while it was starting.');
-    running.push(part);
-  }
+  let stopClocks = (): void => undefined;
   try {
     await requireFreePorts(settings, portsNeeded(settings, withServices));
-    const backing = await startBacking({ settings, environment, terminal, guard, changed, started });
-    phase = phase === 'ending' ? phase : 'up';
-    stack = backing.addresses;
+    const former = await readStack(settings.data);
+    // The API keys live here only, so the file stays; but nothing of the last run is true any more.
+    if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, pids: {} });
+
+    const running = await startBacking({ settings, environment, terminal, guard, changed, started: joins(backing) });
+    stopClocks = running.stopClocks;
+    stack = { ...former, ...running.addresses, baseUrl: undefined };
+    if (withServices) {
+      await Promise.race([compiled, ended]);
+      stillWanted();
+      const { createTopics, migrateDatabase, seedAccount } = await import('./platform.ts');
+      const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
+      const prepared = await Promise.all([
+        terminal.step('Topics', () => createTopics(running.addresses)),
+        terminal
+          .step('Database: migrations', () => migrateDatabase(running.addresses))
+          .then(() => terminal.step('Database: an account with keys for test and live', () => seedAccount(running.addresses, secretsKey, former))),
+      ]);
+      stack = { ...stack, ...prepared[1] };
+      const logs = path.join(settings.data, 'logs');
+      await Promise.all(
+        serviceParts(settings, running.addresses, secretsKey).map(async (part) => {
+          const service = new Supervised(part, { logs, environment, guard, say: terminal.line, changed });
+          joins(services)(service);
+          await terminal.step(`${part.label}, on 127.0.0.1:${settings.ports[part.name as 'gateway']}`, () => service.start());
+        }),
+      );
+      stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1` };
+    }
     changed();
     await writing;
-    terminal.line(`\nBacking parts run. ${stackFile(settings.data)} says where. Ctrl-C stops them.`);
-    await end;
+    if (phase === 'starting') {
+      phase = 'up';
+      terminal.line(summary(stack, file));
+      up();
+    }
+    await ended;
     terminal.line('\nStopping');
-    await terminal.step('backing parts', () => backing.stop());
+    if (services.length > 0) await terminal.step('Services', () => stopAll(services));
+    stopClocks();
+    await terminal.step('Backing parts', () => stopAll(backing));
   } finally {
-    await Promise.all(running.map((part) => part.stop()));
+    phase = 'ending';
+    stopClocks();
+    await stopAll(services);
+    await stopAll(backing);
+    if (stack) stack = { ...stack, baseUrl: undefined };
+    changed();
     await writing;
     guard.close();
     await owner.release();
   }
+}
+
+async function stopAll(parts: readonly Supervised[]): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop()));
 }

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 
-const WARN = 40; // pino's number
-const logLine = z.object({ level: z.number(), msg: z.string().default(''), err: z.object({ message: z.string() }).partial().optional() });
+const logLine = z.object({
+  level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
+  msg: z.string().default(''),
+  err: z.object({ message: z.string().optional() }).optional(),
+});
+const SHOWN: readonly string[] = ['warn', 'error', 'fatal'];
 
 /**
  * What a service's log line has to say to the person at the terminal: warnings and errors, and whatever is not a log
@@ -17,7 +21,7 @@ export function warningOf(line: string): string | null {
   }
   const entry = logLine.safeParse(parsed);
   if (!entry.success) return line;
-  if (entry.data.level < WARN) return null;
+  if (!SHOWN.includes(entry.data.level)) return null;
   const cause = entry.data.err?.message;
   return cause && cause !== entry.data.msg ? `${entry.data.msg} (${cause})` : entry.data.msg;
 }

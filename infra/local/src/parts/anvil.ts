@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Part } from '../part.ts';
 import { rpc } from '../rpc.ts';
 import type { PortName, Settings } from '../settings.ts';
+import { tidyState } from './anvil-state.ts';
 
 /** The mnemonic every local Ethereum tool knows: its accounts are rich on this chain and nowhere else. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
@@ -40,6 +41,7 @@ export function anvilPart(settings: Settings, chain: LocalChain): { part: Part; 
   const port = settings.ports[chain.port];
   const url = `http://127.0.0.1:${port}`;
   const folder = path.join(settings.data, 'chains');
+  const state = path.join(folder, `${chain.name}.json`);
   return {
     url,
     part: {
@@ -49,13 +51,16 @@ export function anvilPart(settings: Settings, chain: LocalChain): { part: Part; 
       stopSignal: 'SIGTERM',
       stopMs: 10_000,
       jsonLogs: false,
-      prepare: async () => void (await mkdir(folder, { recursive: true })),
+      async prepare() {
+        await mkdir(folder, { recursive: true });
+        await tidyState(state);
+      },
       command: () => ({
         file,
         args: [
           '--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chain.chainId), '--mnemonic', MNEMONIC,
           '--no-mining', '--slots-in-an-epoch', '5', '--prune-history', '24',
-          '--state', path.join(folder, `${chain.name}.json`), '--state-interval', '10', '--quiet',
+          '--state', state, '--state-interval', '5', '--quiet',
         ],
       }),
       ready: async () => Number(await rpc(url, 'eth_chainId')) === chain.chainId,

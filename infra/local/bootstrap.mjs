@@ -1,0 +1,101 @@
+// The one entry of every command (`npm start`, `npm test`, `npm run pf` …). Plain JavaScript without dependencies, for
+// any Node from 18 on: it gets what the command needs, skips what is there already, and hands over to Node 24.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { kafka } from './setup/kafka.mjs';
+import { oneAtATime } from './setup/lock.mjs';
+import { programs } from './setup/programs.mjs';
+import { redis } from './setup/redis.mjs';
+import { SetupError, say } from './setup/say.mjs';
+import { compile, generate, install } from './setup/workspace.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+const tools = path.join(root, '.tools');
+const supervisor = path.join('infra', 'local', 'src', 'main.ts');
+
+const USAGE = `What to do: node infra/local/bootstrap.mjs …
+  start       the whole stack, until Ctrl-C
+  backing     only Postgres, Redis, Kafka and the chains
+  reset       empty the data folder
+  build       dependencies, the Prisma client, everything compiled
+  test        types, lint, unit, integration, end to end; or only those named
+  demo        a payment, as a client makes it
+  pf …        accounts, keys, webhooks
+  run FILE …  a TypeScript file of this repository`;
+
+/** What a command needs before it runs, and what runs then: arguments to Node. */
+const commands = {
+  start: { backing: true, compiled: 'meanwhile', args: [supervisor, 'start'] },
+  backing: { backing: true, compiled: 'never', args: [supervisor, 'backing'] },
+  reset: { backing: false, compiled: 'never', args: [supervisor, 'reset'] },
+  build: { backing: false, compiled: 'before', args: null },
+  test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
+  demo: { backing: false, compiled: 'before', args: ['--conditions=source', path.join('infra', 'local', 'src', 'demo', 'main.ts')] },
+  pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
+  run: { backing: false, compiled: 'before', args: ['--conditions=source'] },
+};
+
+/** Backing parts that the environment names need nothing on this machine. */
+async function fetchBacking() {
+  await Promise.all([process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }), process.env.REDIS_URL ? undefined : redis(tools)]);
+}
+
+/** @returns the place that Node 24 and everything below it runs in */
+async function prepare(command) {
+  return await oneAtATime(tools, async () => {
+    const workspace = async () => {
+      const { node, pnpm, path: PATH } = await programs(tools);
+      const place = { root, tools, node, pnpm, environment: { ...process.env, PATH } };
+      await install(place);
+      if (command.compiled !== 'never') await generate(place);
+      return place;
+    };
+    const wanted = [workspace(), command.backing ? fetchBacking() : undefined];
+    // Both come to an end before a failure of one is told, or the other would go on behind the message.
+    await Promise.allSettled(wanted);
+    const [place] = await Promise.all(wanted);
+    if (command.compiled === 'before') await compile(place);
+    return place;
+  });
+}
+
+/** Runs Node 24 in the foreground until it ends; signals reach it, and our own end does too, through the channel. */
+function handOver(place, args, meanwhile) {
+  const child = spawn(place.node, ['--disable-warning=ExperimentalWarning', ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], cwd: root, env: place.environment });
+  // Ctrl-C reaches the child from the terminal itself; the others are sent to us alone.
+  process.on('SIGINT', () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // npm gone without a signal (kill -9): nobody is left to press Ctrl-C. Started otherwise, losing a parent is normal.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event) setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1000).unref();
+  meanwhile().then(
+    () => child.connected && child.send('compiled', () => undefined),
+    (error) => {
+      complain(error);
+      process.exitCode = 1;
+      child.kill('SIGTERM');
+    },
+  );
+  child.once('exit', (code, signal) => process.exit(process.exitCode || (code ?? (signal === 'SIGINT' ? 130 : 143))));
+}
+
+function complain(error) {
+  say(`\n${error instanceof SetupError ? error.message : error.stack}`);
+}
+
+const [name, ...rest] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
+if (!command) {
+  say(USAGE);
+  process.exit(64);
+}
+if (!existsSync(path.join(root, 'package.json'))) throw new Error(`${root} is not the repository.`);
+try {
+  const place = await prepare(command);
+  if (command.args) handOver(place, [...command.args, ...rest], async () => void (command.compiled === 'meanwhile' && (await compile(place))));
+} catch (error) {
+  complain(error);
+  process.exitCode = 1;
+}

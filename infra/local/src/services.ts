@@ -1,0 +1,52 @@
+import path from 'node:path';
+import type { BackingAddresses } from './backing.ts';
+import type { Part } from './part.ts';
+import { type PortName, PORTS, type Settings } from './settings.ts';
+
+/** Partitions of every topic here; 24 in production. */
+export const PARTITIONS = 6;
+
+const SERVICES = [
+  { name: 'intent', label: 'intent: the single writer' },
+  { name: 'watcher', label: 'watcher: both Base networks' },
+  { name: 'webhook', label: 'webhook: signed deliveries' },
+  { name: 'gateway', label: 'gateway: the API' },
+] as const satisfies readonly { name: PortName; label: string }[];
+
+/** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
+export function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
+  const { base, baseLive } = addresses.chains;
+  const shared = {
+    DATABASE_URL: addresses.database,
+    REDIS_URL: addresses.redis,
+    KAFKA_BROKERS: addresses.kafka,
+    KAFKA_PARTITIONS: String(PARTITIONS),
+    HOST: '127.0.0.1',
+    SECRETS_KEY: secretsKey,
+    RPC_BASE_SEPOLIA: settings.given.base ?? base.rpcUrl,
+    RPC_BASE: settings.given.baseLive ?? baseLive.rpcUrl,
+    NETWORKS: [base, baseLive].map(({ caip2 }) => caip2).join(','),
+    // A developer's webhook receiver is on this machine.
+    WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
+    NODE_ENV: 'production',
+  };
+  return SERVICES.map(({ name, label }) => {
+    const port = settings.ports[name];
+    return {
+      name,
+      label,
+      ports: [name],
+      stopSignal: 'SIGTERM',
+      // Services promise to be gone within 25 s.
+      stopMs: 28_000,
+      jsonLogs: true,
+      prepare: async () => undefined,
+      command: () => ({
+        file: process.execPath,
+        args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
+        env: { ...shared, [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port) },
+      }),
+      ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) })).ok,
+    };
+  });
+}
