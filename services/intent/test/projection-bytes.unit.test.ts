@@ -1,0 +1,90 @@
+import { type CommandMessage, newIntentId, type ObservationMessage } from '@pf/contracts';
+import type { Command, IntentId, Observation } from '@pf/domain';
+import { about, gateway, samples, watcher } from '@pf/testing';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { outcomesIn } from '../src/outcome.ts';
+import { create, observed, sent } from './messages.ts';
+import { NOW, PartitionModel } from './slices.ts';
+
+const HASHES = [samples.FIRST, samples.SECOND, samples.UNKNOWN] as const;
+const hash = fc.constantFrom(...HASHES);
+
+/** Anything that can be said about an intent that exists. */
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.constantFrom(gateway.detect(), gateway.cancel(), gateway.recordBuild(), gateway.recordBuild({ fulfiller: samples.CAROL })),
+  fc.constant(gateway.refund()),
+  hash.map((one) => gateway.prepare(one)),
+  hash.map((one) => gateway.recordBroadcast(one)),
+  hash.map((one) => gateway.release(one)),
+  fc.constantFrom('pending', 'confirmed', 'finalized', 'failed', 'created').map((state) => gateway.simulate(state as 'pending')),
+  fc.dictionary(fc.string({ maxLength: 8 }), fc.option(fc.string({ maxLength: 8 })), { maxKeys: 3 }).map((metadata) => gateway.update({ updatedAt: NOW, metadata })),
+);
+const observation: fc.Arbitrary<Observation> = fc.oneof(
+  hash.map((one) => watcher.landed(one)),
+  hash.map((one) => watcher.landedForGood(one)),
+  hash.map((one) => watcher.landed(one, { amount: 1n })),
+  hash.map((one) => watcher.reverted(one)),
+  hash.map((one) => watcher.dropped(one)),
+  hash.map((one) => watcher.lost(one)),
+);
+
+interface Step {
+  readonly about: number;
+  readonly input: Command | Observation;
+  readonly afterMs: number;
+  readonly endsSlice: boolean;
+}
+const step: fc.Arbitrary<Step> = fc.record({ about: fc.nat(3), input: fc.oneof({ weight: 2, arbitrary: command }, { weight: 1, arbitrary: observation }), afterMs: fc.constantFrom(0, 0, 1, 5_000, 90_000), endsSlice: fc.boolean() });
+
+const PARTITION = 3;
+
+/** Plays a random story of a few intents and their refunds, in slices as they fall. */
+function play(steps: readonly Step[]): PartitionModel {
+  const model = new PartitionModel();
+  const ids: IntentId[] = [];
+  const first = [create({ ttlSeconds: 120 }, { partition: PARTITION }), create({}, { partition: PARTITION })];
+  ids.push(...first.map(({ intentId }) => intentId));
+  model.take(first, NOW);
+  let now = NOW;
+  let slice: (CommandMessage | ObservationMessage)[] = [];
+  for (const { about: which, input, afterMs, endsSlice } of steps) {
+    const id = ids[which % ids.length] ?? newIntentId(PARTITION);
+    if (input.kind === 'observation') slice.push(observed(about(id, input)));
+    else if (input.type === 'refund') {
+      const refundIntentId = newIntentId(PARTITION);
+      ids.push(refundIntentId);
+      slice.push(sent(about(id, gateway.refund(refundIntentId))));
+    } else slice.push(sent(about(id, input)));
+    if (!endsSlice) continue;
+    now += afterMs;
+    model.take(slice, now);
+    slice = [];
+  }
+  model.take(slice, now);
+  return model;
+}
+
+describe('Whatever happens to the intents of a partition', () => {
+  it('the fold of its log from empty is its projection, byte for byte, in runs of any length', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 10 }), (steps, length) => {
+        const model = play(steps);
+        const { rows, history } = model.rebuilt(length);
+        expect([...rows].sort()).toEqual([...model.rows].sort());
+        expect(history).toEqual(model.history);
+      }),
+    );
+  });
+
+  it('the log tells the outcome of every accepted command that changed something, as it was told at first', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+        const model = play(steps);
+        for (const outcome of outcomesIn(model.log)) expect(outcome).toEqual(model.outcomes.get(outcome.commandId));
+        const told = new Set(outcomesIn(model.log).map(({ commandId }) => commandId));
+        for (const { commandId } of model.log) if (commandId !== null) expect(told.has(commandId)).toBe(true);
+      }),
+    );
+  });
+});
