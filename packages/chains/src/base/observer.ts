@@ -8,8 +8,11 @@ import { dueFates, findDropped, readReceipts } from './observe/fates.ts';
 import { Memory } from './observe/memory.ts';
 import { advance, type Checkpoint, type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
-import { confirm, finalise, hashesOf, orphan } from './observe/settle.ts';
+import { confirm, finalise, hashesOf, isTold, orphan } from './observe/settle.ts';
 
+/** Between steps: while a submission is live or a landing not reported, and else. */
+const AWAITED_MS = 400;
+const QUIET_MS = 1_000;
 /** `safe` and `finalized` move every few seconds at most: they are asked for no more often. */
 const TAGS_MS = 2_000;
 /** A head this far below the cursor is told. Upstreams behind one URL differ by a few blocks all the time. */
@@ -27,7 +30,6 @@ const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : v
  */
 export class BaseObserver implements ChainObserver {
   readonly network: Network;
-  readonly intervalMs = 500;
   readonly rebroadcastAfterMs = 15_000;
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
@@ -38,6 +40,11 @@ export class BaseObserver implements ChainObserver {
     this.network = network;
     this.#pool = pool;
     this.#now = now;
+  }
+
+  /** Short while somebody waits for a confirmation. */
+  get intervalMs(): number {
+    return this.#memory.isAwaited ? AWAITED_MS : QUIET_MS;
   }
 
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
@@ -90,6 +97,7 @@ export class BaseObserver implements ChainObserver {
     }
 
     const confirmed = await confirm(context, seen);
+    this.#memory.isAwaited = !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
     const next: Position = { genesis: found.position.genesis, checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached), rescanned, seen: [...confirmed.seen] };
     return {
       observations: [...observations, ...confirmed.observations],
@@ -152,6 +160,8 @@ interface Found {
   readonly warnings: readonly string[];
 }
 
+const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next().done === true;
+
 const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
 
 function newestOf({ checkpoints }: Position): Checkpoint {
@@ -165,11 +175,4 @@ function idle(position: Position, head: Block): Step {
   const shortfall = newestOf(position).number - head.number;
   const warnings = shortfall > SHORTFALL_TOLD ? [`the head ${head.number} is ${shortfall} blocks below what was read before`] : [];
   return { observations: [], cursor: writePosition(position), head: head.number, behind: 0n, warnings };
-}
-
-/** True for a landing that the ledger has already. */
-function isTold(watch: WatchSet, one: ReturnType<typeof withSeen>[number]): boolean {
-  if (one.kind !== 'landed') return false;
-  const settlement = watch.byReference(one.transfer.reference)?.settlement;
-  return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
 }

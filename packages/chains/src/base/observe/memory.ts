@@ -28,6 +28,8 @@ export class Memory {
   readonly #finalised = new Map<TransactionHash, number>();
   readonly #receiptDue = new Map<TransactionHash, number>();
   window = WINDOW_MAX;
+  /** Somebody waits for what the next steps will see. */
+  isAwaited = false;
   /** When `safe` and `finalized` were last asked for, by our clock. */
   tagsAskedAt = 0;
 

@@ -44,13 +44,16 @@ export async function orphan({ node, watch }: Pick<Scan, 'node' | 'watch'>, seen
   return { observations: [...observations.values()], seen: seen.filter((one) => !gone.includes(one)) };
 }
 
+/** True for a landing that the ledger has as the intent's settlement. */
+export function isTold(watch: WatchSet, one: Seen): boolean {
+  if (one.kind !== 'landed') return false;
+  const settlement = watch.byReference(one.transfer.reference)?.settlement;
+  return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
+}
+
 /** Reports what has stayed canonical long enough, and forgets what the ledger knows by now. */
 export async function confirm({ node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>, seen: readonly Seen[]): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
-  const taken = new Set([...watch.settling()].filter(({ settlement }) => !settlement.lost).map(({ settlement }) => `${settlement.hash} ${settlement.transfer.blockHash}`));
-  const open = seen.filter((one) => {
-    if (one.kind === 'reverted' || !one.reported) return true;
-    return !taken.has(`${one.hash} ${one.transfer.blockHash}`) && now - one.seenAt < REPORTED_MS;
-  });
+  const open = seen.filter((one) => one.kind === 'reverted' || !one.reported || (!isTold(watch, one) && now - one.seenAt < REPORTED_MS));
   const isDue = (one: Seen): boolean => now - one.seenAt >= CONFIRM_MS && !(one.kind === 'landed' && one.reported);
   const hashes = await hashesOf(node, open.filter(isDue).map((one) => placeOf(one).block));
   const observations: Observation[] = [];
