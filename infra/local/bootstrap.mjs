@@ -32,7 +32,7 @@ const commands = {
   reset: { backing: false, compiled: 'never', args: [supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
   test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
-  demo: { backing: false, compiled: 'before', args: ['--conditions=source', path.join('infra', 'local', 'src', 'demo', 'main.ts')] },
+  demo: { backing: false, compiled: 'before', args: ['--conditions=source', path.join('infra', 'local', 'src', 'demo.ts')] },
   pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
   run: { backing: false, compiled: 'before', args: ['--conditions=source'] },
 };
