@@ -15,11 +15,12 @@ export class ApiKeys {
   /** Apart, so that a flood of guesses does not push out those who work. */
   readonly #unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
 
-  constructor(database: Database) {
+  /** @param knownMs how long a key is trusted without asking again */
+  constructor(database: Database, knownMs = KNOWN_MS) {
     // fetch() asks once for all who wait for the same key; a rejection is not remembered.
     this.#known = new LRUCache<string, KeyHolder>({
       max: 10_000,
-      ttl: KNOWN_MS,
+      ttl: knownMs,
       fetchMethod: async (hash) => (await findKeyHolder(database, Buffer.from(hash, 'base64'))) ?? undefined,
     });
   }

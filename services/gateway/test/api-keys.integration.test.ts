@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newApiKey } from '@pf/contracts';
+import { createAccount, createKey, type Database, listKeys, migrate, openDatabase, revokeKey, setPlan } from '@pf/database';
+import { readBackingStack, until } from '@pf/testing';
+import { ApiKeys, requireScope } from '../src/api-keys.ts';
+
+const MODES = [true, false] as const;
+
+describe('API keys', () => {
+  const stack = readBackingStack();
+  const name = `pf_test_${randomBytes(6).toString('hex')}`;
+  const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
+  let database: Database;
+  let accountId: string;
+
+  beforeAll(async () => {
+    await admin.sql.query(`CREATE DATABASE ${name}`);
+    const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
+    await migrate(url);
+    database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+    accountId = (await createAccount(database, { name: 'shop' })).id;
+  });
+  afterAll(async () => {
+    await database.close();
+    await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.close();
+  });
+
+  it.each(MODES)('name their account, mode, scope and plan (livemode %s)', async (livemode) => {
+    const { key, id } = await createKey(database, { accountId, livemode, scope: 'payer' });
+    expect(await new ApiKeys(database).holder(`Bearer ${key}`)).toEqual({ keyId: id, accountId, livemode, scope: 'payer', plan: 'free' });
+    expect(await new ApiKeys(database).holder(`bearer  ${key} `)).toMatchObject({ keyId: id });
+  });
+
+  it('are kept as a hash: no row holds the text of one', async () => {
+    const { key, hint } = await createKey(database, { accountId, livemode: false });
+    expect(hint).toBe(`pk_test_…${key.slice(-4)}`);
+    const { rows } = await database.sql.query<{ row: string }>('SELECT k::text AS row FROM service.api_keys k');
+    expect(rows.filter(({ row }) => row.includes(key.slice(8)))).toEqual([]);
+  });
+
+  it('are refused when unknown, also while a known one is trusted', async () => {
+    const keys = new ApiKeys(database);
+    const { key } = await createKey(database, { accountId, livemode: false });
+    await keys.holder(`Bearer ${key}`);
+    const unknown = newApiKey(false);
+    for (let tries = 0; tries < 2; tries++) await expect(keys.holder(`Bearer ${unknown}`)).rejects.toMatchObject({ code: 'api_key.invalid', status: 401 });
+    await keys.holder(`Bearer ${key}`);
+  });
+
+  it('stop working everywhere once the trusted time is over, for good', async () => {
+    const keys = new ApiKeys(database, 50);
+    const { key, id } = await createKey(database, { accountId, livemode: false });
+    await keys.holder(`Bearer ${key}`);
+    const revoked = await revokeKey(database, { accountId, keyId: id });
+    expect(revoked?.revokedAt).toBeInstanceOf(Date);
+    await until('the key to be refused', () => keys.holder(`Bearer ${key}`).then(() => false, () => true));
+    // Revoked again it stays as it was; another account's key is nobody's business.
+    expect(await revokeKey(database, { accountId, keyId: id })).toEqual(revoked);
+    const stranger = await createAccount(database, { name: 'stranger' });
+    expect(await revokeKey(database, { accountId: stranger.id, keyId: id })).toBeNull();
+    expect(await listKeys(database, { accountId: stranger.id })).toEqual([]);
+  });
+
+  it('carry the plan that the account has now', async () => {
+    const { key } = await createKey(database, { accountId, livemode: true });
+    expect(await setPlan(database, accountId, 'scale')).toMatchObject({ id: accountId, plan: 'scale' });
+    expect(await new ApiKeys(database).holder(`Bearer ${key}`)).toMatchObject({ plan: 'scale' });
+    expect(await setPlan(database, 'acct_nobody', 'scale')).toBeNull();
+  });
+
+  it('are asked for once by many requests at once', async () => {
+    const { key } = await createKey(database, { accountId, livemode: false });
+    let queries = 0;
+    const counted: Database = { ...database, sql: new Proxy(database.sql, { get: (pool, property) => (property === 'query' ? (queries++, pool.query.bind(pool)) : Reflect.get(pool, property)) as unknown }) };
+    const keys = new ApiKeys(counted);
+    const holders = await Promise.all(Array.from({ length: 50 }, () => keys.holder(`Bearer ${key}`)));
+    expect(new Set(holders.map(({ keyId }) => keyId)).size).toBe(1);
+    expect(queries).toBe(1);
+  });
+
+  it('of payers open the endpoints of payers only', async () => {
+    const { key } = await createKey(database, { accountId, livemode: false, scope: 'payer' });
+    const payer = await new ApiKeys(database).holder(`Bearer ${key}`);
+    expect(() => requireScope(payer, 'payer')).not.toThrow();
+    expect(() => requireScope(payer, 'full')).toThrow(expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }) as Error);
+  });
+});
