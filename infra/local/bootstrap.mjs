@@ -97,5 +97,7 @@ try {
   if (command.args) handOver(place, [...command.args, ...rest], async () => void (command.compiled === 'meanwhile' && (await compile(place))));
 } catch (error) {
   complain(error);
+  // Whoever counts tests reads the last line.
+  if (name === 'test') process.stdout.write('0 passed, 1 failed\n');
   process.exitCode = 1;
 }

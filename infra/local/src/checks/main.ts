@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { reason, terminal } from '../terminal.ts';
+import { countJest, type Result, sum } from './result.ts';
+import { startTestStack } from './test-stack.ts';
+
+const PHASES = ['types', 'lint', 'unit', 'integration', 'e2e'] as const;
+type Phase = (typeof PHASES)[number];
+
+const root = path.resolve(import.meta.dirname, '../../../..');
+const main = path.join(root, 'infra/local/src/main.ts');
+const bin = (name: string, file: string): string => path.join(root, 'node_modules', name, file);
+const out = terminal((text) => process.stderr.write(text));
+
+/** A program that says nothing when all is well. */
+async function quiet(label: string, args: readonly string[]): Promise<Result> {
+  return await out.step(label, async () => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code === 0) return { passed: 1, failed: 0 };
+    out.line(`\n${said.trimEnd()}\n`);
+    return { passed: 0, failed: 1 };
+  });
+}
+
+/** One of Jest's projects, with its own output on the terminal. */
+async function jest(project: Phase, folder: string, stack: string | null): Promise<Result> {
+  const report = path.join(folder, `${project}.json`);
+  // Tests of the real stack have its processes to share two cores with; end to end they also share its state.
+  const workers = { unit: '--maxWorkers=100%', integration: '--maxWorkers=2', e2e: '--runInBand' }[project as 'unit' | 'integration' | 'e2e'];
+  return await out.step(`Tests: ${project}`, async () => {
+    const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, workers];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...(stack ? { STACK_FILE: stack } : {}) } });
+    await once(child, 'exit');
+    return await countJest(report);
+  });
+}
+
+/** Runs the phases wanted, the cheap ones first; every phase runs, also after one that failed. */
+async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result> {
+  const results: Result[] = [];
+  const checks: Promise<Result>[] = [];
+  if (wanted.has('types')) checks.push(quiet('Types of the tests', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']));
+  if (wanted.has('lint')) {
+    checks.push(
+      quiet('Lint', [bin('eslint', 'bin/eslint.js'), '.']),
+      quiet('Who imports whom', [bin('dependency-cruiser', 'bin/dependency-cruiser.mjs'), '--config', '.dependency-cruiser.mjs', 'packages', 'services', 'infra']),
+    );
+  }
+  results.push(...(await Promise.all(checks)));
+  if (wanted.has('unit')) results.push(await jest('unit', folder, null));
+  if (wanted.has('integration') || wanted.has('e2e')) {
+    const stack = await out.step('A stack for the tests', () => startTestStack(main, path.join(folder, 'data'), process.env));
+    try {
+      for (const phase of ['integration', 'e2e'] as const) if (wanted.has(phase)) results.push(await jest(phase, folder, stack.file));
+    } finally {
+      await out.step('The stack stopped', () => stack.stop());
+    }
+  }
+  return sum(results);
+}
+
+const named = process.argv.slice(2);
+const wanted = new Set(PHASES.filter((phase) => named.length === 0 || named.includes(phase)));
+const unknown = named.filter((name) => !(PHASES as readonly string[]).includes(name));
+const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-test-'));
+let result: Result = { passed: 0, failed: 1 };
+try {
+  if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}; there are ${PHASES.join(', ')}.`);
+  result = await check(wanted, folder);
+} catch (error) {
+  out.line(`\n${reason(error)}`);
+}
+if (result.failed === 0) await rm(folder, { recursive: true });
+else out.line(`\nLogs of this run: ${folder}`);
+process.stdout.write(`\n${result.passed} passed, ${result.failed} failed\n`);
+process.exitCode = result.failed === 0 ? 0 : 1;
+if (process.connected) process.disconnect();

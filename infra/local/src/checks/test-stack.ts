@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { PORTS } from '../settings.ts';
+import { isFree } from '../sockets.ts';
+import { stackFile } from '../stack.ts';
+
+/** A whole stack of the tests' own, beside whatever else runs on this machine. */
+export interface TestStack {
+  /** Its stack.json. */
+  readonly file: string;
+  stop(): Promise<void>;
+}
+
+/** Below the range that the kernel takes ports for outgoing connections from, and above everybody's usual ones. */
+const SHIFTS = Array.from({ length: 90 }, (_, index) => 6000 + index * 200);
+
+async function freeShift(): Promise<number> {
+  const start = Math.floor(Math.random() * SHIFTS.length);
+  for (const shift of [...SHIFTS.slice(start), ...SHIFTS.slice(0, start)]) {
+    const free = await Promise.all(Object.values(PORTS).map(({ usual }) => isFree(usual + shift)));
+    if (free.every(Boolean)) return shift;
+  }
+  throw new Error('There are no free ports for the test stack.');
+}
+
+/** The environment without what would move single parts or name the folder of another stack. */
+function environmentFor(data: string, shift: number, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const environment: NodeJS.ProcessEnv = { ...given, PF_DATA: data, PF_PORT_SHIFT: String(shift) };
+  for (const { variable } of Object.values(PORTS)) delete environment[variable];
+  return environment;
+}
+
+/**
+ * Starts the stack as `npm start` does; resolves when everything in it is ready.
+ * @throws Error with what the stack said when it does not come up
+ */
+export async function startTestStack(main: string, data: string, given: NodeJS.ProcessEnv): Promise<TestStack> {
+  const said = path.join(data, 'stack.log');
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  const log = await open(said, 'a');
+  const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+    env: environmentFor(data, await freeShift(), given),
+    detached: true,
+  });
+  await log.close();
+  child.send('compiled');
+  const exited = once(child, 'exit');
+  const up = new Promise<boolean>((resolve) => {
+    child.on('message', (message) => void (message === 'up' && resolve(true)));
+    child.once('exit', () => resolve(false));
+  });
+  if (!(await up)) throw new Error(`The test stack did not start:\n${await readFile(said, 'utf8')}`);
+  return {
+    file: stackFile(data),
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
