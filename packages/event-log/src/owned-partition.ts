@@ -72,6 +72,8 @@ export class OwnedPartition<Context> {
   #hold: Hold | null = null;
   #retake = false;
   #stopped = false;
+  /** Former writers on their way out. */
+  #closing: Promise<unknown> = Promise.resolve();
   #waiters: Waiter[] = [];
 
   constructor(partition: number, parts: PartitionParts<Context>) {
@@ -149,6 +151,12 @@ export class OwnedPartition<Context> {
     await this.#chain;
   }
 
+  /** After stop(): gives the partition out of hand. Resolves when no connection is left. */
+  async release(): Promise<void> {
+    this.revoke();
+    await this.#closing;
+  }
+
   #enqueue<Result>(task: () => Promise<Result>): Promise<Result> {
     const result = this.#chain.then(task);
     // Whoever enqueued it hears of a failure; those behind it take their turn all the same.
@@ -170,7 +178,7 @@ export class OwnedPartition<Context> {
         if (assignment.aborted) return this.#lose();
         return feed.resume(this.#partition, hold.next);
       } catch (error) {
-        void writer?.close();
+        if (writer) this.#close(writer);
         if (assignment.aborted) return;
         log.warn({ err: error, partition: this.#partition }, 'the partition cannot be taken over yet');
         await backOff.wait(assignment);
@@ -260,12 +268,16 @@ export class OwnedPartition<Context> {
     this.#retake = this.#assignment !== null;
   }
 
+  #close(writer: PartitionWriter): void {
+    this.#closing = Promise.all([this.#closing, writer.close()]).then(() => undefined);
+  }
+
   #lose(): void {
     const { work, log } = this.#parts;
     const hold = this.#hold;
     if (!hold) return;
     this.#hold = null;
-    void hold.writer.close();
+    this.#close(hold.writer);
     this.#dropWaiters();
     try {
       work.lost(this.#partition);

@@ -72,7 +72,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     // Finished before the group is left: the next owner would fence what is under way.
     await Promise.all(this.#partitions.map((partition) => partition.stop()));
     await this.#member.stop();
-    this.joined([]);
+    await Promise.all(this.#partitions.map((partition) => partition.release()));
     await this.#reader.close();
   }
 

@@ -45,7 +45,14 @@ describe('the partition owner', () => {
     return starting;
   }
 
-  async function events(): Promise<(TestEvent & { readonly offset: bigint })[]> {
+  /** The events of the partition, once they are so many: a commit is visible to others some milliseconds after its answer. */
+  async function events(count: number): Promise<(TestEvent & { readonly offset: bigint })[]> {
+    let found = await readEvents();
+    await until(async () => (found = await readEvents()).length >= count, `${count} events`);
+    return found;
+  }
+
+  async function readEvents(): Promise<(TestEvent & { readonly offset: bigint })[]> {
     const batches = await collect(reader.read('intent.events', PARTITION, 0n, await reader.endOffset('intent.events', PARTITION)));
     return batches.flatMap(({ records }) => records.map(({ value, offset }) => ({ ...JSON.parse(value ?? ''), offset })));
   }
@@ -54,7 +61,7 @@ describe('the partition owner', () => {
     await start();
     await Promise.all([send(1), send(2, {}, 'chain.observations'), send(3)]);
     await until(() => handled.length === 3, 'three inputs');
-    expect((await events()).map(({ id }) => id).sort()).toEqual([1, 2, 3]);
+    expect((await events(3)).map(({ id }) => id).sort()).toEqual([1, 2, 3]);
     await until(async () => (await reader.committed('intent', 'intent.commands', PARTITION)) === 2n, 'the offsets of commands');
     expect(await reader.committed('intent', 'chain.observations', PARTITION)).toBe(1n);
     expect(await reader.committed('intent', 'intent.commands', 0)).toBe(0n);
@@ -70,28 +77,28 @@ describe('the partition owner', () => {
     // Neither topic waits until the other is empty.
     expect(handled.indexOf(count)).toBeLessThan(count / 2);
     expect(handled.indexOf(0)).toBeLessThan(count / 2);
-    expect((await events()).map(({ version }) => version)).toEqual(Array.from({ length: 2 * count }, (_, index) => index + 1));
+    expect((await events(2 * count)).map(({ version }) => version)).toEqual(Array.from({ length: 2 * count }, (_, index) => index + 1));
   });
 
   it('moves the offset over commands that lead to nothing, and projects their outcome', async () => {
     await start();
     await send(1, { refuse: true });
     await until(() => handled.length === 1, 'the refusal');
-    expect(await events()).toEqual([]);
+    expect(await events(0)).toEqual([]);
     await until(async () => (await reader.committed('intent', 'intent.commands', PARTITION)) === 1n, 'the offset');
     await send(2);
     await until(() => handled.length === 2, 'the next command');
-    expect((await events()).map(({ id }) => id)).toEqual([2]);
+    expect((await events(1)).map(({ id }) => id)).toEqual([2]);
   });
 
   it('appends more than the broker takes in one request in one transaction', async () => {
     await start();
     await send(1, { copies: 30, pad: 'x'.repeat(60_000) });
     await until(() => handled.length === 1, 'the command');
-    expect(await events()).toHaveLength(30);
+    expect(await events(30)).toHaveLength(30);
     await send(2);
     await until(() => handled.length === 2, 'the next command');
-    expect((await events()).at(-1)).toMatchObject({ id: 2, version: 31, offset: 31n });
+    expect((await events(31)).at(-1)).toMatchObject({ id: 2, version: 31, offset: 31n });
   });
 
   it('projects what was committed when the projection failed, and goes on behind it', async () => {
@@ -103,7 +110,7 @@ describe('the partition owner', () => {
     await send(2);
     await until(() => handled.includes(2), 'the next command');
     expect(lost).toEqual([PARTITION]);
-    expect((await events()).map(({ id, version }) => [id, version])).toEqual([[1, 1], [2, 2]]);
+    expect((await events(2)).map(({ id, version }) => [id, version])).toEqual([[1, 1], [2, 2]]);
     expect(ledger.load(PARTITION).count).toBe(2);
   });
 
@@ -112,7 +119,7 @@ describe('the partition owner', () => {
     await start(workOf({ at: async (moment) => { if (moment === 'decided' && failures-- > 0) throw new Error('the database is away'); } }));
     await Promise.all([send(1), send(2)]);
     await until(() => handled.length === 2, 'both commands');
-    expect((await events()).map(({ id }) => id)).toEqual([1, 2]);
+    expect((await events(2)).map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it('gives the partition up when somebody else has moved the checkpoint, and takes it up where that one stands', async () => {
@@ -127,7 +134,7 @@ describe('the partition owner', () => {
     await until(() => lost.length === 1, 'the partition to be given up');
     await send(3);
     await until(() => handled.includes(3), 'the next command');
-    expect((await events()).map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect((await events(3)).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
   describe('with work of its own', () => {
@@ -142,7 +149,7 @@ describe('the partition owner', () => {
       gate.resolve();
       await done;
       expect(handled).toEqual([1, 2, 99]);
-      expect((await events()).map(({ id }) => id)).toEqual([1, 2, 99]);
+      expect((await events(3)).map(({ id }) => id)).toEqual([1, 2, 99]);
       await running.run(PARTITION, null, expiry(100));
       await running.run(PARTITION, after, expiry(101));
       expect(handled.slice(3)).toEqual([100, 101]);
@@ -155,7 +162,7 @@ describe('the partition owner', () => {
       await waiting;
       await running.run(PARTITION, null, expiry(100));
       expect(handled).toEqual([]);
-      expect(await events()).toEqual([]);
+      expect(await events(0)).toEqual([]);
     });
   });
 
@@ -173,7 +180,7 @@ describe('the partition owner', () => {
     expect(lost).toContain(PARTITION);
     await start();
     await until(() => handled.length === 2, 'the rest');
-    expect((await events()).map(({ id }) => id)).toEqual([1, 2]);
+    expect((await events(2)).map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it('says how long the group has been silent', async () => {

@@ -46,13 +46,16 @@ describe('a partition changes hands', () => {
     const ledger = new Ledger(file);
     const seen: number[] = [];
     for (let partition = 0; partition < PARTITIONS; partition++) {
+      // A commit is visible to readers some milliseconds after its answer.
+      await until(async () => ledger.load(partition).position === (await reader.endOffset('intent.events', partition)), 'the log to show what is projected');
       const values: string[] = [];
       const end = await reader.endOffset('intent.events', partition);
       for await (const { records } of reader.read('intent.events', partition, 0n, end)) values.push(...records.map(({ value }) => value ?? ''));
       const events = values.map((value): TestEvent => JSON.parse(value));
       expect(events.map(({ version }) => version)).toEqual(events.map((_, index) => index + 1));
       expect(ledger.load(partition)).toEqual(fold({ position: 0n, count: 0, hash: '' }, values, end));
-      expect(await reader.committed('intent', 'intent.commands', partition)).toBe(await reader.endOffset('intent.commands', partition));
+      const consumed = await reader.endOffset('intent.commands', partition);
+      await until(async () => (await reader.committed('intent', 'intent.commands', partition)) === consumed, 'all commands to be consumed');
       seen.push(...events.map(({ id }) => id));
     }
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: sent }, (_, index) => index + 1));
