@@ -87,15 +87,20 @@ export class Commands {
     const command = { kind: 'command', type, commandId, intentId, accountId, livemode, data } as unknown as Command;
     const value = encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() });
     const reply = this.#outcomes.expect(commandId, this.#replies.listening, patienceMs);
+    // Not AbortSignal.timeout, which would fire for every command, answered or not.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), PUBLISH_MS);
     try {
       const record = { partition: partitionOf(intentId), key: intentId, value };
-      const published = this.#publisher.publish('intent.commands', record, AbortSignal.timeout(PUBLISH_MS));
+      const published = this.#publisher.publish('intent.commands', record, late.signal);
       // The reply may overtake the broker's acknowledgement; a publish that fails ends the wait at once.
       return resultOf(await Promise.race([reply, published.then(() => reply)]));
     } catch (error) {
       this.#outcomes.forget(commandId);
       if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError) throw new ApiError('service.unavailable', { details: { intent_id: intentId }, cause: error });
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { getAddress } from 'ethers';
+import { LRUCache } from 'lru-cache';
 import type { Network, Parsed } from '../port.ts';
 
 const SHAPE = /^0x[0-9a-f]{40}$/i;
@@ -13,10 +14,13 @@ const LAST_PREDEPLOY = FIRST_PREDEPLOY + 0x7ffn;
 
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
+/** Checksums cost a keccak256 each, and the same merchants are paid again and again. */
+const checksummed = new LRUCache<string, string>({ max: 10_000, memoMethod: (lowerCase) => getAddress(lowerCase) });
+
 /** An EVM address in its canonical form, checksummed after EIP-55. One case throughout is fine, mixed case has to be right. */
 export function parseEvmAddress(text: string): Parsed<Address> {
   if (!SHAPE.test(text)) return problem('must be an EVM address: 0x and 40 hexadecimal digits');
-  const canonical = getAddress(text.toLowerCase());
+  const canonical = checksummed.memo(text.toLowerCase());
   const digits = text.slice(2);
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   if (mixed && digits !== canonical.slice(2)) return problem('has a wrong EIP-55 checksum');
