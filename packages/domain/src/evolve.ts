@@ -148,11 +148,8 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     case 'refund_released':
       return { refundedBy: null };
     case 'confirmation_lost': {
-      const lost = state.settlement;
-      if (lost === null) return {};
-      // The chain has undone this transfer: should it come again, it is a new one.
-      const key = transferKey(lost);
-      return { settlement: { ...lost, lost: true }, transfers: state.transfers.filter((transfer) => transfer !== key) };
+      const { settlement } = state;
+      return settlement === null ? {} : { settlement: { ...settlement, lost: true }, transfers: uncounted(state, settlement) };
     }
     case 'confirmation_restored': {
       const { landing } = event.data;
@@ -161,7 +158,7 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     case 'extra_payment_observed':
     case 'mismatched_payment_observed': {
       const { landing } = event.data;
-      return { transfers: counted(state, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
+      return { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
     }
     default:
       return event satisfies never;
@@ -193,10 +190,20 @@ const ended = (state: PaymentIntent, hash: TransactionHash): readonly Submission
 const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | null, finalized: boolean): Change => {
   const submissions = marked(state, hash, { status: 'landed' });
   if (landing === null) return { submissions, settlement: state.settlement === null ? null : { ...state.settlement, finalized } };
-  return { submissions, settlement: { hash, transfer: landing.transfer, finalized, lost: false }, transfers: counted(state, landing) };
+  const { settlement } = state;
+  // The same transaction in another place: the transfer it made in the first is no more, and would be a new one if it came again.
+  const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;
+  const transfers = counted(moved ? uncounted(state, settlement) : state.transfers, landing);
+  return { submissions, settlement: { hash, transfer: landing.transfer, finalized, lost: false }, transfers };
 };
 
-const counted = (state: PaymentIntent, landing: Landing): readonly string[] => {
+const counted = (transfers: readonly string[], landing: Landing): readonly string[] => {
   const key = transferKey(landing);
-  return state.transfers.includes(key) ? state.transfers : [...state.transfers, key];
+  return transfers.includes(key) ? transfers : [...transfers, key];
+};
+
+/** The chain has undone this transfer: should it come again, it is a new one. */
+const uncounted = (state: PaymentIntent, undone: Landing): readonly string[] => {
+  const key = transferKey(undone);
+  return state.transfers.filter((transfer) => transfer !== key);
 };

@@ -113,6 +113,10 @@ describe('a reorganisation', () => {
       .showing({ state: 'confirmed' });
   });
 
+  it('that goes back and forth unseen does not make a repeat of what has come again', () => {
+    given(...paid).when(watcher.landedForGood(FIRST, MOVED)).when(watcher.lost(FIRST)).then(lost(FIRST)).when(watcher.landed(FIRST)).then(restored(FIRST));
+  });
+
   it('that put the settling transaction elsewhere leaves its new place as the evidence', () => {
     given(...paid).when(watcher.landedForGood(FIRST, MOVED)).then(finalized(FIRST, MOVED)).when(watcher.landed(FIRST, MOVED)).thenNothing();
   });
