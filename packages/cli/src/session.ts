@@ -17,7 +17,7 @@ export interface Session {
   readonly livemode: boolean;
   readonly stack: StackAccess;
   /** The account of --account, else the seeded one. Throws CliError where it is not there. */
-  account(): Promise<Account>;
+  readonly account: () => Promise<Account>;
 }
 
 /** What a command needs from outside; given by main.ts, and by tests. */
@@ -39,7 +39,7 @@ export async function withSession(command: Command, { environment, write }: Surr
       mode,
       livemode: mode === 'live',
       stack,
-      async account() {
+      account: async () => {
         const id = account ?? (await stack.seededAccount());
         const found = await findAccount(database, id);
         if (!found) throw new CliError(`There is no account ${id}. \`pf accounts list\` shows all`);

@@ -9,9 +9,9 @@ const SHUTDOWN_MS = 25_000;
 export interface ServiceContext {
   readonly log: Logger;
   /** Registers what must be closed; closed in reverse order, each awaited. */
-  onShutdown(name: string, close: () => unknown): void;
+  readonly onShutdown: (name: string, close: () => unknown) => void;
   /** For what cannot be mended in this process: says why, closes what can be closed and exits with 1. The supervisor starts it again. */
-  crash(error: Error): void;
+  readonly crash: (error: Error) => void;
 }
 
 /**

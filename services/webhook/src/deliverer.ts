@@ -43,13 +43,13 @@ export class Deliverer {
 
   async #deliver(attempt: Attempt): Promise<void> {
     const { log, now } = this.#parts;
-    const began = now();
+    const began = performance.now();
     const sent = await this.#send(attempt);
-    const at = now();
-    const outcome = await this.#record(attempt, sent, at);
+    const ms = Math.round(performance.now() - began);
+    const outcome = await this.#record(attempt, sent, now());
     const { deliveryId, endpointId, eventId, number } = attempt;
     // Never the URL: it may carry the receiver's own secret.
-    log.info({ deliveryId, endpointId, eventId, attempt: number, ...outcome, ms: at - began }, 'webhook attempted');
+    log.info({ deliveryId, endpointId, eventId, attempt: number, ...outcome, ms }, 'webhook attempted');
   }
 
   async #send(attempt: Attempt): Promise<SendResult> {

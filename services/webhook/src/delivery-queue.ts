@@ -8,6 +8,9 @@ const NAME = 'deliveries';
 /** Jobs in one round trip to Redis. */
 const CHUNK = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
+const CLOSE_MS = 1_000;
+/** More than BullMQ lets a worker's request wait for a job: 5 s, at most 10. */
+const SILENCE_MS = 20_000;
 
 const jobData = z.object({ deliveryId: z.string(), endpointId: z.string() });
 /** What a job says: it is time for a delivery. Whether it really is, Postgres decides. */
@@ -40,8 +43,8 @@ export class DeliveryQueue {
     this.#options = options;
     // Adding jobs fails at once while Redis is away: the sweeper adds them later.
     this.#redis = new Redis(options.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS });
-    // The worker waits for Redis as long as it takes.
-    this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null });
+    // The worker waits for Redis as long as it takes; a connection that says nothing for so long is dead.
+    this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null, socketTimeout: SILENCE_MS });
     for (const redis of [this.#redis, this.#workerRedis]) redis.on('error', (error) => options.log.warn({ err: error }, 'Redis cannot be reached'));
     this.#redis.on('ready', options.onReady);
     this.#queue = new Queue(NAME, {
@@ -91,16 +94,24 @@ export class DeliveryQueue {
 
   /** True when Redis answers within the time given. */
   async ready(timeoutMs: number): Promise<boolean> {
-    const asked = this.#redis.ping().then(() => true, () => false);
-    return Promise.race([asked, pause(timeoutMs).then(() => false)]);
+    return (await within(timeoutMs, this.#redis.ping().then(() => true, () => false))) ?? false;
   }
 
   /** Takes no more work and waits for what is under way, at most so long: BullMQ itself would wait for ever. */
   async close(timeoutMs: number): Promise<void> {
-    const waited = new AbortController();
-    await Promise.race([this.#worker?.close().finally(() => waited.abort()), pause(timeoutMs, waited.signal)]);
-    await Promise.race([this.#queue.close(), pause(1_000)]);
+    if (this.#worker) await within(timeoutMs, this.#worker.close());
+    await within(CLOSE_MS, this.#queue.close());
     this.#redis.disconnect();
     this.#workerRedis.disconnect();
+  }
+}
+
+/** What `work` resolves with; undefined where it takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, pause(ms, over.signal).then(() => undefined)]);
+  } finally {
+    over.abort();
   }
 }

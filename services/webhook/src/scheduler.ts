@@ -11,6 +11,8 @@ export interface SchedulerParts {
   readonly now: () => number;
   /** Between two sweeps. */
   readonly sweepMs: number;
+  /** How far ahead of its time a delivery is scheduled; more than the pause between two sweeps. */
+  readonly aheadMs: number;
   /** How long the projection is asked for the events of new deliveries; after it they are left to the sweeps. */
   readonly patienceMs: number;
 }
@@ -53,10 +55,10 @@ export class Scheduler {
     this.#announced.add(work);
   }
 
-  /** Schedules everything that is due before the next sweep has passed. @throws where Postgres or Redis is away */
+  /** Schedules everything that is due soon. @throws where Postgres or Redis is away */
   async sweep(): Promise<number> {
-    const { database, queue, now, sweepMs } = this.#parts;
-    const outstanding = await outstandingDeliveries(database, new Date(now() + 2 * sweepMs), PER_ENDPOINT);
+    const { database, queue, now, aheadMs } = this.#parts;
+    const outstanding = await outstandingDeliveries(database, new Date(now() + aheadMs), PER_ENDPOINT);
     await queue.schedule(outstanding);
     return outstanding.length;
   }

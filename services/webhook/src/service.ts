@@ -13,8 +13,10 @@ const GROUP = 'webhook';
 /** Attempts under way in a process, and those of one URL among them: fifty URLs that hang slow nobody else down. */
 const CONCURRENCY = 400;
 const LANE_WIDTH = 8;
-/** Twice as often as the promise of 60 s after a loss of Redis needs. */
-const SWEEP_MS = 15_000;
+/** Well within the promise of 60 s after a loss of Redis. */
+const SWEEP_MS = 10_000;
+/** How far ahead of its time a delivery is scheduled: some sweeps may fail meanwhile. */
+const AHEAD_MS = 30_000;
 const PATIENCE_MS = 60_000;
 /** An attempt takes 15 s at most; the whole shutdown has 25 s. */
 const CLOSE_MS = 17_000;
@@ -39,7 +41,7 @@ export interface WebhookServiceOptions {
 }
 
 export interface WebhookService {
-  /** Schedules what is outstanding now, as it happens every 15 s by itself. */
+  /** Schedules what is outstanding now, as it happens every 10 s by itself. */
   sweep(): Promise<number>;
   live(): boolean;
   redisReady(): Promise<boolean>;
@@ -51,7 +53,7 @@ export interface WebhookService {
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
   const { database, log, now = Date.now } = options;
   const queue = new DeliveryQueue({ redisUrl: options.redisUrl, prefix: options.redisPrefix, concurrency: CONCURRENCY, log, now, onReady: () => scheduler.hurry() });
-  const scheduler = new Scheduler({ database, queue, log, now, sweepMs: SWEEP_MS, patienceMs: PATIENCE_MS });
+  const scheduler = new Scheduler({ database, queue, log, now, sweepMs: SWEEP_MS, aheadMs: AHEAD_MS, patienceMs: PATIENCE_MS });
   const sender = createSender({ allowPrivate: options.allowPrivateHosts, ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }) });
   const deliverer = new Deliverer({ database, sender, secrets: createSecretBook(database, options.secretsKey), log, now });
   const lanes = new Lanes(LANE_WIDTH);

@@ -1,7 +1,7 @@
-import { until } from '@pf/testing';
+import { startTcpProxy, until, via } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { Stage, status, Way } from './stage.ts';
+import { Stage, status } from './stage.ts';
 
 /** A database of Redis that no one else uses: it is emptied as a whole. */
 const REDIS_DATABASE = 13;
@@ -43,23 +43,24 @@ describe('Redis', () => {
   }, 90_000);
 
   it('may be away: the log is read on, and the webhooks go out when it is back', async () => {
-    const way = await Way.to(redisUrl);
-    stage.onClose(() => way.close());
-    const service = await stage.start({ redisUrl: `redis://127.0.0.1:${way.port}/${REDIS_DATABASE}` });
+    const proxy = await startTcpProxy(new URL(redisUrl).host);
+    stage.onClose(() => proxy.close());
+    await proxy.cut();
+    const service = await stage.start({ redisUrl: via(redisUrl, proxy.address) });
     const { account, receiver } = await stage.account(status(200));
     await stage.emit(account.id);
     await until('the delivery to be written down', async () => (await stage.deliveries(account.id)).length === 1);
     expect(await service.redisReady()).toBe(false);
     expect(receiver.received).toHaveLength(0);
 
-    await way.open();
+    await proxy.restore();
     await until('it to arrive', () => receiver.received.length === 1, 30_000);
     await until('Redis to be seen again', () => service.redisReady());
 
-    way.close();
+    await proxy.cut();
     await stage.emit(account.id);
     await until('the second to be written down', async () => (await stage.deliveries(account.id)).length === 2);
-    await way.open();
+    await proxy.restore();
     await until('it to arrive too', () => receiver.received.length === 2, 30_000);
     expect(service.live()).toBe(true);
   }, 90_000);

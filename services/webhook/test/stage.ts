@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { encodeEvent, EVENT_SCHEMA_VERSION, type EventEnvelope, eventIdOf, newIntentId, webhookBody } from '@pf/contracts';
 import { addWebhookEndpoint, openAccount, type OpenedAccount } from '@pf/database';
 import type { AccountId, EventType, IntentId, PublicIntent } from '@pf/domain';
@@ -8,8 +8,6 @@ import { createLogger } from '@pf/runtime';
 import { type Cluster, readBackingStack, startCluster } from '@pf/testing';
 import { Kafka, logLevel, type Producer } from 'kafkajs';
 import { startWebhookService, type WebhookService, type WebhookServiceOptions } from '../src/index.ts';
-
-const PARTITIONS = 6;
 
 /** What came to a receiver. */
 export interface Received {
@@ -164,52 +162,8 @@ export class Stage {
   }
 }
 
-export { PARTITIONS };
-
-async function listen(server: Server, port = 0): Promise<number> {
-  server.listen(port, '127.0.0.1');
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
-}
-
-/** A way to a server that can be closed and opened again. */
-export class Way {
-  readonly port: number;
-  readonly #target: URL;
-  #server: Server | null = null;
-  readonly #sockets = new Set<Socket>();
-
-  private constructor(target: URL, port: number) {
-    this.#target = target;
-    this.port = port;
-  }
-
-  /** Closed at first: connections are refused. */
-  static async to(url: string): Promise<Way> {
-    const server = createTcpServer();
-    const port = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    return new Way(new URL(url), port);
-  }
-
-  async open(): Promise<void> {
-    this.#server = createTcpServer((near) => {
-      const far = connect(Number(this.#target.port), this.#target.hostname);
-      for (const [from, to] of [[near, far], [far, near]] as const) {
-        this.#sockets.add(from);
-        from.on('error', () => to.destroy());
-        from.on('close', () => {
-          this.#sockets.delete(from);
-          to.destroy();
-        });
-        from.pipe(to);
-      }
-    });
-    await listen(this.#server, this.port);
-  }
-
-  close(): void {
-    this.#server?.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
 }
