@@ -51,10 +51,12 @@ const reply = z.object({
 });
 type Reply = z.infer<typeof reply>;
 
+// Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
+const failure = z.object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') }).catch({ name: 'failed' });
 /** What ended a request: the code of the system or of undici, `TimeoutError` for one that took too long. */
 const reasonOf = (cause: unknown): string => {
-  if (!(cause instanceof Error)) return String(cause);
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+  const { code, name } = failure.parse(cause);
+  return code ?? name;
 };
 
 /** JSON-RPC over HTTP to one URL, each request within `timeoutMs`. */

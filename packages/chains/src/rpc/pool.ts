@@ -45,13 +45,16 @@ export class RpcPool {
   }
 
   /**
-   * Runs the work against one upstream, all of it; where it throws RpcUnreachedError, anew against the next.
+   * Runs the work against one upstream, all of it; where it throws RpcUnreachedError, anew against the next, and where
+   * there is no next, once more: a kept connection may have been closed at the other end.
    * @throws RpcUnavailableError when none is left, and what else the work throws
    */
   async run<T>(work: (node: RpcNode) => Promise<T>): Promise<T> {
     const deadline = Date.now() + (this.#options.deadlineMs ?? DEADLINE_MS);
     let last: RpcUnreachedError | undefined;
-    for (const upstream of this.#inOrder()) {
+    const upstreams = this.#inOrder();
+    for (const upstream of upstreams.length === 1 ? [...upstreams, ...upstreams] : upstreams) {
+      if (upstream.isExcluded(Date.now())) continue;
       if (last !== undefined && Date.now() > deadline) break;
       const attempt = await this.#attempt(upstream, work);
       if (attempt.kind === 'answered') return attempt.value;

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing';
+import { broadcast } from '../src/base/broadcast.ts';
+import { getChainId, getTransaction, getTransactionCount } from '../src/evm/calls.ts';
+import { RpcUnavailableError } from '../src/index.ts';
+import type { RpcPool } from '../src/rpc/pool.ts';
+import { poolOver } from './base-chain.ts';
+import { good, signed } from './payments.ts';
+
+const ACCOUNT = `0x${'12'.repeat(20)}`;
+const TIMEOUT_MS = 600;
+
+describe('a pool of upstreams', () => {
+  let first: RpcProxy;
+  let second: RpcProxy;
+  let pools: RpcPool[];
+  const over = (...urls: string[]): RpcPool => {
+    const pool = poolOver(urls, TIMEOUT_MS);
+    pools.push(pool);
+    return pool;
+  };
+  /** Answers of its own: no node behind it. */
+  const says = (answers: Record<string, unknown>): RpcProxy['answer'] => ({ method }) => ({ eth_chainId: '0x14a34', ...answers })[method] ?? new Error(`no ${method} here`);
+
+  beforeEach(async () => {
+    pools = [];
+    [first, second] = await Promise.all([startRpcProxy(''), startRpcProxy('')]);
+    first.answer = says({ eth_getTransactionCount: '0x1' });
+    second.answer = says({ eth_getTransactionCount: '0x2' });
+  });
+  afterEach(async () => {
+    await Promise.all(pools.map((pool) => pool.close()));
+    await Promise.all([first.stop(), second.stop()]);
+  });
+  /** A port where nobody listens. */
+  async function nowhere(): Promise<string> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return `http://127.0.0.1:${port}`;
+  }
+  const count = (pool: RpcPool): Promise<bigint> => pool.call(getTransactionCount(ACCOUNT, 'latest'));
+
+  it('asks the first upstream as long as it does well', async () => {
+    const pool = over(first.url, second.url);
+    expect([await count(pool), await count(pool)]).toEqual([1n, 1n]);
+    expect(second.calls.size).toBe(0);
+  });
+
+  it.each<RpcFault>([{ kind: 'status', status: 429 }, { kind: 'status', status: 500 }, { kind: 'status', status: 503 }, { kind: 'malformed' }, { kind: 'hang' }])(
+    'goes on to the next when one answers with %p',
+    async (fault) => {
+      const pool = over(first.url, second.url);
+      first.fault = fault;
+      expect(await count(pool)).toBe(2n);
+    },
+  );
+
+  it('goes on to the next when an answer is not what was asked for', async () => {
+    const pool = over(first.url, second.url);
+    first.answer = says({ eth_getTransactionCount: 'many' });
+    expect(await count(pool)).toBe(2n);
+  });
+
+  it('does not let a hanging upstream delay the questions after the first', async () => {
+    const pool = over(first.url, second.url);
+    first.fault = { kind: 'hang' };
+    await count(pool);
+    const began = performance.now();
+    for (let n = 0; n < 5; n += 1) expect(await count(pool)).toBe(2n);
+    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS);
+  });
+
+  it('comes back to an upstream that has recovered', async () => {
+    const pool = over(first.url, await nowhere());
+    first.fault = { kind: 'status', status: 500 };
+    await expect(count(pool)).rejects.toThrow(RpcUnavailableError);
+    first.fault = null;
+    expect(await count(pool)).toBe(1n);
+  });
+
+  it('never asks an upstream of another network', async () => {
+    first.answer = says({ eth_chainId: '0x1', eth_getTransactionCount: '0x1' });
+    expect(await count(over(first.url, second.url))).toBe(2n);
+    expect([...first.calls.keys()]).toEqual(['eth_chainId']);
+    await expect(count(over(first.url))).rejects.toThrow('serves eip155:1');
+  });
+
+  it('keeps a piece of work on one upstream, and does all of it anew on the next', async () => {
+    const pool = over(first.url, second.url);
+    const asked: string[] = [];
+    const both = await pool.run(async (node) => {
+      const one = await node.call(getTransactionCount(ACCOUNT, 'latest'));
+      if (asked.push(node.name) === 1) first.fault = { kind: 'status', status: 500 };
+      return [one, await node.call(getTransactionCount(ACCOUNT, 'latest'))];
+    });
+    expect(both).toEqual([2n, 2n]);
+  });
+
+  it('says within its time whether one is ready', async () => {
+    const pool = over(first.url);
+    expect(await pool.ready(getChainId(), 1_000)).toBe(true);
+    first.fault = { kind: 'hang' };
+    expect(await pool.ready(getTransaction(`0x${'00'.repeat(32)}`), 20)).toBe(false);
+  });
+
+  describe('broadcasting', () => {
+    const hash = `0x${'ab'.repeat(32)}`;
+    const send = async (...urls: string[]): Promise<string> => (await broadcast(over(...urls), { hash: hash as never, raw: await signed(good) })).kind;
+    const refusing = says({ eth_sendRawTransaction: new Error('insufficient funds for gas * price + value') });
+
+    it('is taken when one node takes it, or knew it, or has it in a block', async () => {
+      first.answer = refusing;
+      second.answer = says({ eth_sendRawTransaction: hash });
+      expect(await send(first.url, second.url)).toBe('taken');
+      second.answer = says({ eth_sendRawTransaction: new Error('already known') });
+      expect(await send(first.url, second.url)).toBe('taken');
+    });
+
+    it('is refused when all that answer refuse it, and the others cannot have it', async () => {
+      first.answer = refusing;
+      expect(await send(first.url)).toBe('refused');
+      expect(await send(await nowhere(), first.url)).toBe('refused');
+    });
+
+    it('is unknown after a node may have taken it, whatever the next one says', async () => {
+      first.answer = says({ eth_sendRawTransaction: hash });
+      first.fault = null;
+      second.answer = refusing;
+      const pool = over(first.url, second.url);
+      await pool.call(getChainId());
+      first.fault = { kind: 'swallow' };
+      expect((await broadcast(pool, { hash: hash as never, raw: await signed(good) })).kind).toBe('unknown');
+    });
+
+    it('is unknown when nobody could be reached, or a node says what may mean anything', async () => {
+      expect(await send(await nowhere())).toBe('unknown');
+      first.answer = says({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });
+      expect(await send(first.url)).toBe('unknown');
+    });
+  });
+});
