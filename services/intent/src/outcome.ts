@@ -28,20 +28,10 @@ function acceptedBy(commandId: CommandId, caused: readonly EventEnvelope[]): Out
   let attempts: number | null = null;
   for (const event of caused.map(eventOf)) {
     intentId ??= event.intentId;
-    switch (event.type) {
-      case 'refund_linked':
-        // The answer to a refund is the refund.
-        intentId = event.data.refundIntentId;
-        break;
-      case 'transaction_built':
-        build = { version: event.version, ...event.data };
-        break;
-      case 'submission_prepared':
-        attempts = event.data.attempts;
-        break;
-      default:
-        break;
-    }
+    // The answer to a refund is the refund.
+    if (event.type === 'refund_linked') intentId = event.data.refundIntentId;
+    if (event.type === 'transaction_built') build = { version: event.version, ...event.data };
+    if (event.type === 'submission_prepared') attempts = event.data.attempts;
   }
   if (intentId === null) throw new Error(`no event of command ${commandId}`);
   return { kind: 'accepted', commandId, intentId, replayed: false, build, attempts };

@@ -1,7 +1,6 @@
-import { type CommandMessage, encodeInput, newCommandId, newIntentId, type ObservationMessage, partitionOfKey, randomPartition, type Trace } from '@pf/contracts';
-import type { AccountId, Command, CreateData, IntentId, Observation } from '@pf/domain';
+import { type CommandMessage, encodeInput, newCommandId, newIntentId, type ObservationMessage, partitionOf, partitionOfKey, randomPartition, type Trace } from '@pf/contracts';
+import type { Command, CreateData, IntentId, Observation } from '@pf/domain';
 import type { NewRecord } from '@pf/event-log';
-import { partitionOf } from '@pf/contracts';
 import { about, gateway, samples } from '@pf/testing';
 
 export const PARTITIONS = 6;
@@ -25,5 +24,3 @@ export const of = (intentId: IntentId, command: Command, replyTo: string | null 
 
 /** A message as it goes into its topic. */
 export const recordOf = (message: CommandMessage | ObservationMessage): NewRecord => ({ partition: partitionOf(message.intentId), key: message.intentId, value: encodeInput(message) });
-
-export const ACCOUNT: AccountId = samples.ACCOUNT;

@@ -5,7 +5,7 @@ import type { InputTopic, LogRecord } from '@pf/event-log';
 import { samples } from '@pf/testing';
 import { readInput } from '../src/input.ts';
 import { type DecidedSlice, type Known, SliceDecider } from '../src/slice-decider.ts';
-import { PARTITIONS, recordOf } from './messages.ts';
+import { PARTITIONS } from './messages.ts';
 
 export const NOW: Instant = samples.STORY_BEGINS;
 
@@ -73,4 +73,3 @@ export class PartitionModel {
 
 /** What happened, in the domain's words. */
 export const typesOf = (slice: DecidedSlice): readonly string[] => eventsOf(slice).map((event) => eventOf(event).type);
-export { recordOf };

@@ -1,0 +1,19 @@
+import process from 'node:process';
+import { until } from '@pf/testing';
+import { type Place, startWriter } from './running-writer.ts';
+
+/**
+ * A writer in a process of its own, which kills itself between the commit of the first events and their projection: the
+ * worst moment. Started with the place as its only argument.
+ */
+const place = JSON.parse(process.argv[2] ?? '') as Place;
+const { owner } = await startWriter(place, {
+  wrap: (writer) => {
+    writer.project = async (): Promise<boolean> => {
+      process.kill(process.pid, 'SIGKILL');
+      return until('the end', () => false);
+    };
+    return writer;
+  },
+});
+process.send?.({ owned: owner.owned() });

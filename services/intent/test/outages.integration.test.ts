@@ -1,0 +1,128 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { findOutcomes } from '@pf/database';
+import { type Cluster, compareProjection, gateway, readBackingStack, readWholeLog, startCluster, startTcpProxy, type TcpProxy, until } from '@pf/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { create, of, PARTITIONS } from './messages.ts';
+import { Asker, type Place, type RunningWriter, startWriter } from './running-writer.ts';
+
+// The machine may be busy with the rest of the stack.
+jest.setTimeout(60_000);
+
+let cluster: Cluster;
+let asker: Asker;
+let proxies: { readonly database: TcpProxy; readonly redis: TcpProxy };
+let place: Place;
+let running: RunningWriter | null = null;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  asker = await Asker.open(cluster.log, cluster.database);
+  const { database, redis } = readBackingStack();
+  proxies = { database: await startTcpProxy(new URL(database).host), redis: await startTcpProxy(new URL(redis).host) };
+  place = { databaseUrl: cluster.databaseUrl, prefix: cluster.prefix, sessionTimeoutMs: 1_000, detours: { database: proxies.database.address, redis: proxies.redis.address } };
+});
+
+afterEach(async () => {
+  await Promise.all([proxies.database.restore(), proxies.redis.restore()]);
+  await running?.stop();
+  running = null;
+  // Whatever went wrong: the projection is the log's, and nothing was decided twice.
+  const { intents, problems } = await readWholeLog(cluster.log);
+  expect(problems).toEqual([]);
+  expect(await compareProjection(cluster.database, intents)).toEqual([]);
+});
+
+afterAll(async () => {
+  await Promise.all([asker.close(), proxies.database.close(), proxies.redis.close()]);
+  await cluster.close();
+});
+
+describe('A writer killed between commit and projection', () => {
+  it('leaves its answer to the next owner, which finds it in the log and gives it', async () => {
+    const dying = fork(path.join(import.meta.dirname, 'dying-writer.ts'), [JSON.stringify(place)], { execArgv: ['--conditions=source', '--import', 'tsx'] });
+    await once(dying, 'message');
+    const command = create();
+    const exited = once(dying, 'exit');
+    await asker.send({ ...command, replyTo: asker.channel });
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(await findOutcomes(cluster.database, [command.commandId])).toEqual([]);
+    expect((await readWholeLog(cluster.log)).events.map(({ commandId }) => commandId)).toContain(command.commandId);
+
+    running = await startWriter(place);
+    const outcome = await asker.outcome(command.commandId);
+    expect(outcome).toMatchObject({ kind: 'accepted', intentId: command.intentId, replayed: false });
+    const [reply] = await until('the reply', () => asker.answersTo(command.commandId).length > 0 && asker.answersTo(command.commandId));
+    expect(reply).toMatchObject({ outcome, intent: { id: command.intentId, state: 'created' } });
+    // The same command once more: known.
+    await asker.send({ ...command, replyTo: asker.channel });
+    await until('the second reply', () => asker.answersTo(command.commandId).length === 2);
+    expect(asker.answersTo(command.commandId)[1]).toEqual(reply);
+  });
+});
+
+describe('Postgres away', () => {
+  it('for a moment: commands wait, and are answered when it is back', async () => {
+    running = await startWriter(place);
+    const { owner } = running;
+    await asker.ask(create({}, { partition: 0 }));
+    await proxies.database.cut();
+    const command = create({}, { partition: 0 });
+    await asker.send({ ...command, replyTo: asker.channel });
+    await until('the partition to be given up', () => !owner.owned().includes(0));
+    expect(asker.answersTo(command.commandId)).toEqual([]);
+    await proxies.database.restore();
+    await until('the reply', () => asker.answersTo(command.commandId).length > 0);
+    expect(asker.answersTo(command.commandId)).toMatchObject([{ outcome: { kind: 'accepted' } }]);
+    await until('all partitions', () => owner.owned().length === PARTITIONS);
+  });
+
+  it('between commit and projection: what is in the log is projected when it is back, and answered', async () => {
+    let cutting = true;
+    running = await startWriter(place, {
+      wrap: (writer) => {
+        const project = writer.project.bind(writer);
+        writer.project = async (...batch) => {
+          if (cutting) await proxies.database.cut();
+          cutting = false;
+          return project(...batch);
+        };
+        return writer;
+      },
+    });
+    const command = create();
+    await asker.send({ ...command, replyTo: asker.channel });
+    await until('the event in the log', async () => (await readWholeLog(cluster.log)).events.some(({ commandId }) => commandId === command.commandId));
+    expect(await findOutcomes(cluster.database, [command.commandId])).toEqual([]);
+    await proxies.database.restore();
+    await until('the reply', () => asker.answersTo(command.commandId).length > 0);
+    expect(asker.answersTo(command.commandId)).toMatchObject([{ outcome: { kind: 'accepted' }, intent: { id: command.intentId } }]);
+  });
+});
+
+describe('Redis away', () => {
+  it.each([
+    ['gone', () => proxies.redis.cut()],
+    ['silent', async () => proxies.redis.freeze()],
+  ])('and %s: outcomes come all the same, replies come again when it is back', async (_how, takeAway) => {
+    running = await startWriter(place);
+    await until('a reply', async () => (await asker.ask(create())).outcome.kind === 'accepted');
+    await takeAway();
+    const command = create();
+    await asker.send({ ...command, replyTo: asker.channel });
+    expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
+    expect(await asker.outcome((await sendOnly(of(command.intentId, gateway.cancel()))).commandId)).toMatchObject({ kind: 'accepted' });
+    await proxies.redis.restore();
+    await until('a reply', async () => {
+      const probe = await sendOnly(create());
+      await asker.outcome(probe.commandId);
+      return asker.answersTo(probe.commandId).length > 0;
+    });
+  });
+
+  const sendOnly = async (command: ReturnType<typeof create>): Promise<ReturnType<typeof create>> => {
+    await asker.send({ ...command, replyTo: asker.channel });
+    return command;
+  };
+});

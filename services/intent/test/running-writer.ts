@@ -1,0 +1,111 @@
+import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Reply, replyChannel } from '@pf/contracts';
+import { BY_INDEX, type Database, findOutcomes, IntentStates, openDatabase } from '@pf/database';
+import type { CommandId } from '@pf/domain';
+import { createEventLog, type EventLog, type PartitionOwner, type PartitionWork, type Publisher } from '@pf/event-log';
+import { createLogger } from '@pf/runtime';
+import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
+import { Redis } from 'ioredis';
+import { Announcer } from '../src/announcer.ts';
+import { Expiry } from '../src/expiry.ts';
+import { IntentWriter, type WriterContext } from '../src/writer.ts';
+import { PARTITIONS, recordOf } from './messages.ts';
+
+/** Where a writer of a test works. */
+export interface Place {
+  readonly databaseUrl: string;
+  readonly prefix: string;
+  /** host:port in place of the stack's: a proxy. */
+  readonly detours?: { readonly database?: string; readonly redis?: string };
+  readonly sessionTimeoutMs?: number;
+}
+
+export interface RunningWriter {
+  readonly writer: IntentWriter;
+  readonly owner: PartitionOwner<WriterContext>;
+  readonly expiry: Expiry<WriterContext>;
+  stop(): Promise<void>;
+}
+
+/** The parts of main.ts in the test's own process, owning all partitions. `wrap` may stand between the owner and the writer. */
+export async function startWriter(place: Place, { wrap = (writer) => writer, clock = Date.now }: { wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>; clock?: () => number } = {}): Promise<RunningWriter> {
+  const stack = readBackingStack();
+  const { detours = {} } = place;
+  const log = createLogger('intent', 'silent');
+  const databaseUrl = detours.database === undefined ? place.databaseUrl : via(place.databaseUrl, detours.database);
+  const database = openDatabase({ url: databaseUrl, applicationName: 'intent test', maxConnections: 18, settings: BY_INDEX, onError: () => undefined });
+  const announcer = new Announcer(detours.redis === undefined ? stack.redis : via(stack.redis, detours.redis), log);
+  const eventLog = openLog(stack, place);
+  const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
+  const writer = new IntentWriter({ partitions: PARTITIONS, database, publisher, announcer, log, clock });
+  const owner = eventLog.partitionOwner(wrap(writer), (error) => {
+    throw error;
+  });
+  const expiry = new Expiry({ owner, states: new IntentStates(database.sql), reader, expire: (partition, ids) => writer.expire(partition, ids), log, clock });
+  await owner.start();
+  await until('all partitions to be owned', () => owner.owned().length === PARTITIONS);
+  return {
+    writer,
+    owner,
+    expiry,
+    async stop() {
+      await expiry.stop();
+      await owner.stop();
+      await Promise.all([publisher.close(), reader.close(), announcer.close()]);
+      await database.close();
+    },
+  };
+}
+
+export const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place): EventLog =>
+  createEventLog({ brokers: stack.kafka.split(','), partitions: PARTITIONS, clientId: 'intent-test', prefix, ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }) });
+
+/** A gateway's side: sends commands and hears the replies. */
+export class Asker {
+  /** The channel on which it is answered. */
+  readonly channel = replyChannel(newCommandId());
+  readonly replies = new Map<CommandId, Reply[]>();
+  readonly #publisher: Publisher;
+  readonly #redis: Redis;
+  readonly #database: Database;
+
+  private constructor(publisher: Publisher, redis: Redis, database: Database) {
+    this.#publisher = publisher;
+    this.#redis = redis;
+    this.#database = database;
+  }
+
+  static async open(log: EventLog, database: Database): Promise<Asker> {
+    // A connection that only subscribes cannot ask whether the server is ready.
+    const redis = new Redis(readBackingStack().redis, { enableReadyCheck: false });
+    const asker = new Asker(await log.publisher(), redis, database);
+    redis.on('message', (_channel: string, text: string) => {
+      for (const reply of parseReplies(text)) asker.replies.set(reply.outcome.commandId, [...asker.answersTo(reply.outcome.commandId), reply]);
+    });
+    await redis.subscribe(asker.channel);
+    return asker;
+  }
+
+  answersTo(commandId: CommandId): readonly Reply[] {
+    return this.replies.get(commandId) ?? [];
+  }
+
+  async send(...messages: readonly Parameters<typeof recordOf>[0][]): Promise<void> {
+    await Promise.all(messages.map((message) => this.#publisher.publish(message.kind === 'command' ? 'intent.commands' : 'chain.observations', recordOf(message))));
+  }
+
+  /** Sends and waits for the reply. */
+  async ask(message: CommandMessage): Promise<Reply> {
+    await this.send({ ...message, replyTo: this.channel });
+    return until(`the reply to ${message.type}`, () => this.answersTo(message.commandId)[0]);
+  }
+
+  /** The outcome as Postgres has it, once it has. */
+  outcome(commandId: CommandId): Promise<Outcome> {
+    return until(`the outcome of ${commandId}`, async () => (await findOutcomes(this.#database, [commandId]))[0]);
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+    await this.#publisher.close();
+  }
+}

@@ -1,0 +1,205 @@
+import { COMMAND_DEADLINE_MS, encodeInput, intentChannel, newIntentId, type Notice, parseDeadLetter, partitionOf, webhookBody } from '@pf/contracts';
+import { forgetOutcomes } from '@pf/database';
+import type { LogReader, Publisher } from '@pf/event-log';
+import { about, type Cluster, compareProjection, gateway, readBackingStack, readWholeLog, samples, startCluster, until, watcher } from '@pf/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { create, observed, of } from './messages.ts';
+import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
+
+// The machine may be busy with the rest of the stack.
+jest.setTimeout(60_000);
+
+let cluster: Cluster;
+let running: RunningWriter;
+let asker: Asker;
+let publisher: Publisher;
+let reader: LogReader;
+/** How far the writer's clock is ahead of the broker's. */
+let ahead = 0;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  [asker, publisher, reader] = [await Asker.open(cluster.log, cluster.database), await cluster.log.publisher(), await cluster.log.reader('test')];
+  running = await startWriter(cluster, { clock: () => Date.now() + ahead });
+});
+
+afterEach(() => {
+  ahead = 0;
+});
+
+afterAll(async () => {
+  await running.stop();
+  await Promise.all([asker.close(), publisher.close(), reader.close()]);
+  await cluster.close();
+});
+
+const eventsOf = async (intentId: string) => (await readWholeLog(cluster.log)).events.filter((event) => event.intentId === intentId);
+
+describe('A command', () => {
+  it('becomes an event in the log, a row, a webhook’s bytes, an outcome and a reply', async () => {
+    const metadata = { order: 'ä "quoted" \\ , {NULL}' };
+    const command = create({ metadata });
+    const reply = await asker.ask(command);
+    expect(reply).toMatchObject({ outcome: { kind: 'accepted', intentId: command.intentId }, intent: { id: command.intentId, state: 'created', metadata } });
+
+    const [event, ...others] = await eventsOf(command.intentId);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ type: 'intent.created', version: 1, commandId: command.commandId, intent: reply.intent });
+    const { rows } = await cluster.database.sql.query<{ body: string; metadata: unknown; partition: number }>(
+      'SELECT event.body, intent.metadata, intent.partition FROM ledger.intent_events AS event JOIN ledger.intents AS intent ON intent.id = event.intent_id WHERE intent.id = $1',
+      [command.intentId],
+    );
+    expect(rows).toEqual([{ body: event && webhookBody(event), metadata, partition: partitionOf(command.intentId) }]);
+    expect(await asker.outcome(command.commandId)).toEqual(reply.outcome);
+  });
+
+  it('that arrives twice is decided once and answered twice alike', async () => {
+    const command = { ...create(), replyTo: asker.channel };
+    await asker.send(command, command);
+    await until('two replies', () => asker.answersTo(command.commandId).length === 2);
+    const [first, second] = asker.answersTo(command.commandId);
+    expect(second).toEqual(first);
+    expect(await eventsOf(command.intentId)).toHaveLength(1);
+  });
+
+  it('of a key that a hundred use at once makes one intent', async () => {
+    const commands = Array.from({ length: 100 }, () => create({ idempotencyKey: 'hundred' }));
+    const replies = await Promise.all(commands.map((command) => asker.ask(command)));
+    expect(new Set(replies.map(({ intent }) => intent?.id)).size).toBe(1);
+    expect(replies.filter(({ outcome }) => outcome.kind === 'accepted' && !outcome.replayed)).toHaveLength(1);
+    const { rows } = await cluster.database.sql.query("SELECT FROM ledger.intents WHERE idempotency_key = 'hundred'");
+    expect(rows).toHaveLength(1);
+    // And once more, from the row and not from the slice.
+    expect(await asker.ask(create({ idempotencyKey: 'hundred' }))).toMatchObject({ outcome: { replayed: true } });
+  });
+
+  it('that comes after its deadline changes nothing', async () => {
+    const late = create({}, { partition: 4 });
+    ahead = COMMAND_DEADLINE_MS + 1_000;
+    await asker.send({ ...late, replyTo: asker.channel });
+    // Behind it in the same partition, and without a deadline: once this one is answered, the late one has been looked at.
+    await asker.ask(of(newIntentId(4), gateway.release(samples.FIRST)));
+    expect(await eventsOf(late.intentId)).toEqual([]);
+    expect(asker.answersTo(late.commandId)).toEqual([]);
+  });
+
+  it('tells the intent’s stream when something public has changed', async () => {
+    const command = create();
+    await asker.ask(command);
+    const redis = new Redis(readBackingStack().redis, { enableReadyCheck: false });
+    const notices: Notice[] = [];
+    redis.on('message', (_channel: string, text: string) => notices.push(JSON.parse(text) as Notice));
+    await redis.subscribe(intentChannel(command.intentId));
+    await asker.ask(of(command.intentId, gateway.cancel()));
+    await until('a notice', () => notices.length > 0);
+    expect(notices).toEqual([{ intentId: command.intentId, version: 2, state: 'cancelled' }]);
+    redis.disconnect();
+  });
+});
+
+describe('A message that cannot be handled', () => {
+  const lettersOf = async (partition: number) => {
+    const letters = [];
+    for await (const { records } of reader.read('intent.dead', partition, 0n, await reader.endOffset('intent.dead', partition))) letters.push(...records.map(({ value }) => parseDeadLetter(value ?? '')));
+    return letters;
+  };
+
+  it('goes to the dead letters with its place, and the next command is handled', async () => {
+    const partition = 5;
+    await publisher.publish('intent.commands', { partition, key: 'poison', value: '{"password":"hunter2"' });
+    const broken = create({ metadata: { note: 'NOTE' } }, { partition, replyTo: asker.channel });
+    await publisher.publish('intent.commands', { partition, key: 'poison', value: encodeInput(broken).replace('NOTE', '\\u0000') });
+    await asker.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
+    const next = await asker.ask(create({}, { partition }));
+    expect(next.outcome.kind).toBe('accepted');
+    await until('the broken one to be answered', () => asker.answersTo(broken.commandId).length > 0);
+    expect(asker.answersTo(broken.commandId)).toMatchObject([{ outcome: { kind: 'dead' }, intent: null }]);
+    expect(await asker.outcome(broken.commandId)).toMatchObject({ kind: 'dead', intentId: broken.intentId });
+    const letters = await until('three letters', async () => {
+      const found = await lettersOf(partition);
+      return found.length >= 3 && found;
+    });
+    expect(letters.map(({ topic, reason }) => [topic, reason]).sort()).toEqual([
+      ['chain.observations', 'cannot be decided: UnknownIntentError'],
+      ['intent.commands', 'data.metadata.note: must be text that can be stored'],
+      ['intent.commands', 'the record is not JSON'],
+    ]);
+    expect(JSON.stringify(letters)).not.toContain('hunter2');
+  });
+
+  it('is the only one that is not projected: whatever text gets through can be stored', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 });
+    const data = fc.sample(fc.record({ metadata: fc.dictionary(text, text, { maxKeys: 5 }), token: text }), { numRuns: 200, seed: 7 });
+    const replies = await Promise.all(data.map((change) => asker.ask(create(change, { partition: 1 }))));
+    expect(new Set(replies.map(({ outcome }) => outcome.kind))).toEqual(new Set(['accepted', 'dead']));
+    expect((await asker.ask(create({}, { partition: 1 }))).outcome.kind).toBe('accepted');
+  });
+});
+
+describe('Time', () => {
+  const past = async (command: ReturnType<typeof create>): Promise<void> => {
+    const { intent } = await asker.ask(command);
+    await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
+  };
+  const stateOf = async (intentId: string): Promise<unknown> => (await cluster.database.sql.query<{ status: string }>('SELECT status FROM ledger.intents WHERE id = $1', [intentId])).rows[0]?.status;
+
+  it('expires an open intent when it has run out', async () => {
+    const [short, long] = [create({ ttlSeconds: 1 }), create()];
+    await asker.ask(long);
+    await past(short);
+    await running.expiry.look();
+    await until('its expiry', async () => (await stateOf(short.intentId)) === 'expired');
+    expect((await eventsOf(short.intentId)).map(({ type, commandId }) => [type, commandId])).toEqual([
+      ['intent.created', expect.any(String)],
+      ['intent.expired', null],
+    ]);
+    expect(await stateOf(long.intentId)).toBe('created');
+  });
+
+  it('does not expire an intent whose payment was seen before anybody looked at the time', async () => {
+    const commands = Array.from({ length: 12 }, () => create({ ttlSeconds: 1 }));
+    await Promise.all(commands.map(past));
+    const looks: Promise<void>[] = [];
+    await Promise.all(
+      commands.map(async ({ intentId }) => {
+        await asker.send(observed(about(intentId, watcher.landed(samples.FIRST))));
+        looks.push(running.expiry.look());
+      }),
+    );
+    await Promise.all(looks);
+    for (const { intentId } of commands) await until('its payment', async () => (await stateOf(intentId)) === 'confirmed');
+    const types = (await readWholeLog(cluster.log)).events.filter(({ intentId }) => commands.some((command) => command.intentId === intentId)).map(({ type }) => type);
+    expect(types).not.toContain('intent.expired');
+  });
+
+  it('never goes back within a partition, though the next writer’s clock is behind', async () => {
+    const partition = 2;
+    ahead = 5_000;
+    const first = await asker.ask(create({}, { partition }));
+    await running.stop();
+    ahead = 0;
+    running = await startWriter(cluster, { clock: () => Date.now() + ahead });
+    const second = await asker.ask(create({}, { partition }));
+    expect(Date.parse(second.intent?.createdAt ?? '')).toBeGreaterThanOrEqual(Date.parse(first.intent?.createdAt ?? ''));
+  });
+});
+
+describe('What is kept', () => {
+  it('is outcomes for a day: older ones are deleted in portions', async () => {
+    const command = create();
+    await asker.ask(command);
+    await cluster.database.sql.query("INSERT INTO service.command_outcomes (command_id, body, at) SELECT gen_random_uuid(), '{}', now() - interval '25 hours' FROM generate_series(1, 25)");
+    const dayAgo = Date.now() - 24 * 60 * 60 * 1000;
+    expect([await forgetOutcomes(cluster.database, dayAgo, 20), await forgetOutcomes(cluster.database, dayAgo, 20), await forgetOutcomes(cluster.database, dayAgo, 20)]).toEqual([20, 5, 0]);
+    expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('is in the end what the log says, byte for byte', async () => {
+    const { intents, problems } = await readWholeLog(cluster.log);
+    expect(problems).toEqual([]);
+    expect(intents.size).toBeGreaterThan(100);
+    expect(await compareProjection(cluster.database, intents)).toEqual([]);
+  });
+});
