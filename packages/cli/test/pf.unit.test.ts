@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runPf } from '../src/index.ts';
+
+describe('pf where something is missing or wrong', () => {
+  let data: string;
+  beforeAll(async () => {
+    data = await mkdtemp(path.join(tmpdir(), 'pf-'));
+  });
+  afterAll(() => rm(data, { recursive: true }));
+
+  const pf = async (args: readonly string[], environment: NodeJS.ProcessEnv = {}) => {
+    let out = '';
+    let errors = '';
+    const code = await runPf(args, { environment: { PF_DATA: data, ...environment }, write: (text) => (out += text), writeError: (text) => (errors += text) });
+    return { code, out, errors };
+  };
+
+  it('says how to start a stack where none runs', async () => {
+    expect(await pf(['accounts', 'list'])).toEqual({ code: 1, out: '', errors: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)\n' });
+  });
+
+  it('says so as JSON, on stderr, when asked for JSON', async () => {
+    const { code, out, errors } = await pf(['accounts', 'list', '--json']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(JSON.parse(errors)).toEqual({ error: { message: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)' } });
+  });
+
+  it('names the database that does not answer, without its password', async () => {
+    const { code, errors } = await pf(['accounts', 'list'], { DATABASE_URL: 'postgresql://pf:hidden@127.0.0.1:1/pf' });
+    expect(code).toBe(1);
+    expect(errors).toBe('The database at 127.0.0.1:1 does not answer. Is the stack running? Start it: npm start\n');
+  });
+
+  it('asks for the account where there is no seeded one', async () => {
+    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: 'postgresql://pf:hidden@127.0.0.1:1/pf' }));
+    expect(await pf(['keys', 'list'])).toMatchObject({ code: 1, errors: 'Which account? Name it with --account ID; `pf accounts list` shows all\n' });
+  });
+
+  it('does not take a file that is no stack file', async () => {
+    await writeFile(path.join(data, 'stack.json'), '{"database":');
+    const { code, errors } = await pf(['accounts', 'list']);
+    expect(code).toBe(1);
+    expect(errors).toContain('stack.json cannot be read as a stack');
+  });
+
+  it.each([
+    [['accounts', 'plan', 'acct_1', 'gold'], 'Allowed choices are free, growth, scale'],
+    [['keys', 'create', '--scope', 'root'], 'Allowed choices are full, payer'],
+    [['keys', 'list', '--mode', 'prod'], 'Allowed choices are test, live'],
+    [['accounts', 'create'], "missing required argument 'name'"],
+    [['webhooks', 'ad', 'http://x'], 'Did you mean add'],
+  ])('explains wrong arguments: %j', async (args, explanation) => {
+    const { code, out, errors } = await pf(args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(errors).toContain(explanation);
+  });
+
+  it('shows help with examples', async () => {
+    const { code, out, errors } = await pf(['webhooks', 'rotate-secret', '--help']);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(out).toContain('pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z');
+    expect(out).toContain('--account');
+  });
+});
