@@ -62,8 +62,7 @@ export class WatchSets {
   async #read(): Promise<void> {
     if (performance.now() - this.#readAt > STALE_AFTER_MS) await this.#load();
     const ends = await this.#reader.endOffsets('intent.events');
-    const partitions = await Promise.allSettled(ends.map((end, partition) => this.#readPartition(partition, end)));
-    for (const result of partitions) if (result.status === 'rejected') throw result.reason;
+    for (const [partition, end] of ends.entries()) await this.#readPartition(partition, end);
     const now = performance.now();
     this.#readAt = now;
     if (now - this.#prunedAt < PRUNE_EVERY_MS) return;

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { NetworkWatches } from '@pf/database';
+import type { ChainId } from '@pf/domain';
+import { createLogger } from '@pf/runtime';
+import { type Cluster, samples, startCluster, until } from '@pf/testing';
+import { Lease, LeaseLostError } from '../src/lease.ts';
+
+const log = createLogger('test', 'silent');
+const chain: ChainId = samples.BASE_SEPOLIA;
+/** A life so long that nothing runs out while a test looks. */
+const LONG_MS = 600_000;
+
+describe('the lease of a network', () => {
+  let cluster: Cluster;
+  let watches: NetworkWatches;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    watches = new NetworkWatches(cluster.database);
+  });
+  beforeEach(async () => {
+    await cluster.database.sql.query('DELETE FROM service.network_watches');
+  });
+  afterAll(() => cluster.close());
+
+  /** As if its holder had been silent for its whole life. */
+  const runOut = (): Promise<unknown> => cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
+
+  it('goes to one of two who ask at once, and to the other when it is given back, in a later epoch', async () => {
+    const [first, second] = await Promise.all([watches.acquire(chain, 'one', LONG_MS), watches.acquire(chain, 'two', LONG_MS)]);
+    const winner = first ?? second;
+    expect([first, second].filter((lease) => lease !== null)).toEqual([winner]);
+    if (!winner) throw new Error('nobody has it');
+    await watches.release(winner);
+    expect(await watches.acquire(chain, 'three', LONG_MS)).toMatchObject({ epoch: winner.epoch + 1n, cursor: null });
+  });
+
+  it('keeps the cursor for the next holder, and refuses the former one', async () => {
+    const former = await Lease.acquire(watches, chain, 'one', LONG_MS, log);
+    await former?.moveCursor({ block: '100' });
+    await runOut();
+    const next = await Lease.acquire(watches, chain, 'two', LONG_MS, log);
+    expect(next?.cursor).toEqual({ block: '100' });
+    await next?.moveCursor({ block: '101' });
+
+    await expect(former?.moveCursor({ block: '99' })).rejects.toThrow(LeaseLostError);
+    expect(former?.lost.aborted).toBe(true);
+    await former?.release();
+    expect(await watches.acquire(chain, 'three', LONG_MS)).toBeNull();
+    await next?.release();
+    expect(await watches.acquire(chain, 'three', LONG_MS)).toMatchObject({ epoch: 3n, cursor: { block: '101' } });
+  });
+
+  it('is renewed for as long as it is held', async () => {
+    const lease = await Lease.acquire(watches, chain, 'one', 600, log);
+    const expiry = async (): Promise<number> => {
+      const { rows } = await cluster.database.sql.query<{ expires_at: Date }>('SELECT expires_at FROM service.network_watches');
+      return rows[0]?.expires_at.getTime() ?? 0;
+    };
+    const first = await expiry();
+    await until('a renewal', async () => (await expiry()) > first + 600);
+    expect(await watches.acquire(chain, 'two', LONG_MS)).toBeNull();
+    await lease?.release();
+  });
+
+  it('tells its holder when another has taken it over', async () => {
+    const lease = await Lease.acquire(watches, chain, 'one', 300, log);
+    await runOut();
+    expect(await watches.acquire(chain, 'two', LONG_MS)).not.toBeNull();
+    await until('the loss to be noticed', () => lease?.lost.aborted);
+    await lease?.release();
+    expect(await watches.acquire(chain, 'three', LONG_MS)).toBeNull();
+  });
+
+  it('is lost when the database stays away for longer than its life', async () => {
+    const away = { renew: () => Promise.reject(new Error('connect ECONNREFUSED')), acquire: watches.acquire.bind(watches) } as unknown as NetworkWatches;
+    const lease = await Lease.acquire(away, chain, 'one', 90, log);
+    await until('the loss', () => lease?.lost.aborted);
+    expect(lease?.lost.reason).toBeInstanceOf(LeaseLostError);
+    await lease?.release();
+  });
+
+  it('comes back at once to a holder whose answer was lost', async () => {
+    await watches.acquire(chain, 'one', LONG_MS);
+    expect(await watches.acquire(chain, 'one', LONG_MS)).toMatchObject({ epoch: 2n });
+  });
+});
