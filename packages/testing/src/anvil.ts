@@ -17,7 +17,7 @@ const OWNER = 9;
 const EACH = 1_000_000_000_000n;
 
 const artifact = z.object({ abi: z.array(z.unknown()), bytecode: z.string() });
-const answer = z.object({ result: z.unknown(), error: z.object({ message: z.string() }).optional() });
+const answer = z.object({ result: z.unknown().optional(), error: z.object({ message: z.string() }).optional() });
 
 export interface AnvilOptions {
   /** CAIP-2 of a Base network. */
