@@ -22,7 +22,7 @@ export const install = ({ root, tools, node, pnpm, environment }) =>
     result: path.join(root, 'node_modules'),
     work: () =>
       step('Dependencies from the lockfile', async () => {
-        await run(node, [pnpm, 'install', '--frozen-lockfile', '--prefer-offline'], { cwd: root, env: environment }).catch((error) => {
+        await run(node, [pnpm, 'install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=info'], { cwd: root, env: environment }).catch((error) => {
           throw new SetupError(`${error.message}\n\nThe dependencies could not be installed. Is the npm registry reachable?`);
         });
       }),

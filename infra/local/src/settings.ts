@@ -37,6 +37,9 @@ export interface Settings {
   };
 }
 
+/** Ports that fetch and browsers refuse to talk to (https://fetch.spec.whatwg.org/#port-blocking), from 1024 on. */
+const BLOCKED: readonly number[] = [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080];
+
 const port = z.coerce.number().int().min(1).max(65_535);
 const given = z.string().trim().min(1).optional();
 const environment = z.object({
@@ -67,13 +70,19 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   }
   const values = parsed.data;
   const names = Object.keys(PORTS) as PortName[];
+  const ports = Object.fromEntries(
+    names.map((name) => [name, values[PORTS[name].variable] ?? PORTS[name].usual + values.PF_PORT_SHIFT]),
+  ) as Record<PortName, number>;
+  for (const name of names) {
+    if (BLOCKED.includes(ports[name])) throw new Error(`${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another PF_PORT_SHIFT.`);
+    const twin = names.find((other) => other !== name && ports[other] === ports[name]);
+    if (twin) throw new Error(`${PORTS[name].variable} and ${PORTS[twin].variable} are both ${ports[name]}.`);
+  }
   return {
     root,
     tools: path.join(root, '.tools'),
     data: path.resolve(root, values.PF_DATA),
-    ports: Object.fromEntries(
-      names.map((name) => [name, values[PORTS[name].variable] ?? PORTS[name].usual + values.PF_PORT_SHIFT]),
-    ) as Record<PortName, number>,
+    ports,
     secretsKey: values.SECRETS_KEY ?? null,
     given: {
       database: values.DATABASE_URL ?? null,
