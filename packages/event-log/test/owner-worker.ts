@@ -9,8 +9,8 @@ export interface WorkerConfig {
   readonly options: EventLogOptions;
   /** The ledger that all workers share. */
   readonly file: string;
-  /** The signal this process sends itself when it first gets there: SIGKILL to die, SIGSTOP to sleep until the test wakes it. */
-  readonly trap?: { readonly moment: Moment; readonly signal: 'SIGKILL' | 'SIGSTOP' };
+  /** The signal this process sends itself when it gets there for the n-th time: SIGKILL to die, SIGSTOP to sleep until the test wakes it. */
+  readonly trap?: { readonly moment: Moment; readonly signal: 'SIGKILL' | 'SIGSTOP'; readonly time: number };
 }
 
 export type WorkerMessage =
@@ -22,12 +22,13 @@ export type WorkerMessage =
 
 const config: WorkerConfig = JSON.parse(process.argv[2] ?? '');
 let { trap } = config;
+let times = 0;
 
 /** Resolves when the parent has it, so that nothing is lost with the process. */
 const tell = (message: WorkerMessage): Promise<void> => new Promise((resolve) => (process.connected ? process.send?.(message, undefined, undefined, () => resolve()) : resolve()));
 
 async function springTrap(moment: Moment, partition: number): Promise<void> {
-  if (trap?.moment !== moment) return;
+  if (trap?.moment !== moment || ++times < trap.time) return;
   const { signal } = trap;
   trap = undefined;
   await tell({ kind: 'trapped', partition });

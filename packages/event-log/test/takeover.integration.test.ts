@@ -63,22 +63,22 @@ describe('a partition changes hands', () => {
     await reader.close();
   }
 
-  it('goes to another process after SIGTERM, long before a session times out, and nothing is lost or done twice', async () => {
+  it('goes to another process at once after SIGTERM, and nothing is lost or done twice', async () => {
+    // Whoever does not leave the group properly keeps its partitions for longer than anything here is waited for.
+    options = { ...options, sessionTimeoutMs: 60_000 };
     const first = workers.start({ options, file });
     await first.untilOwning(PARTITIONS);
     const second = workers.start({ options, file });
     await Promise.all([first.untilOwning(PARTITIONS / 2), second.untilOwning(PARTITIONS / 2)]);
     const before = await sendRound();
     await until(() => before.every((id) => first.published.has(id) || second.published.has(id)), 'both to work');
-    const stopped = performance.now();
     const gone = first.stop('SIGTERM');
     const during = await sendRound();
     await until(() => during.every((id) => first.published.has(id) || second.published.has(id)), 'the commands of the take-over');
     await Promise.all([gone, second.untilOwning(PARTITIONS)]);
-    expect(performance.now() - stopped).toBeLessThan(4_000);
     await handledBy(second, await sendRound());
     await expectConsistent();
-  }, 30_000);
+  }, 60_000);
 
   it('goes to another process after kill -9, once the session has timed out', async () => {
     const first = workers.start({ options, file });
@@ -89,10 +89,10 @@ describe('a partition changes hands', () => {
     const second = workers.start({ options, file });
     await handledBy(second, left);
     await expectConsistent();
-  }, 30_000);
+  }, 60_000);
 
   it('projects what a killed owner has committed and not projected', async () => {
-    const first = workers.start({ options, file, trap: { moment: 'committed', signal: 'SIGKILL' } });
+    const first = workers.start({ options, file, trap: { moment: 'committed', signal: 'SIGKILL', time: 1 } });
     await first.untilOwning(PARTITIONS);
     await sendRound();
     await until(() => first.trapped, 'the owner to die');
@@ -101,10 +101,10 @@ describe('a partition changes hands', () => {
     await handledBy(second, await sendRound());
     expect(second.caughtUp).toBeGreaterThan(0);
     await expectConsistent();
-  }, 30_000);
+  }, 60_000);
 
   it('refuses what an owner decided before it was put to sleep and the partition went to another', async () => {
-    const sleeper = workers.start({ options, file, trap: { moment: 'decided', signal: 'SIGSTOP' } });
+    const sleeper = workers.start({ options, file, trap: { moment: 'decided', signal: 'SIGSTOP', time: 1 } });
     await sleeper.untilOwning(PARTITIONS);
     const ids = await sendRound();
     await until(() => sleeper.trapped, 'the owner to fall asleep');
@@ -116,5 +116,5 @@ describe('a partition changes hands', () => {
     const after = await sendRound();
     await until(() => after.every((id) => sleeper.published.has(id) || second.published.has(id)), 'both to work on');
     await expectConsistent();
-  }, 40_000);
+  }, 60_000);
 });

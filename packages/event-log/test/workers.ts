@@ -9,7 +9,8 @@ const FILE = fileURLToPath(new URL('./owner-worker.ts', import.meta.url));
 /** A child process with a partition owner, seen from the test. */
 export class Worker {
   readonly #process: ChildProcess;
-  readonly #exited: Promise<void>;
+  /** Resolves when the process has ended. */
+  readonly gone: Promise<void>;
   owned: readonly number[] = [];
   readonly lost: number[] = [];
   /** Ids of the commands that have been projected here, with the time. */
@@ -19,7 +20,7 @@ export class Worker {
 
   constructor(config: WorkerConfig) {
     this.#process = fork(FILE, [JSON.stringify(config)], { cwd: ROOT, execArgv: ['--no-warnings', '--conditions=source', '--import', 'tsx'] });
-    this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()));
+    this.gone = new Promise((resolve) => this.#process.once('exit', () => resolve()));
     this.#process.on('message', (message: WorkerMessage) => this.#hear(message));
   }
 
@@ -30,7 +31,7 @@ export class Worker {
   /** Resolves when the process has gone. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.kill(signal);
-    await this.#exited;
+    await this.gone;
   }
 
   untilOwning(count: number): Promise<void> {
