@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { networks } from '@pf/chains';
 import { describe, expect, it } from '@jest/globals';
 import { CHAINS } from '../src/backing.ts';
@@ -6,7 +7,8 @@ import { TOKENS } from '../src/tokens.ts';
 
 describe('the token contract of the local chains', () => {
   it('is committed as its source compiles', async () => {
-    const { compile } = (await import('../contracts/compile.mjs')) as { compile: () => unknown };
+    const compiler = path.join(import.meta.dirname, '../contracts/compile.mjs');
+    const { compile } = (await import(compiler)) as { compile: () => unknown };
     expect(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8'))).toEqual(compile());
   }, 30_000);
 
