@@ -1,4 +1,5 @@
 export * from './account.ts';
+export * from './any-partition.ts';
 export * from './api.ts';
 export * from './errors.ts';
 export * from './dead-letter.ts';

@@ -26,13 +26,16 @@ export function answersFrom(records: readonly LogRecord[], events: readonly Even
   for (const { event, at, replyTo } of recent) if (event.commandId !== null) caused.set(event.commandId, { at, replyTo });
 
   const outcomes = outcomesIn(recent.map(({ event }) => event)).map((outcome) => ({ outcome, at: caused.get(outcome.commandId)?.at ?? clock }));
+  const after = new Map(intents.map(({ intent }) => [intent.id, intent]));
   const replies = new Map<string, Reply[]>();
   for (const { outcome } of outcomes) {
     const replyTo = caused.get(outcome.commandId)?.replyTo ?? null;
     if (replyTo === null) continue;
-    const after = intents.find(({ intent }) => intent.id === outcome.intentId);
-    const reply: Reply = { outcome, intent: after === undefined ? null : view(after.intent) };
-    replies.set(replyTo, [...(replies.get(replyTo) ?? []), reply]);
+    const intent = after.get(outcome.intentId);
+    const reply: Reply = { outcome, intent: intent === undefined ? null : view(intent) };
+    const others = replies.get(replyTo);
+    if (others === undefined) replies.set(replyTo, [reply]);
+    else others.push(reply);
   }
   const seen = new Set(recent.filter(({ event }) => isPublic(event.type)).map(({ event }) => event.intentId));
   const notices = intents.filter(({ intent }) => seen.has(intent.id)).map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status }));

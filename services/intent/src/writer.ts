@@ -90,7 +90,15 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       const intents = await this.#states.findWithRelatives(ids);
       const decider = this.#decider(partition, { intents, outcomes: [] });
       const trace = currentTrace();
-      for (const intentId of ids) decider.expire({ kind: 'expire', intentId, trace });
+      // Relatives are among them: what is not due stays as it is.
+      for (const { id: intentId } of intents) {
+        try {
+          decider.expire({ kind: 'expire', intentId, trace });
+        } catch (error) {
+          // No message stands behind it that could be put aside; the others' time has run out all the same.
+          this.#parts.log.error({ err: error, partition, intentId }, 'the end of an intent’s time cannot be decided');
+        }
+      }
       return decider.decided();
     });
   }

@@ -1,5 +1,5 @@
 import type { ChainAdapter, Parsed, Token } from '@pf/chains';
-import { type CreateIntentRequest, createIntentRequest, newIntentId, partitionOfKey, randomPartition, type RequestIssue } from '@pf/contracts';
+import { AnyPartition, type CreateIntentRequest, createIntentRequest, newIntentId, partitionOfKey, type RequestIssue } from '@pf/contracts';
 import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
 import { type Address, type AmountProblem, type CreateData, parseAmount, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -20,7 +20,7 @@ interface Parts {
 }
 
 /** POST /intents. The hot path asks nobody but the writer: whether an idempotency key was used is the writer's to know. */
-export const createIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
+export const createIntent = ({ adapters, commands, database, partitions }: Parts, anywhere = new AnyPartition(partitions)): Endpoint => ({
   method: 'post',
   path: '/intents',
   scope: 'full',
@@ -39,7 +39,7 @@ export const createIntent = ({ adapters, commands, database, partitions }: Parts
     }
     const { accountId, livemode } = holder;
     const { idempotencyKey } = data;
-    const partition = idempotencyKey === null ? randomPartition(partitions) : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
+    const partition = idempotencyKey === null ? anywhere.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
     const accepted = await commands.require({ type: 'create', intentId: newIntentId(partition), accountId, livemode, data });
     return answer(accepted.replayed, { intent: await answeredIntent(database, accepted, holder) });
   },
