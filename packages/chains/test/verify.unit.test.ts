@@ -43,7 +43,7 @@ describe('verifying by meaning', () => {
         const transaction = { ...rest, ...fees, nonce, gas, data: `${calldata}${suffix}`, ...(fees.type === 'legacy' ? {} : { accessList }) } as TransactionSerializable;
         expect(await differ(transaction)).toEqual({});
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
@@ -75,7 +75,7 @@ describe('verifying by meaning', () => {
       fc.asyncProperty(change, async ([what, changes]) => {
         expect(await differ({ ...good, ...changes } as TransactionSerializable)).toHaveProperty([what]);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 
@@ -95,7 +95,7 @@ describe('verifying by meaning', () => {
         fc.pre(data !== calldata);
         expect(Object.keys(await differ({ ...good, data }))).not.toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 

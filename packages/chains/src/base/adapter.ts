@@ -5,7 +5,7 @@ import { parseEvmHash, parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getChainId, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import type { BroadcastResult, BuildRequest, BuildResult, ChainAdapter, Network, Parsed, SignedTransaction, Submitted, Token, Verification } from '../port.ts';
 import { resolveToken } from '../resolve.ts';
-import { RpcUnreachedError } from '../rpc/errors.ts';
+import type { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';

@@ -3,13 +3,6 @@ import { Transaction } from 'ethers';
 import type { ChainTransaction } from '../evm/calls.ts';
 import type { Parsed, SignedTransaction } from '../port.ts';
 
-/** A signed EVM transaction of type 0, 1 or 2, read and found canonical. */
-export interface DecodedTransaction {
-  readonly transaction: Transaction;
-  /** Recovered from the signature. */
-  readonly signer: Address;
-}
-
 /** Half the order of secp256k1 (EIP-2): each signature has a twin above it, which would give the transaction a second hash. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
@@ -22,10 +15,10 @@ const typeOf = (raw: Uint8Array): number => {
 };
 
 /**
- * Reads a signed transaction. Exactly one text of bytes stands for one transaction: RLP that is not the shortest, bytes
+ * Reads a signed transaction of type 0, 1 or 2. Exactly one text of bytes stands for one transaction: RLP that is not the shortest, bytes
  * behind the end, leading zeros and high-s signatures are refused. Never throws, whatever the bytes are.
  */
-export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
+export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
   const type = typeOf(raw);
   if (raw.length === 0 || type > 2 || (type === 0 && (raw[0] ?? 0) < 0xc0)) return problem(`is no transaction of type 0, 1 or 2`);
   const serialized = `0x${Buffer.from(raw).toString('hex')}`;
@@ -34,18 +27,26 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
     if (transaction.signature === null) return problem('is not signed');
     if (transaction.serialized !== serialized) return problem('is not in canonical RLP');
     if (BigInt(transaction.signature.s) > HALF_ORDER) return problem('has a signature with a high s');
-    const signer = transaction.from;
-    if (signer === null) return problem('has a signature of nobody');
-    return { ok: true, value: { transaction, signer: signer as Address } };
+    return { ok: true, value: transaction };
   } catch {
-    // ethers throws on all that is wrong in the bytes: lengths, points that are not on the curve, numbers too large.
+    // ethers throws on all that is wrong in the bytes: lengths, fields too many, numbers too large.
     return problem('is no valid RLP-encoded transaction');
   }
 }
 
+/** Who signed it, recovered from the signature (half a millisecond: done once, by verify); null where that is nobody. */
+export function signerOf(transaction: Transaction): Address | null {
+  try {
+    return transaction.from as Address | null;
+  } catch {
+    // r is on no point of the curve: no key can have made this signature.
+    return null;
+  }
+}
+
 /** The hash of raw bytes as the chain computes it, lower case. */
-export const signedTransaction = (raw: Uint8Array, { transaction }: DecodedTransaction): SignedTransaction => ({
-  hash: String(transaction.hash) as TransactionHash,
+export const signedTransaction = (raw: Uint8Array, { hash }: Transaction): SignedTransaction => ({
+  hash: String(hash) as TransactionHash,
   raw,
 });
 

@@ -1,4 +1,5 @@
 import type { Address, PaymentTerms } from '@pf/domain';
+import type { Transaction } from 'ethers';
 import { callContract, getBalance, getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
@@ -7,18 +8,18 @@ import type { RpcPool } from '../rpc/pool.ts';
 import { decodePayment } from './calldata.ts';
 import { whyNotLandable } from './landable.ts';
 import { reasonOf } from './refusal.ts';
-import { type DecodedTransaction, decodeSigned } from './signed-transaction.ts';
+import { decodeSigned, signerOf } from './signed-transaction.ts';
 
 /**
  * By meaning: what decides is who signed, on which chain, which token's contract is called, and what the call says.
  * Nonce, gas, fees and access list are the wallet's own business. Pure. Empty when it pays exactly these terms.
  */
-export function differences({ transaction, signer }: DecodedTransaction, terms: PaymentTerms, fulfiller: Address): Differences {
+export function differences(transaction: Transaction, terms: PaymentTerms, fulfiller: Address): Differences {
   const differs: Record<string, { expected: string | null; actual: string | null }> = {};
   const compare = (name: string, expected: string, actual: string | null): void => {
     if (expected !== actual) differs[name] = { expected, actual };
   };
-  compare('sender', fulfiller, signer);
+  compare('sender', fulfiller, signerOf(transaction));
   compare('chain', terms.chain, `eip155:${transaction.chainId}`);
   compare('token', terms.tokenAddress, transaction.to);
   compare('value', '0', transaction.value.toString());
@@ -41,17 +42,16 @@ export async function verifyPayment(pool: RpcPool, signed: SignedTransaction, te
   const differs = differences(decoded.value, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   if (!sent) {
-    const reason = await pool.run((node) => whyItCannotLand(node, signed, decoded.value));
+    const reason = await pool.run((node) => whyItCannotLand(node, signed, decoded.value, fulfiller));
     if (reason !== null) return { kind: 'rejected', reason };
   }
-  const { transaction, signer } = decoded.value;
   return {
     kind: 'verified',
-    transaction: { hash: signed.hash, sender: signer, nonce: transaction.nonce.toString(), lifetime: { kind: 'unlimited' }, terms },
+    transaction: { hash: signed.hash, sender: fulfiller, nonce: decoded.value.nonce.toString(), lifetime: { kind: 'unlimited' }, terms },
   };
 }
 
-async function whyItCannotLand(node: RpcNode, { hash }: SignedTransaction, { transaction, signer }: DecodedTransaction): Promise<string | null> {
+async function whyItCannotLand(node: RpcNode, { hash }: SignedTransaction, transaction: Transaction, signer: Address): Promise<string | null> {
   const { gasLimit, data, to } = transaction;
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
   const nonce = BigInt(transaction.nonce);

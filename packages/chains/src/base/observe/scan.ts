@@ -102,9 +102,10 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
   return hits.flatMap((hit): Seen[] => {
     const look = memory.look(hit.log.transactionHash);
     // The reference is judged by the transaction's own call: one that pays through another contract carries none.
-    if (look?.payment == null || look.to !== hit.log.address || look.payment.to !== hit.to) return [];
-    const intent = watch.byReference(look.payment.reference);
-    return intent === undefined ? [] : [landed(intent.id, hit, look.payment.reference, now)];
+    const payment = look?.payment ?? null;
+    if (payment === null || look?.to !== hit.log.address || payment.to !== hit.to) return [];
+    const intent = watch.byReference(payment.reference);
+    return intent === undefined ? [] : [landed(intent.id, hit, payment.reference, now)];
   });
 }
 
