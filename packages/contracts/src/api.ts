@@ -2,7 +2,7 @@ import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
 import { unsignedTransaction } from './intent-state.ts';
-import { address, chainId, intentId, reference, tokenAddress, transactionHash } from './scalars.ts';
+import { address, chainId, intentId, isStorable, isWithin, reference, tokenAddress, transactionHash } from './scalars.ts';
 
 /** Limits of the API (spec.md part 8, decisions.md). */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -15,14 +15,9 @@ export const TTL_SECONDS = { min: 60, max: 604_800, default: 86_400 } as const;
 /** What zod says of a wrong value, in words that say what would be right; once a field, whatever else is wrong with it. */
 const must = (rule: string) => ({ abort: true, error: (issue: { readonly input?: unknown }) => (issue.input === undefined ? `is required: ${rule}` : `must be ${rule}`) });
 
-/** Counted in characters, not in halves of surrogate pairs; the quick look first. */
-const within = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
-/** What Postgres and every JSON parser can keep: no U+0000, no half of a surrogate pair. */
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
 const text = (min: number, max: number) => {
   const rule = must(`text of ${min} to ${max} characters, without U+0000 and lone surrogates`);
-  return z.string(rule).refine((value) => value.length >= min && within(value, max) && isStorable(value), rule);
+  return z.string(rule).refine((value) => value.length >= min && isWithin(value, max) && isStorable(value), rule);
 };
 /** Text that an adapter or the domain reads further: here only its length is bounded. */
 const word = (rule: string, max = 200) => z.string(must(rule)).min(1, must(rule)).max(max, must(rule)).refine(isStorable, must(rule));
@@ -67,6 +62,9 @@ export type SubmitIntentRequest = z.infer<typeof submitIntentRequest>;
 /** For endpoints that take no fields: an empty object, or nothing at all. */
 export const emptyRequest = z.strictObject({});
 
+/** A body of nothing but mistakes is not answered with all of them. */
+const ISSUES_MAX = 25;
+
 export interface RequestIssue {
   /** The path of the field, dots between its parts; empty for the body as a whole. */
   readonly param: string;
@@ -80,7 +78,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unk
   if (hidden !== null) return { ok: false, issues: [{ param: hidden, message: `${hidden} is not allowed` }] };
   const result = schema.safeParse(body);
   if (result.success) return { ok: true, value: result.data };
-  const [first, ...rest] = result.error.issues.flatMap(issuesOf);
+  const [first, ...rest] = result.error.issues.flatMap(issuesOf).slice(0, ISSUES_MAX);
   return { ok: false, issues: [first ?? { param: '', message: 'The body cannot be used' }, ...rest] };
 }
 
@@ -102,7 +100,7 @@ function issuesOf(issue: z.core.$ZodIssue): readonly RequestIssue[] {
 /** zod leaves the key `__proto__` of a map out without a word; a client should hear of it. Our bodies are two levels deep. */
 function prototypeKey(body: unknown): string | null {
   if (typeof body !== 'object' || body === null) return null;
-  for (const [name, child] of Object.entries(body)) {
+  for (const [name, child] of Object.entries(body as Record<string, unknown>)) {
     if (typeof child === 'object' && child !== null && Object.hasOwn(child, '__proto__')) return `${name}.__proto__`;
   }
   return null;

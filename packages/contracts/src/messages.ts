@@ -2,7 +2,7 @@ import type { Command, CommandData, EventData, EventType, Expire, IntentEvent, I
 import { INTENT_STATUSES, PAYMENT_TERMS, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
-import { accountId, address, baseUnits, chainId, commandId, instant, intentId, reference, text, tokenAddress, toJson, transactionHash, ttlSeconds } from './scalars.ts';
+import { accountId, address, baseUnits, chainId, commandId, instant, intentId, isWithin, reference, text, tokenAddress, toJson, transactionHash, ttlSeconds } from './scalars.ts';
 
 /** W3C trace context and the id of the HTTP request that began it all; observations begin their own. */
 export const trace = z.object({
@@ -13,7 +13,7 @@ export type Trace = z.infer<typeof trace>;
 
 const none = z.object({});
 const createData = z.object({
-  idempotencyKey: text.max(255).nullable(),
+  idempotencyKey: text.refine((key) => isWithin(key, 255)).nullable(),
   chain: chainId,
   token: text.max(64),
   tokenAddress,

@@ -2,7 +2,10 @@ import type { AccountId, Address, ChainId, CommandId, IntentId, Reference, Token
 import { z } from 'zod';
 
 /** No NUL and no half of a surrogate pair: Postgres refuses both, and an event that cannot be projected would hold up its partition for ever. */
-const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+
+/** Counted in characters, not in halves of surrogate pairs; the quick look first. */
+export const isWithin = (value: string, max: number): boolean => value.length <= max || [...value].length <= max;
 
 /** Text that Postgres can hold, in a column and in jsonb. */
 export const text = z.string().refine(isStorable, 'must be text that can be stored');

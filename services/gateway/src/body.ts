@@ -33,11 +33,11 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** The reader's errors carry a type. */
-function asBodyError(error: unknown): unknown {
+function asBodyError(error: unknown): Error {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return new ApiError('request.too_large', { cause: error });
   if (type === 'encoding.unsupported') return new ApiError('request.unsupported_media_type', { cause: error });
   // The client went away, or said another length than it sent: nobody, or nobody sound, reads the answer.
   if (type === 'request.aborted' || type === 'request.size.invalid') return new ApiError('request.malformed_json', { cause: error });
-  return error;
+  return error instanceof Error ? error : new Error('the body cannot be read', { cause: error });
 }

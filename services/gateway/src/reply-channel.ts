@@ -18,6 +18,7 @@ export class ReplyChannel {
   readonly #listener: ReplyListener;
   readonly #log: Logger;
   #listening = false;
+  #absent = false;
 
   /** @param gatewayId unique to this process: nobody else listens on its channel */
   constructor(redisUrl: string, gatewayId: string, listener: ReplyListener, log: Logger) {
@@ -34,7 +35,7 @@ export class ReplyChannel {
     });
     this.#redis.on('ready', () => void this.#subscribe());
     this.#redis.on('close', () => this.#lose());
-    this.#redis.on('error', (error) => log.debug({ err: error }, 'redis is away'));
+    this.#redis.on('error', (error) => this.#complain(error));
     this.#redis.on('message', (_channel, text) => this.#hear(text));
   }
 
@@ -57,6 +58,7 @@ export class ReplyChannel {
     try {
       await this.#redis.subscribe(this.name);
       this.#listening = true;
+      this.#absent = false;
       this.#log.info('listening for replies');
     } catch (error) {
       // The connection went again, and with it comes another `ready`; or Redis refuses, which a new connection may mend.
@@ -65,10 +67,16 @@ export class ReplyChannel {
     }
   }
 
+  /** Once an absence: every try to connect again ends here. */
+  #complain(error: Error): void {
+    if (this.#absent) return;
+    this.#absent = true;
+    this.#log.warn({ err: error }, 'redis is away: outcomes are read from the database');
+  }
+
   #lose(): void {
     if (!this.#listening) return;
     this.#listening = false;
-    this.#log.warn('replies are not heard: outcomes are read from the database');
     this.#listener.lost();
   }
 

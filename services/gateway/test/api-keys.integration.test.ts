@@ -84,6 +84,6 @@ describe('API keys', () => {
     const { key } = await createKey(database, { accountId, livemode: false, scope: 'payer' });
     const payer = await new ApiKeys(database).holder(`Bearer ${key}`);
     expect(() => requireScope(payer, 'payer')).not.toThrow();
-    expect(() => requireScope(payer, 'full')).toThrow(expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }) as Error);
+    expect(() => requireScope(payer, 'full')).toThrow(expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }));
   });
 });

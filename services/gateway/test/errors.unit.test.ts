@@ -3,7 +3,7 @@ import { RpcUnavailableError } from '@pf/chains';
 import { errorResponse } from '@pf/contracts';
 import type { IntentId, Refusal } from '@pf/domain';
 import { LogUnavailableError } from '@pf/event-log';
-import { ApiError, asApiError, validationFailed } from '../src/api-error.ts';
+import { type ApiError, asApiError, validationFailed } from '../src/api-error.ts';
 import { refused } from '../src/refusals.ts';
 
 const intentId = 'pi_G8qqJ3s1Gp4WAAPrB11gC' as IntentId;

@@ -47,6 +47,13 @@ describe('two gateways before one log', () => {
     expect((await clients[1].get(body.intent.id)).body).toEqual(body);
   });
 
+  it('takes texts as long as the contract says, whatever their alphabet', async () => {
+    const request = { ...good, idempotencyKey: '🪙'.repeat(255), metadata: { ['ключ'.repeat(10)]: '値'.repeat(500) } };
+    const { status, body } = await clients[0].create(request);
+    expect([status, body.intent]).toMatchObject([201, { idempotencyKey: request.idempotencyKey, metadata: request.metadata }]);
+    expect((await clients[1].create(request)).status).toBe(200);
+  });
+
   it('routes a live chain and a live token’s address to the testnet under a test key', async () => {
     const { body } = await clients[0].create({ ...good, chain: 'eip155:8453', token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' });
     expect(body.intent).toMatchObject({ chain: 'eip155:84532', token: 'USDC', tokenAddress: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', livemode: false });
@@ -80,8 +87,8 @@ describe('two gateways before one log', () => {
 
   it('takes bodies as JSON in UTF-8, and where none is needed none', async () => {
     const { id } = (await clients[0].create(good)).body.intent;
-    const post = async (body: string | Uint8Array, headers: Record<string, string>, to = '/intents') => {
-      const response = await fetch(`${gateways[0].url}/v1${to}`, { method: 'POST', headers: { authorization: `Bearer ${cluster.apiKeys.test}`, ...headers }, body: body as BodyInit });
+    const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, to = '/intents') => {
+      const response = await fetch(`${gateways[0].url}/v1${to}`, { method: 'POST', headers: { authorization: `Bearer ${cluster.apiKeys.test}`, ...headers }, body });
       return [response.status, ((await response.json()) as { error?: { code: string } }).error?.code];
     };
     const json = { 'content-type': 'application/json' };
@@ -92,6 +99,7 @@ describe('two gateways before one log', () => {
     expect(await post(Uint8Array.of(0x7b, 0xff, 0x7d), json)).toEqual([400, 'request.malformed_json']);
     expect(await post('{"chain":', json)).toEqual([400, 'request.malformed_json']);
     expect(await post('['.repeat(60_000), json)).toEqual([400, 'request.malformed_json']);
+    expect(await post(`{"metadata":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, json)).toEqual([400, 'request.validation_failed']);
     expect(await post(`{"x":"${'x'.repeat(65_536)}"}`, json)).toEqual([413, 'request.too_large']);
     expect(await post(`{"amount":"1",${JSON.stringify(good).slice(1)}`, json)).toEqual([201, undefined]);
     expect(await post('', json, `/intents/${id}/detected`)).toEqual([200, undefined]);

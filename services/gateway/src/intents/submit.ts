@@ -1,4 +1,4 @@
-import type { ChainAdapter, SignedTransaction, Submitted } from '@pf/chains';
+import { type ChainAdapter, RpcUnavailableError, type SignedTransaction, type Submitted } from '@pf/chains';
 import { submitIntentRequest } from '@pf/contracts';
 import { SignedTransactions } from '@pf/database';
 import { type Address, type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
@@ -51,8 +51,7 @@ export const submitIntent = (parts: Parts): Endpoint => ({
     const hash = hashOf(submitted);
     const earlier = submissionOf(intent, hash);
     if (hasMovedOn(intent, hash, earlier)) {
-      // Harmless, and perhaps of use; the answer does not hang on what the nodes say.
-      if (earlier?.status === 'live' && submitted.kind === 'signed') await adapter.broadcast(submitted.transaction);
+      if (earlier?.status === 'live' && submitted.kind === 'signed') await broadcastAgain(adapter, submitted.transaction);
       return { status: 200, body: { intent: view(intent), txSignature: hash } };
     }
     const payment = earlier?.status === 'live' ? await repeat(submit, earlier) : await begin(submit);
@@ -110,6 +109,16 @@ async function repeat({ adapter, kept, intent, submitted }: Submit, { hash, send
   if (submitted.kind === 'signed') return { prepared, signed: submitted.transaction, isOut: false };
   const raw = (await kept.find(intent.chain, [hash])).get(hash);
   return raw ? { prepared, signed: { hash, raw }, isOut: false } : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
+}
+
+/** Harmless, and perhaps of use; the answer does not hang on what the nodes say. */
+async function broadcastAgain(adapter: ChainAdapter, signed: SignedTransaction): Promise<void> {
+  try {
+    await adapter.broadcast(signed);
+  } catch (error) {
+    // The watcher does it too, until it has landed.
+    if (!(error instanceof RpcUnavailableError)) throw error;
+  }
 }
 
 async function fetchSent(adapter: ChainAdapter, hash: TransactionHash): Promise<SignedTransaction> {
