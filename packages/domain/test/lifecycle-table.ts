@@ -46,6 +46,7 @@ const PAID = ['pending', 'confirmed', 'finalized'] as const;
 const NOT_CREATED = [...PAID, 'expired', 'failed', 'cancelled'] as const;
 const live = [happened.created(), happened.prepared(FIRST)];
 const builtOnce = [happened.created(), happened.built()];
+const sentByCarol = [...builtOnce, happened.prepared(FIRST, { sender: CAROL })];
 
 const withKey = (state: IntentStatus): readonly Told[] => [happened.created({ idempotencyKey: 'order 7' }), ...HISTORY[state].slice(1)];
 const newOne = about(SUCCESSOR, gateway.create());
@@ -135,6 +136,8 @@ export const COMMAND_ROWS: readonly Row[] = [
         { if: 'another was first, for another fulfiller', given: builtOnce, when: gateway.recordBuild({ fulfiller: CAROL }), refused: 'build.superseded' },
         { if: 'a submission is live, for its sender', given: [...builtOnce, happened.prepared(FIRST)], when: gateway.recordBuild({ replaces: 2, blob: 'second' }) },
         { if: 'a submission is live, for another', given: [...builtOnce, happened.prepared(FIRST)], when: gateway.recordBuild({ replaces: 2, fulfiller: CAROL }), refused: 'intent.submission_in_progress' },
+        { if: 'a submission is live, of another, and the build is for this one', given: sentByCarol, refused: 'intent.submission_in_progress' },
+        { if: 'a submission is live, for its sender, and the build is for another', given: sentByCarol, when: gateway.recordBuild({ fulfiller: CAROL, replaces: 2 }), refused: 'intent.submission_in_progress' },
         { if: 'a submission is live, and its sender never built', given: live, refused: 'intent.submission_in_progress' },
         { if: 'another fulfiller, with direction send', given: send, when: gateway.recordBuild({ fulfiller: CAROL }), refused: 'request.validation_failed' },
       ],

@@ -111,10 +111,13 @@ describe('in every life of an intent', () => {
   });
 
   it('at most one submission is live, and a pending intent has one unless it is simulated', () => {
-    ofEveryLife(({ after }) => {
-      const claims = after.submissions.filter(isLive);
-      expect(claims.length).toBeLessThanOrEqual(1);
-      if (after.status === 'pending' && !after.simulated) expect(claims[0]?.hash).toBe(after.txSignature);
+    ofEveryLife(({ before, events }) => {
+      let intent = before;
+      for (const event of events.filter(({ intentId }) => intentId === before.id)) {
+        intent = evolve(intent, event);
+        expect(intent.submissions.filter(isLive).length).toBeLessThanOrEqual(1);
+      }
+      if (intent.status === 'pending' && !intent.simulated) expect(intent.submissions.find(isLive)?.hash).toBe(intent.txSignature);
     });
   });
 

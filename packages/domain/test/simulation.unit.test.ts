@@ -57,7 +57,9 @@ describe('a simulated intent', () => {
     for (const history of [open, open.slice(0, 2), done, [...done, simulated.finalized(SYNTHETIC)]]) {
       given(...history).when(watcher.landed(UNKNOWN)).then(extraPayment(UNKNOWN)).when(watcher.landedForGood(UNKNOWN)).thenNothing();
     }
-    given(created(), simulated.expired(false)).when(watcher.landed(UNKNOWN)).then(extraPayment(UNKNOWN));
+    for (const ended of ['expired', 'cancelled', 'failed'] as const) {
+      given(created()).when(gateway.simulate(ended)).when(watcher.landed(UNKNOWN)).then(extraPayment(UNKNOWN)).showing({ state: ended });
+    }
     given(...open).when(watcher.landed(UNKNOWN, { amount: 1n })).then(mismatchedPayment(UNKNOWN, { amount: 1n }, 'amount'));
   });
 

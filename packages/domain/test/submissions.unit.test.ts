@@ -3,8 +3,8 @@ import type { IntentId, PreparedTransaction, SubmissionStatus } from '@pf/domain
 import type { Outcome } from '../../testing/src/given.ts';
 import { given } from '../../testing/src/given.ts';
 import { built, created, dropped, failed, pending, prepared, refused, retryRequired } from '../../testing/src/happened.ts';
-import { gateway, watcher } from '../../testing/src/inputs.ts';
-import { ALICE, BOB, CAROL, FIRST, SECOND, signed } from '../../testing/src/samples.ts';
+import { gateway, owner, watcher } from '../../testing/src/inputs.ts';
+import { ALICE, BOB, CAROL, FIRST, SECOND, signed, STORY_BEGINS, TTL_SECONDS } from '../../testing/src/samples.ts';
 
 const statuses = (outcome: Outcome, id?: IntentId): readonly SubmissionStatus[] => outcome.intent(id).submissions.map(({ status }) => status);
 
@@ -77,6 +77,16 @@ describe('a submission', () => {
 
   it('that is dropped before anybody heard of its broadcast frees the intent, and its build is dead too', () => {
     given(created(), built(), prepared(FIRST)).when(watcher.dropped(FIRST)).then(dropped(FIRST)).knowing({ build: null }).showing({ retryRequired: false }).when(gateway.cancel()).showing({ state: 'cancelled' });
+  });
+
+  it('that is dropped asks nobody to sign again once the intent has expired', () => {
+    given(created(), prepared(FIRST), pending(FIRST), retryRequired(FIRST)).when(owner.expire(), STORY_BEGINS + TTL_SECONDS * 1000).showing({ state: 'expired', retryRequired: false });
+  });
+
+  it('that was released and lands while another is live never makes two of them live', () => {
+    const other = { sender: CAROL };
+    const onItsWay = given(created(), prepared(FIRST), refused(FIRST), prepared(SECOND, other), pending(FIRST)).when(watcher.lost(FIRST));
+    expect(statuses(onItsWay)).toEqual(['released', 'live']);
   });
 
   it('that reverts unseen passes pending on its way to failed', () => {
