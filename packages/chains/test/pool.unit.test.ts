@@ -65,13 +65,13 @@ describe('a pool of upstreams', () => {
     expect(await count(pool)).toBe(2n);
   });
 
-  it('does not let a hanging upstream delay the questions after the first', async () => {
+  it('does not let a hanging upstream delay the questions after the first one', async () => {
     const pool = over(first.url, second.url);
     first.fault = { kind: 'hang' };
     await count(pool);
-    const began = performance.now();
-    for (let n = 0; n < 5; n += 1) expect(await count(pool)).toBe(2n);
-    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS);
+    first.calls.clear();
+    expect(await count(pool)).toBe(2n);
+    expect(first.calls.size).toBe(0);
   });
 
   it('comes back to an upstream that has recovered', async () => {
