@@ -22,6 +22,8 @@ runService('watcher', async (service) => {
     NETWORKS: variables.list,
     /** How long an intent is watched after it was settled, failed, expired or cancelled. */
     WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
+    /** How long after a watcher was killed another takes its networks over. */
+    WATCH_LEASE_SECONDS: z.coerce.number().min(1).max(300).default(10),
     HOST: variables.host,
     HEALTH_PORT: variables.port,
   });
@@ -50,7 +52,7 @@ runService('watcher', async (service) => {
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
     const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.rebroadcastAfterMs, child);
-    return new NetworkWatch({ observer, sets, watches, publisher, rebroadcaster, log: child });
+    return new NetworkWatch({ observer, sets, watches, publisher, rebroadcaster, leaseMs: config.WATCH_LEASE_SECONDS * 1_000, log: child });
   });
   const stop = new AbortController();
   const ended = Promise.all(running.map((watch) => watch.run(stop.signal).catch((error: unknown) => service.crash(error instanceof Error ? error : new Error(String(error))))));

@@ -11,7 +11,6 @@ import { settledWithin } from './settled-within.ts';
 import { BrokenLogError, type WatchSets } from './watch-sets.ts';
 import type { WatchedIntents } from './watched-intents.ts';
 
-const LEASE_MS = 15_000;
 /** Between two looks of one that stands by: at random up to half as much again, so that several do not ask in step. */
 const STAND_BY_MS = 2_000;
 /** A step that saw nothing stores its cursor no more often than this: what it repeats after a crash is free of effect. */
@@ -27,6 +26,8 @@ export interface NetworkWatchParts {
   readonly watches: NetworkWatches;
   readonly publisher: Publisher;
   readonly rebroadcaster: Rebroadcaster;
+  /** How long the lease lasts without being renewed: so long nobody watches after a holder was killed. */
+  readonly leaseMs: number;
   readonly log: Logger;
 }
 
@@ -82,8 +83,8 @@ export class NetworkWatch {
 
   /** From standing by to the end of the lease, if there is one to be had. */
   async #term(stop: AbortSignal): Promise<void> {
-    const { watches, observer } = this.#parts;
-    const lease = await Lease.acquire(watches, observer.network.chain, this.#holder, LEASE_MS, this.#log);
+    const { watches, observer, leaseMs } = this.#parts;
+    const lease = await Lease.acquire(watches, observer.network.chain, this.#holder, leaseMs, this.#log);
     this.#progress();
     if (!lease) {
       this.#status = { role: 'standby', head: null, behind: null, watched: null, problem: null };

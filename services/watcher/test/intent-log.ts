@@ -1,12 +1,12 @@
 import { encodeEvent, encodeIntent, EVENT_SCHEMA_VERSION, eventIdOf, partitionOf } from '@pf/contracts';
-import { type EventData, type EventType, evolve, type IntentEvent, type IntentId, type PaymentIntent, view } from '@pf/domain';
+import { type EventData, type EventType, evolve, type Instant, type IntentEvent, type IntentId, type PaymentIntent, view } from '@pf/domain';
 import type { Cluster } from '@pf/testing';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 
 /** Writes intent.events as the writer would, and its projection where a test asks for it. */
 export interface IntentLog {
-  /** Appends an intent's next event; resolves with the intent after it. */
-  append<Type extends EventType>(id: IntentId, type: Type, data: EventData[Type]): Promise<PaymentIntent>;
+  /** Appends an intent's next event, at that time or now; resolves with the intent after it. */
+  append<Type extends EventType>(id: IntentId, type: Type, data: EventData[Type], at?: Instant): Promise<PaymentIntent>;
   /** As append, but the log never gets it. */
   withhold<Type extends EventType>(id: IntentId, type: Type, data: EventData[Type]): PaymentIntent;
   /** Appends what nobody can read. */
@@ -28,9 +28,9 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
     if (!intent) throw new Error(`nothing was appended for ${id}`);
     return intent;
   };
-  const next = (id: IntentId, type: EventType, data: EventData[EventType]): { event: IntentEvent; intent: PaymentIntent } => {
+  const next = (id: IntentId, type: EventType, data: EventData[EventType], at = Date.now()): { event: IntentEvent; intent: PaymentIntent } => {
     const before = intents.get(id);
-    const event = { type, data, intentId: id, version: (before?.version ?? 0) + 1, at: Date.now() } as unknown as IntentEvent;
+    const event = { type, data, intentId: id, version: (before?.version ?? 0) + 1, at } as unknown as IntentEvent;
     const intent = evolve(before, event);
     intents.set(id, intent);
     return { event, intent };
@@ -39,8 +39,8 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
     await producer.send({ topic: `${cluster.prefix}intent.events`, acks: -1, messages: [{ key, partition, value }] });
   };
   return {
-    async append(id, type, data) {
-      const { event, intent } = next(id, type, data);
+    async append(id, type, data, at) {
+      const { event, intent } = next(id, type, data, at);
       const envelope = {
         eventId: eventIdOf(id, event.version),
         type,

@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Anvil, type Cluster, type Instance, readBackingStack, startAnvil, startCluster, until } from '@pf/testing';
+import { z } from 'zod';
+import { type IntentLog, openIntentLog } from './intent-log.ts';
+import { Payer, request } from './payer.ts';
+import { observed } from './watching.ts';
+
+const status = z.object({ networks: z.object({ 'base-sepolia': z.looseObject({ role: z.string(), head: z.string().nullable() }) }) });
+
+describe('watcher processes', () => {
+  const stack = readBackingStack();
+  const running: Instance[] = [];
+  let cluster: Cluster;
+  let chain: Anvil;
+  let writer: IntentLog;
+  beforeAll(async () => {
+    [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
+    writer = await openIntentLog(cluster, stack.kafka);
+  }, 60_000);
+  afterEach(async () => {
+    for (const instance of running) instance.kill('SIGKILL');
+    await Promise.all(running.splice(0).map(({ exited }) => exited));
+    // As if their leases had run out.
+    await cluster.database.sql.query('UPDATE service.network_watches SET holder = NULL, expires_at = NULL');
+  });
+  afterAll(async () => {
+    await writer.close();
+    await chain.stop();
+    await cluster.close();
+  });
+
+  /** @param leaseSeconds short, where a test waits until it has run out */
+  async function start(leaseSeconds = 5): Promise<Instance> {
+    const instance = await cluster.start('watcher', { env: { RPC_BASE_SEPOLIA: chain.rpcUrl, WATCH_LEASE_SECONDS: String(leaseSeconds) } });
+    running.push(instance);
+    return instance;
+  }
+  const isActive = async ({ url }: Instance): Promise<boolean> => {
+    const { networks } = status.parse(await (await fetch(`${url}/readyz`)).json());
+    return networks['base-sepolia'].role === 'active' && networks['base-sepolia'].head !== null;
+  };
+  const active = (instance: Instance): Promise<true> => until('the watcher to be active', () => isActive(instance), 30_000);
+  async function pair(leaseSeconds?: number): Promise<{ holder: Instance; other: Instance }> {
+    const holder = await start(leaseSeconds);
+    await active(holder);
+    const other = await start(leaseSeconds);
+    expect([await isActive(holder), await isActive(other)]).toEqual([true, false]);
+    return { holder, other };
+  }
+
+  it('find what landed while none was running', async () => {
+    const watcher = await start();
+    await active(watcher);
+    const [known, unknown] = [await request(writer, chain), await request(writer, chain)];
+    await new Payer(chain, 0).pay(known);
+    await observed(cluster, known.id, 'landed', 'confirmed');
+    watcher.kill('SIGKILL');
+    await watcher.exited;
+    const hash = await new Payer(chain, 1).pay(unknown);
+    const later = await request(writer, chain);
+    await chain.mine(3);
+
+    await cluster.database.sql.query('UPDATE service.network_watches SET expires_at = now()');
+    await active(await start());
+    expect((await observed(cluster, unknown.id, 'landed', 'confirmed')).data.hash).toBe(hash);
+    await new Payer(chain, 2).pay(later);
+    await observed(cluster, later.id, 'landed', 'confirmed');
+  }, 90_000);
+
+  it('take over at once from one that is asked to stop, which exits in order', async () => {
+    const { holder, other } = await pair(300);
+    holder.kill('SIGTERM');
+    await active(other);
+    expect((await holder.exited).code).toBe(0);
+  }, 60_000);
+
+  it('take over from one that was killed when its lease has run out, and miss nothing', async () => {
+    const { holder, other } = await pair();
+    const intent = await request(writer, chain);
+    holder.kill('SIGKILL');
+    const hash = await new Payer(chain, 3).pay(intent);
+    await active(other);
+    expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
+  }, 90_000);
+
+  it('give way when they wake up after another has taken over', async () => {
+    const { holder, other } = await pair();
+    holder.kill('SIGSTOP');
+    await active(other);
+    holder.kill('SIGCONT');
+    await until('the former holder to stand by', async () => !(await isActive(holder)));
+    const intent = await request(writer, chain);
+    await new Payer(chain, 4).pay(intent);
+    await observed(cluster, intent.id, 'landed', 'confirmed');
+    expect([await isActive(holder), await isActive(other)]).toEqual([false, true]);
+  }, 90_000);
+
+  it('refuse to start for a network without an upstream, and name the variable', async () => {
+    const instance = await cluster.start('watcher', { env: { NETWORKS: 'eip155:84532,eip155:4217' }, wait: false });
+    expect((await instance.exited).code).toBe(78);
+  }, 30_000);
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SignedTransactions } from '@pf/database';
+import type { Landing, TransactionHash, Transfer } from '@pf/domain';
+import { LogUnavailableError, type Publisher } from '@pf/event-log';
+import { type Anvil, type Cluster, readBackingStack, startAnvil, startCluster, until } from '@pf/testing';
+import { type IntentLog, openIntentLog } from './intent-log.ts';
+import { Payer, request, type Requested } from './payer.ts';
+import { observationsOf, observed, startWatching, type Watching } from './watching.ts';
+
+const LONG_AGO_MS = 60_000;
+
+describe('a watcher of Base', () => {
+  const stack = readBackingStack();
+  let cluster: Cluster;
+  let chain: Anvil;
+  let writer: IntentLog;
+  let watching: Watching;
+  /** While true, the log takes nothing that the watcher publishes. */
+  let logAway = false;
+  let refused = 0;
+  const through = (publisher: Publisher): Publisher => ({
+    publish: async (...record) => {
+      if (logAway) {
+        refused += 1;
+        throw new LogUnavailableError('cut by the test');
+      }
+      return publisher.publish(...record);
+    },
+    close: () => publisher.close(),
+  });
+
+  beforeAll(async () => {
+    [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
+    writer = await openIntentLog(cluster, stack.kafka);
+    // Nobody listens there: a network in trouble beside the one that is tested.
+    watching = await startWatching(cluster, { 'eip155:8453': 'http://127.0.0.1:9', [chain.caip2]: chain.rpcUrl }, through);
+  }, 60_000);
+  afterAll(async () => {
+    await watching.stop();
+    await writer.close();
+    await chain.stop();
+    await cluster.close();
+  });
+
+  const confirm = (intent: Requested, hash: TransactionHash, transfer: Transfer): Promise<unknown> =>
+    writer.append(intent.id, 'intent.confirmed', { hash, fulfiller: transfer.from, landing: { hash, transfer } satisfies Landing, late: null, simulated: false });
+  async function prepare(intent: Requested, payer: Payer, keep: boolean, at = Date.now()): Promise<{ raw: Uint8Array; hash: TransactionHash }> {
+    const { prepared, raw } = await payer.sign(intent);
+    if (keep) await new SignedTransactions(cluster.database).keep({ intentId: intent.id, chain: intent.terms.chain, hash: prepared.hash, bytes: raw });
+    await writer.append(intent.id, 'submission_prepared', { transaction: prepared, attempts: 1 }, at);
+    return { raw, hash: prepared.hash };
+  }
+
+  it('finds a payment that a wallet sent by itself, by its reference, and says when it is confirmed and when it is final', async () => {
+    const intent = await request(writer, chain);
+    const payer = new Payer(chain, 0);
+    const hash = await payer.pay(intent);
+    const confirmed = await observed(cluster, intent.id, 'landed', 'confirmed');
+    expect(confirmed.data).toMatchObject({ hash, transfer: { from: payer.address, to: intent.terms.requestor, amount: intent.terms.amount, reference: intent.terms.reference } });
+    await confirm(intent, hash, confirmed.data.transfer);
+    await observed(cluster, intent.id, 'landed', 'finalized');
+    expect((await observationsOf(cluster, intent.id)).map(({ trace }) => trace)).not.toContainEqual({ requestId: expect.anything() });
+  }, 60_000);
+
+  it('keeps the bytes of a payment that was not submitted here, as long as it is not final', async () => {
+    const intent = await request(writer, chain);
+    const hash = await new Payer(chain, 1).pay(intent);
+    const { data } = await observed(cluster, intent.id, 'landed', 'confirmed');
+    await confirm(intent, hash, data.transfer);
+    await until('the bytes to be kept', async () => (await new SignedTransactions(cluster.database).find(intent.terms.chain, [hash])).has(hash));
+  }, 60_000);
+
+  it('sees a submitted transaction revert', async () => {
+    const intent = await request(writer, chain, 10n ** 15n);
+    const payer = new Payer(chain, 2);
+    const { raw, hash } = await prepare(intent, payer, true);
+    await payer.send(raw);
+    expect((await observed(cluster, intent.id, 'reverted')).data.hash).toBe(hash);
+  }, 60_000);
+
+  it('says of a transaction that it was dropped once its nonce is used, and not before', async () => {
+    const intent = await request(writer, chain);
+    const payer = new Payer(chain, 3);
+    const { hash } = await prepare(intent, payer, false);
+    const [other, otherPayer] = [await request(writer, chain), new Payer(chain, 4)];
+    await otherPayer.pay(other);
+    await observed(cluster, other.id, 'landed', 'confirmed');
+    expect(await observationsOf(cluster, intent.id)).toEqual([]);
+
+    await payer.burnNonce();
+    expect((await observed(cluster, intent.id, 'dropped', undefined, 60_000)).data.hash).toBe(hash);
+  }, 90_000);
+
+  it('broadcasts what was prepared and never sent, and finds it on chain', async () => {
+    const intent = await request(writer, chain);
+    const { hash } = await prepare(intent, new Payer(chain, 5), true, Date.now() - LONG_AGO_MS);
+    expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
+  }, 60_000);
+
+  it('broadcasts again what a reorganisation took away, and finds it in its new block', async () => {
+    const intent = await request(writer, chain);
+    const payer = new Payer(chain, 6);
+    const { raw, hash } = await prepare(intent, payer, true);
+    await payer.send(raw);
+    const first = await observed(cluster, intent.id, 'landed', 'confirmed');
+    await confirm(intent, hash, first.data.transfer);
+    const depth = BigInt(await chain.rpc<string>('eth_blockNumber')) - first.data.transfer.block + 1n;
+    await chain.rpc('anvil_reorg', Number(depth), []);
+    await observed(cluster, intent.id, 'lost');
+    await writer.append(intent.id, 'confirmation_lost', { hash });
+    const again = await until('it to land again', async () => (await observationsOf(cluster, intent.id)).find((one) => one.type === 'landed' && one.data.transfer.blockHash !== first.data.transfer.blockHash), 30_000);
+    expect(again.data.hash).toBe(hash);
+  }, 90_000);
+
+  it('loses no observation when the log goes away between the scan and the publish, and does not move on without it', async () => {
+    const intent = await request(writer, chain);
+    logAway = true;
+    await new Payer(chain, 7).pay(intent);
+    const cursor = async (): Promise<unknown> => (await cluster.database.sql.query<{ cursor: unknown }>('SELECT cursor FROM service.network_watches WHERE chain = $1', [chain.caip2])).rows[0]?.cursor;
+    await until('a publish to be refused', () => refused > 0);
+    const before = await cursor();
+    await until('more of them', () => refused > 3);
+    expect(await cursor()).toEqual(before);
+    expect(await observationsOf(cluster, intent.id)).toEqual([]);
+    logAway = false;
+    await observed(cluster, intent.id, 'landed', 'confirmed');
+  }, 60_000);
+
+  it('is not held up by a network in trouble, and says which one that is', () => {
+    const [live, test] = [...watching.watches.values()].map(({ status }) => status);
+    expect(test).toMatchObject({ role: 'active', problem: null });
+    expect(live?.problem).toMatch(/no upstream of base answers/);
+  });
+});
