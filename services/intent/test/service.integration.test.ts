@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { type Cluster, readBackingStack, startCluster, until } from '@pf/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { create, PARTITIONS } from './messages.ts';
+import { Asker } from './running-writer.ts';
+
+// The machine may be busy with the rest of the stack.
+jest.setTimeout(60_000);
+
+let cluster: Cluster;
+let asker: Asker;
+const started: Service[] = [];
+
+interface Service {
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** What it has written, and its exit code. */
+  output(): string;
+  readonly exited: Promise<number | null>;
+}
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  asker = await Asker.open(cluster.log, cluster.database);
+});
+
+afterEach(async () => {
+  for (const { process, exited } of started.splice(0)) {
+    process.kill('SIGKILL');
+    await exited;
+  }
+});
+
+afterAll(async () => {
+  await asker.close();
+  await cluster.close();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The service as it is run, from its sources. */
+async function start(change: Record<string, string> = {}): Promise<Service> {
+  const [stack, port] = [readBackingStack(), await freePort()];
+  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', path.join(import.meta.dirname, '../src/main.ts')], {
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: cluster.databaseUrl,
+      REDIS_URL: stack.redis,
+      KAFKA_BROKERS: stack.kafka,
+      KAFKA_PARTITIONS: String(PARTITIONS),
+      KAFKA_PREFIX: cluster.prefix,
+      KAFKA_SESSION_TIMEOUT_MS: '1000',
+      HEALTH_PORT: String(port),
+      ...change,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const service = { process: child, url: `http://127.0.0.1:${port}`, output: () => output, exited: once(child, 'exit').then(([code]) => code as number | null) };
+  started.push(service);
+  return service;
+}
+const isReady = (service: Service) => until(`readiness: ${service.output()}`, async () => (await fetch(`${service.url}/readyz`)).ok, 30_000);
+
+describe('The intent service', () => {
+  it('is live and ready, answers, expires what is due, and leaves within moments when it is told to', async () => {
+    const service = await start();
+    await isReady(service);
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ok', checks: { kafka: 'ok', postgres: 'ok' } });
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+    const { intent } = await asker.ask(create({ ttlSeconds: 1 }));
+    await until('its expiry', async () => (await cluster.database.sql.query("SELECT FROM ledger.intents WHERE id = $1 AND status = 'expired'", [intent?.id])).rows.length === 1);
+
+    service.process.kill('SIGTERM');
+    const told = performance.now();
+    expect(await service.exited).toBe(0);
+    expect(performance.now() - told).toBeLessThan(10_000);
+    expect(service.output()).toContain('"outcome":"closed"');
+  });
+
+  it('hands over without losing a command: one instance leaves while another comes', async () => {
+    const first = await start();
+    await isReady(first);
+    const commands = Array.from({ length: 300 }, () => create());
+    let next = 0;
+    const client = async (): Promise<void> => {
+      for (let command = commands[next++]; command !== undefined; command = commands[next++]) await asker.ask(command);
+    };
+    const clients = Promise.all(Array.from({ length: 8 }, client));
+    const second = await start();
+    await isReady(second);
+    first.process.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+    await clients;
+    for (const { commandId } of commands) expect(asker.answersTo(commandId)[0]?.outcome.kind).toBe('accepted');
+  });
+
+  it('refuses to start where the cluster has other partitions than it was told', async () => {
+    const service = await start({ KAFKA_PARTITIONS: '4' });
+    expect(await service.exited).toBe(1);
+    expect(service.output()).toMatch(/partitions/);
+  });
+
+  it('refuses a configuration that lacks something, and names it', async () => {
+    const service = await start({ REDIS_URL: '' });
+    expect(await service.exited).toBe(78);
+    expect(service.output()).toMatch(/REDIS_URL: is not set/);
+  });
+});
