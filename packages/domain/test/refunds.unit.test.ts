@@ -96,6 +96,11 @@ describe('a released refund that lands late is confirmed, always', () => {
   const released = [...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, dropped(REFUNDING)), of(REFUND, expired(false)), refundReleased(REFUND)];
   const late = about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND)));
 
+  it('but a payment of other terms for it leaves its successor where it is', () => {
+    const less = { ...refundTransfer(REFUND), amount: 1n };
+    given(...released, ...refunded(SUCCESSOR)).when(about(REFUND, watcher.landed(UNKNOWN, less))).then(of(REFUND, mismatchedPayment(UNKNOWN, less, 'amount'))).showing({ refundedBy: SUCCESSOR });
+  });
+
   it('and linked again, where the original has no other', () => {
     given(...released)
       .when(late)

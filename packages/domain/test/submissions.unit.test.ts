@@ -4,7 +4,7 @@ import type { Outcome } from '../../testing/src/given.ts';
 import { given } from '../../testing/src/given.ts';
 import { built, created, dropped, failed, pending, prepared, refused, retryRequired } from '../../testing/src/happened.ts';
 import { gateway, owner, watcher } from '../../testing/src/inputs.ts';
-import { ALICE, BOB, CAROL, FIRST, SECOND, signed, STORY_BEGINS, TTL_SECONDS } from '../../testing/src/samples.ts';
+import { ALICE, BOB, CAROL, FIRST, SECOND, signed, STORY_BEGINS, TTL_SECONDS, UNKNOWN } from '../../testing/src/samples.ts';
 
 const statuses = (outcome: Outcome, id?: IntentId): readonly SubmissionStatus[] => outcome.intent(id).submissions.map(({ status }) => status);
 
@@ -19,6 +19,10 @@ describe('a submission', () => {
       .showing({ state: 'pending', txSignature: FIRST, fulfiller: BOB })
       .when(gateway.recordBroadcast(FIRST))
       .thenNothing();
+  });
+
+  it('of a transaction that has paid already, sent by the wallet itself, is no news', () => {
+    given(created()).when(watcher.landed(UNKNOWN)).when(gateway.prepare(UNKNOWN)).thenNothing().when(gateway.recordBroadcast(UNKNOWN)).thenNothing();
   });
 
   it('binds the intent to whoever signed, not to whom it was built for', () => {
