@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
 import { SetupError } from './say.mjs';
 
+/** What still runs when we end, by Ctrl-C or a failure beside it, ends with us. */
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill()));
+
 /**
  * Runs a program to its end, quietly.
  * @param {string} file
@@ -12,6 +16,8 @@ import { SetupError } from './say.mjs';
 export function run(file, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(child);
+    child.once('close', () => running.delete(child));
     let stdout = '';
     let all = '';
     child.stdout.on('data', (data) => ((stdout += data), (all += data)));

@@ -9,10 +9,10 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const out = terminal((text) => process.stderr.write(text));
 
 /** Resolves when a person or the bootstrap wants the stack to end. */
-const end = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+const end = new Promise<string>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
   // The bootstrap that started us is gone, and with it whoever could have pressed Ctrl-C.
-  process.once('disconnect', () => resolve());
+  process.once('disconnect', () => resolve('whoever started it is gone'));
 });
 /** Resolves when the bootstrap says so; without one, somebody has compiled before. */
 const compiled = process.connected

@@ -37,6 +37,7 @@ export function serviceParts(settings: Settings, addresses: BackingAddresses, se
       label,
       ports: [name],
       stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGKILL',
       // Services promise to be gone within 25 s.
       stopMs: 28_000,
       jsonLogs: true,

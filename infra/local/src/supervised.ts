@@ -116,7 +116,7 @@ export class Supervised {
       throw error;
     }
     // Nothing may come between its start and its being watched: a supervisor killed there would leave it running.
-    this.#around.guard.watch(pid, this.part.stopSignal);
+    this.#around.guard.watch(pid, this.part.orphanSignal);
     this.#child = child;
     child.once('exit', (code, signal) => this.#ended(pid, signal ?? `exit code ${code}`));
     this.#around.changed();

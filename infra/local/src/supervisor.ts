@@ -18,8 +18,8 @@ interface Order {
   readonly withServices: boolean;
   /** Resolves when our packages are compiled; backing parts do not wait for it. */
   readonly compiled: Promise<void>;
-  /** Resolves when somebody wants the stack to end. */
-  readonly end: Promise<void>;
+  /** Resolves with the reason when somebody wants the stack to end. */
+  readonly end: Promise<string>;
   /** Called when everything runs. */
   up(): void;
 }
@@ -54,7 +54,8 @@ export async function supervise({ settings, environment, terminal, withServices,
     group.push(part);
   };
   // Somebody does not want to wait for the start: what runs is ended, which makes the start fail.
-  const ended = end.then(() => {
+  const ended = end.then((why) => {
+    terminal.line(`\nStopping: ${why}`);
     if (phase === 'starting') for (const part of [...services, ...backing]) void part.stop();
     phase = 'ending';
   });
@@ -100,7 +101,6 @@ export async function supervise({ settings, environment, terminal, withServices,
       up();
     }
     await ended;
-    terminal.line('\nStopping');
     if (services.length > 0) await terminal.step('Services', () => stopAll(services));
     stopClocks();
     await terminal.step('Backing parts', () => stopAll(backing));

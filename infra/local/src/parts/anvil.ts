@@ -49,6 +49,7 @@ export function anvilPart(settings: Settings, chain: LocalChain): { part: Part; 
       label: chain.label,
       ports: [chain.port],
       stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGTERM',
       stopMs: 10_000,
       jsonLogs: false,
       async prepare() {

@@ -47,6 +47,7 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
       label: 'Kafka 4.3 (KRaft, one node)',
       ports: ['kafka', 'kafkaController'],
       stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGTERM',
       stopMs: 15_000,
       jsonLogs: false,
       async prepare() {

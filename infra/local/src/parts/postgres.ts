@@ -95,6 +95,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       ports: ['postgres'],
       // SIGINT is Postgres's "fast": roll back, write a checkpoint, go.
       stopSignal: 'SIGINT',
+      orphanSignal: 'SIGINT',
       stopMs: 15_000,
       jsonLogs: false,
       async prepare() {

@@ -34,6 +34,7 @@ export async function redisPart(settings: Settings): Promise<{ part: Part; url: 
       label: 'Redis',
       ports: ['redis'],
       stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGTERM',
       stopMs: 5000,
       jsonLogs: false,
       prepare: async () => void (await mkdir(folder, { recursive: true })),
