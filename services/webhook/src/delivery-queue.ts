@@ -43,8 +43,8 @@ export class DeliveryQueue {
     this.#options = options;
     // Adding jobs fails at once while Redis is away: the sweeper adds them later.
     this.#redis = new Redis(options.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS });
-    // The worker waits for Redis as long as it takes; a connection that says nothing for so long is dead.
-    this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null, socketTimeout: SILENCE_MS });
+    // The worker waits for Redis as long as it takes; a request that has no answer for so long is given up and made again.
+    this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null, commandTimeout: SILENCE_MS });
     for (const redis of [this.#redis, this.#workerRedis]) redis.on('error', (error) => options.log.warn({ err: error }, 'Redis cannot be reached'));
     this.#redis.on('ready', options.onReady);
     this.#queue = new Queue(NAME, {

@@ -16,7 +16,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     SECRETS_KEY: variables.secretsKey,
     WEBHOOK_ALLOW_PRIVATE_HOSTS: variables.flag,
   });
-  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'webhook', onError: (error) => log.warn({ err: error }, 'an idle database connection failed') });
+  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'webhook', maxConnections: 16, onError: (error) => log.warn({ err: error }, 'an idle database connection failed') });
   onShutdown('database', () => database.close());
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
   await eventLog.verifyTopics();

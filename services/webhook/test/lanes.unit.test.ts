@@ -5,7 +5,7 @@ import { Lanes } from '../src/lanes.ts';
 describe('a lane', () => {
   it('is never wider than it should be, and forgets nobody it turned away', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 3 }), fc.array(fc.constantFrom('a', 'b'), { maxLength: 30 }), async (scheduler, width, comers) => {
+      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 2 }), fc.array(fc.constantFrom('a', 'b'), { maxLength: 8 }), async (scheduler, width, comers) => {
         const lanes = new Lanes(width);
         const waiting = new Map<string, Set<number>>([['a', new Set()], ['b', new Set()]]);
         const running = new Map([['a', 0], ['b', 0]]);
@@ -20,18 +20,22 @@ describe('a lane', () => {
           await scheduler.schedule(Promise.resolve());
           const rows = waiting.get(lane) ?? new Set();
           const id = one ?? [...rows][0];
-          if (id === undefined || !rows.delete(id)) return false;
+          const found = id !== undefined && rows.delete(id);
+          // The answer of a database is older than its arrival.
+          await scheduler.schedule(Promise.resolve());
+          if (!found) return false;
           await make(lane);
           return true;
         };
         const all = comers.map(async (lane, id) => {
-          waiting.get(lane)?.add(id);
           await scheduler.schedule(Promise.resolve());
+          waiting.get(lane)?.add(id);
           await lanes.run(lane, () => claim(lane, id), () => claim(lane));
         });
         await scheduler.waitFor(Promise.all(all));
         expect([...waiting.values()].map((rows) => rows.size)).toEqual([0, 0]);
       }),
+      { numRuns: 2_000 },
     );
   });
 

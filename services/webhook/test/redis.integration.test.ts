@@ -54,14 +54,14 @@ describe('Redis', () => {
     expect(receiver.received).toHaveLength(0);
 
     await proxy.restore();
-    await until('it to arrive', () => receiver.received.length === 1, 30_000);
+    await until('it to arrive, before the next sweep', () => receiver.received.length === 1, 6_000);
     await until('Redis to be seen again', () => service.redisReady());
 
     await proxy.cut();
     await stage.emit(account.id);
     await until('the second to be written down', async () => (await stage.deliveries(account.id)).length === 2);
     await proxy.restore();
-    await until('it to arrive too', () => receiver.received.length === 2, 30_000);
+    await until('it to arrive too', () => receiver.received.length === 2, 6_000);
     expect(service.live()).toBe(true);
   }, 90_000);
 });
