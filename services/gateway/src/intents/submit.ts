@@ -77,9 +77,9 @@ function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submi
     case 'dropped':
       return true;
     case 'live':
+    case 'replaced':
       return intent.status !== 'created';
     case 'released':
-    case 'replaced':
       return false;
     default:
       return earlier.status satisfies never;
