@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
-import { programs } from './setup/programs.mjs';
+import { node as getNode, pnpm as getPnpm } from './setup/programs.mjs';
 import { redis } from './setup/redis.mjs';
 import { SetupError, say } from './setup/say.mjs';
 import { compile, generate, install } from './setup/workspace.mjs';
@@ -42,23 +42,24 @@ async function fetchBacking() {
   await Promise.all([process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }), process.env.REDIS_URL ? undefined : redis(tools)]);
 }
 
-/** @returns the place that Node 24 and everything below it runs in */
+/** Gets everything but our own packages compiled. @returns the place that Node 24 and everything below it runs in */
 async function prepare(command) {
-  return await oneAtATime(tools, async () => {
-    const workspace = async () => {
-      const { node, pnpm, path: PATH } = await programs(tools);
-      const place = { root, tools, node, pnpm, environment: { ...process.env, PATH } };
-      await install(place);
-      if (command.compiled !== 'never') await generate(place);
-      return place;
-    };
-    const wanted = [workspace(), command.backing ? fetchBacking() : undefined];
-    // Both come to an end before a failure of one is told, or the other would go on behind the message.
-    await Promise.allSettled(wanted);
-    const [place] = await Promise.all(wanted);
-    if (command.compiled === 'before') await compile(place);
-    return place;
-  });
+  const installed = async () => {
+    const pnpm = await getPnpm(tools);
+    await install({ root, tools, pnpm });
+    return pnpm;
+  };
+  const wanted = [getNode(tools), installed(), command.backing ? fetchBacking() : undefined];
+  // All come to an end before a failure of one is told, or the others would go on behind the message.
+  await Promise.allSettled(wanted);
+  const [node, pnpm] = await Promise.all(wanted);
+  const environment = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
+  return { root, tools, node, pnpm, environment };
+}
+
+async function build(place) {
+  await generate(place);
+  await compile(place);
 }
 
 /** Runs Node 24 in the foreground until it ends; signals reach it, and our own end does too, through the channel. */
@@ -93,8 +94,12 @@ if (!command) {
 }
 if (!existsSync(path.join(root, 'package.json'))) throw new Error(`${root} is not the repository.`);
 try {
-  const place = await prepare(command);
-  if (command.args) handOver(place, [...command.args, ...rest], async () => void (command.compiled === 'meanwhile' && (await compile(place))));
+  const place = await oneAtATime(tools, async () => {
+    const prepared = await prepare(command);
+    if (command.compiled === 'before') await build(prepared);
+    return prepared;
+  });
+  if (command.args) handOver(place, [...command.args, ...rest], async () => void (command.compiled === 'meanwhile' && (await oneAtATime(tools, () => build(place)))));
 } catch (error) {
   complain(error);
   // Whoever counts tests reads the last line.

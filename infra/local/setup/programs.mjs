@@ -1,41 +1,55 @@
-// Node 24 and pnpm, in .tools/programs: nothing on the machine is changed.
+// Node 24 and pnpm, in .tools: nothing on the machine is changed.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
 import { SetupError, step } from './say.mjs';
-import { digest, unlessDone } from './stamps.mjs';
+import { unlessDone } from './stamps.mjs';
 
 const NODE = '24';
 const PNPM = '10.34.9';
 
 /**
- * @param {string} tools
- * @returns {Promise<{ node: string, pnpm: string, path: string }>} the programs, and a PATH on which they come first
+ * One package from the npm registry in a folder of its own.
+ * @param {{ tools: string, name: string, spec: string, label: string, result: string, hint: string }} wanted
  */
-export async function programs(tools) {
-  const folder = path.join(tools, 'programs');
-  const modules = path.join(folder, 'node_modules');
-  const newEnough = Number(process.versions.node.split('.')[0]) >= Number(NODE);
-  // The package `node` would fetch this one in an install script, which newer npm does not run.
-  const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  const packages = [`pnpm@${PNPM}`, ...(newEnough ? [] : [`${platform}@${NODE}`])];
-  const node = newEnough ? process.execPath : path.join(modules, platform, 'bin', 'node');
-
+async function fetchPackage({ tools, name, spec, label, result, hint }) {
   await unlessDone({
     tools,
-    name: 'programs',
-    input: () => digest(...packages, process.arch),
-    result: newEnough ? path.join(modules, 'pnpm') : node,
+    name,
+    input: () => spec,
+    result,
     work: () =>
-      step(`pnpm ${PNPM}${newEnough ? '' : ` and Node ${NODE}, as this machine has ${process.versions.node}`}`, async () => {
+      step(label, async () => {
+        const folder = path.join(tools, name);
         mkdirSync(folder, { recursive: true });
-        await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', ...packages], { cwd: folder }).catch((error) => {
-          throw new SetupError(`${error.message}\n\nIs the npm registry reachable? With Node ${NODE} or newer on the PATH only pnpm is needed from it.`);
+        await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', spec], { cwd: folder }).catch((error) => {
+          throw new SetupError(`${error.message}\n\n${hint}`);
         });
       }),
   });
-  const entry = JSON.parse(readFileSync(path.join(modules, 'pnpm', 'package.json'), 'utf8')).bin.pnpm;
-  const bin = [path.dirname(node), path.join(modules, '.bin')];
-  if (!existsSync(node)) throw new SetupError(`${node} is missing. Remove ${tools} and try again.`);
-  return { node, pnpm: path.join(modules, 'pnpm', entry), path: [...bin, process.env.PATH].join(path.delimiter) };
+  if (!existsSync(result)) throw new SetupError(`${result} is missing. Remove ${tools} and try again.`);
+}
+
+/**
+ * @param {string} tools
+ * @returns {Promise<string>} pnpm's program, to be run with Node
+ */
+export async function pnpm(tools) {
+  const folder = path.join(tools, 'pnpm', 'node_modules', 'pnpm');
+  await fetchPackage({ tools, name: 'pnpm', spec: `pnpm@${PNPM}`, label: `pnpm ${PNPM}`, result: folder, hint: 'pnpm could not be fetched. Is the npm registry reachable?' });
+  return path.join(folder, JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).bin.pnpm);
+}
+
+/**
+ * @param {string} tools
+ * @returns {Promise<string>} the program of a Node that is new enough: the machine's own, or one of ours
+ */
+export async function node(tools) {
+  if (Number(process.versions.node.split('.')[0]) >= Number(NODE)) return process.execPath;
+  // The package `node` would fetch this one in an install script, which newer npm does not run.
+  const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const result = path.join(tools, 'node', 'node_modules', platform, 'bin', 'node');
+  const hint = `Node ${NODE} could not be fetched. Is the npm registry reachable? With Node ${NODE} or newer on the PATH none is fetched.`;
+  await fetchPackage({ tools, name: 'node', spec: `${platform}@${NODE}`, label: `Node ${NODE}, as this machine has ${process.versions.node}`, result, hint });
+  return result;
 }

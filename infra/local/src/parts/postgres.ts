@@ -78,7 +78,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
     await writeFile(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
     const command = as(binary('initdb'), [
       `--pgdata=${folder}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256',
-      '--encoding=UTF8', '--locale=C', '--no-instructions',
+      '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync',
     ]);
     if (command.user) {
       await chown(folder, command.user.uid, command.user.gid);
