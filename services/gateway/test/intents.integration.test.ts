@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { publicIntent } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
 import { type ApiClient, apiClient, type Cluster, type Instance, readWholeLog, stackFile, startCluster, until } from '@pf/testing';
+
+// Each request waits for a real pipeline, beside whatever else this machine does.
+jest.setTimeout(30_000);
 
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: REQUESTOR };
@@ -143,7 +146,7 @@ describe('two gateways before one log', () => {
     const { id } = answers[0]?.body.intent ?? { id: '' };
     expect((await deaf.cancel(id)).body.intent.state).toBe('cancelled');
     expect((await deaf.cancel(id)).body.error?.code).toBe('intent.invalid_state');
-  }, 30_000);
+  });
 
   it('loses no request when a gateway ends: kept connections are told before they are closed', async () => {
     const leaving = await cluster.start('gateway');
@@ -162,7 +165,7 @@ describe('two gateways before one log', () => {
     await Promise.all(workers);
     expect(new Set(answered)).toEqual(new Set([201]));
     expect(await leaving.exited).toEqual({ code: 0, signal: null });
-  }, 30_000);
+  });
 });
 
 describe('a gateway without a writer', () => {

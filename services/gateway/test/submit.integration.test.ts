@@ -1,8 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { findIntent, SignedTransactions } from '@pf/database';
 import type { AccountId, ChainId, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
 import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, startAnvil, startCluster } from '@pf/testing';
 import { type RpcProxy, rpcProxy } from './rpc-proxy.ts';
+
+// Each request waits for a real pipeline, beside whatever else this machine does.
+jest.setTimeout(30_000);
 
 const CHAIN = 'eip155:84532';
 
