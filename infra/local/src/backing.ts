@@ -1,15 +1,12 @@
-import path from 'node:path';
-import type { Guard } from './guard.ts';
 import type { Part } from './part.ts';
 import { anvilPart, type LocalChain } from './parts/anvil.ts';
 import { kafkaPart } from './parts/kafka.ts';
 import { postgresPart } from './parts/postgres.ts';
 import { redisPart } from './parts/redis.ts';
 import { startBlockClock } from './block-clock.ts';
-import type { Settings } from './settings.ts';
 import type { Stack, StackChain } from './stack.ts';
-import { Supervised } from './supervised.ts';
-import type { Terminal } from './terminal.ts';
+import { type Ground, superviseOn } from './ground.ts';
+import type { Supervised } from './supervised.ts';
 import { placeTokens, TOKENS, wallets } from './tokens.ts';
 
 /** Both Base networks: the testnet at its real pace, the live one slower, since it is used less and costs CPU all day. */
@@ -23,36 +20,19 @@ export type BackingAddresses = Pick<Stack, 'database' | 'redis' | 'kafka' | 'cha
 export interface Backing {
   readonly addresses: BackingAddresses;
   /** The local chains stand still from then on. */
-  stopClocks(): void;
-}
-
-interface Around {
-  readonly settings: Settings;
-  readonly guard: Guard;
-  readonly terminal: Terminal;
-  readonly environment: NodeJS.ProcessEnv;
-  /** Learns of every part as soon as it may run, so that an interrupted start can end it. */
-  started(part: Supervised): void;
-  changed(): void;
+  readonly stopClocks: () => void;
 }
 
 /**
  * Starts whatever the environment does not give, all at once.
  * @throws Error that says what could not be had
  */
-export async function startBacking(around: Around): Promise<Backing> {
-  const { settings, terminal } = around;
+export async function startBacking(ground: Ground): Promise<Backing> {
+  const { settings, terminal } = ground;
   const clocks: (() => void)[] = [];
 
   async function start(part: Part): Promise<Supervised> {
-    const supervised = new Supervised(part, {
-      logs: path.join(settings.data, 'logs'),
-      environment: around.environment,
-      guard: around.guard,
-      say: terminal.line,
-      changed: around.changed,
-    });
-    around.started(supervised);
+    const supervised = superviseOn(ground, part);
     const where = part.ports.map((name) => settings.ports[name])[0];
     await terminal.step(`${part.label} on 127.0.0.1:${where}`, () => supervised.start());
     return supervised;
@@ -95,7 +75,7 @@ export async function startBacking(around: Around): Promise<Backing> {
   const [databaseUrl, redisUrl, brokers, baseChain, baseLiveChain] = await Promise.all(wanted);
   return {
     addresses: { database: databaseUrl, redis: redisUrl, kafka: brokers, chains: { base: baseChain, baseLive: baseLiveChain } },
-    stopClocks() {
+    stopClocks: () => {
       for (const stopClock of clocks) stopClock();
     },
   };

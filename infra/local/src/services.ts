@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { BackingAddresses } from './backing.ts';
+import { type Ground, superviseOn } from './ground.ts';
 import type { Part } from './part.ts';
 import { type PortName, PORTS, type Settings } from './settings.ts';
 
@@ -14,7 +15,7 @@ const SERVICES = [
 ] as const satisfies readonly { name: PortName; label: string }[];
 
 /** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
-export function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
+function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
   const { base, baseLive } = addresses.chains;
   const shared = {
     DATABASE_URL: addresses.database,
@@ -50,4 +51,19 @@ export function serviceParts(settings: Settings, addresses: BackingAddresses, se
       ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) })).ok,
     };
   });
+}
+
+/**
+ * Starts all services at once and waits until each says that it is ready.
+ * @throws Error with the end of the log of one that is not
+ */
+export async function startServices(ground: Ground, addresses: BackingAddresses, secretsKey: string): Promise<void> {
+  const { settings, terminal } = ground;
+  const starts = serviceParts(settings, addresses, secretsKey).map((part) => {
+    const service = superviseOn(ground, part);
+    const where = part.ports.map((name) => settings.ports[name]).join(', ');
+    return terminal.step(`${part.label}, on 127.0.0.1:${where}`, () => service.start());
+  });
+  await Promise.allSettled(starts);
+  await Promise.all(starts);
 }

@@ -12,17 +12,17 @@ const chain = z.object({
 });
 export type StackChain = z.infer<typeof chain>;
 
-const account = z.object({
+export const stackAccount = z.object({
   accountId: z.string(),
   /** API keys in plain text. The only place where they are kept. */
   apiKeys: z.object({ test: z.string(), live: z.string() }),
   /** Of test mode. */
   webhookSecret: z.string(),
 });
-export type StackAccount = z.infer<typeof account>;
+export type StackAccount = z.infer<typeof stackAccount>;
 
 const stack = z.object({
-  ...account.partial().shape,
+  ...stackAccount.partial().shape,
   /** With `/v1`; absent while the API does not run. */
   baseUrl: z.string().optional(),
   database: z.string(),

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import type { WriteStream } from 'node:fs';
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,9 +20,9 @@ export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
   readonly guard: Guard;
   /** Tells a person. */
-  say(text: string): void;
+  readonly say: (text: string) => void;
   /** A program started or ended: what is written about process ids is stale. */
-  changed(): void;
+  readonly changed: () => void;
 }
 
 /** A program that is kept running: started, watched, started again a second after it died, stopped in order. */
@@ -124,7 +124,7 @@ export class Supervised {
     else await file.close();
   }
 
-  #copy(child: ChildProcess, log: ReturnType<typeof createWriteStream>): void {
+  #copy(child: ChildProcess, log: WriteStream): void {
     for (const stream of [child.stdout, child.stderr]) {
       if (!stream) continue;
       createInterface({ input: stream }).on('line', (line) => {

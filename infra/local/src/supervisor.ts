@@ -1,14 +1,14 @@
-import path from 'node:path';
 import { startBacking } from './backing.ts';
 import { startGuard } from './guard.ts';
 import { identify, takeOwnership } from './owner.ts';
 import { portsNeeded, requireFreePorts } from './ports.ts';
+import { prepareData } from './preparation.ts';
 import { secretsKeyOf } from './secrets-key.ts';
-import { serviceParts } from './services.ts';
+import { startServices } from './services.ts';
 import type { Settings } from './settings.ts';
-import { readStack, type Stack, stackFile, writeStack } from './stack.ts';
+import { readStack, type Stack, stackAccount, stackFile, writeStack } from './stack.ts';
 import { summary } from './summary.ts';
-import { Supervised } from './supervised.ts';
+import type { Supervised } from './supervised.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Order {
@@ -21,7 +21,7 @@ interface Order {
   /** Resolves with the reason when somebody wants the stack to end. */
   readonly end: Promise<string>;
   /** Called when everything runs. */
-  up(): void;
+  readonly up: () => void;
 }
 
 /**
@@ -36,6 +36,7 @@ export async function supervise({ settings, environment, terminal, withServices,
   let phase: 'starting' | 'up' | 'ending' = 'starting';
   let stack: Omit<Stack, 'pids'> | null = null;
   let writing = Promise.resolve();
+  const aborted = new AbortController();
 
   /** Process ids changed: write them where the next start and where scripts look. */
   function changed(): void {
@@ -58,6 +59,7 @@ export async function supervise({ settings, environment, terminal, withServices,
     terminal.line(`\nStopping: ${why}`);
     if (phase === 'starting') for (const part of [...services, ...backing]) void part.stop();
     phase = 'ending';
+    aborted.abort();
   });
 
   const guard = startGuard();
@@ -74,23 +76,12 @@ export async function supervise({ settings, environment, terminal, withServices,
     if (withServices) {
       await Promise.race([compiled, ended]);
       stillWanted();
-      const { createTopics, migrateDatabase, seedAccount } = await import('./platform.ts');
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
-      const prepared = await Promise.all([
-        terminal.step('Topics', () => createTopics(running.addresses)),
-        terminal
-          .step('Database: migrations', () => migrateDatabase(running.addresses))
-          .then(() => terminal.step('Database: an account with keys for test and live', () => seedAccount(running.addresses, secretsKey, former))),
-      ]);
-      stack = { ...stack, ...prepared[1] };
-      const logs = path.join(settings.data, 'logs');
-      await Promise.all(
-        serviceParts(settings, running.addresses, secretsKey).map(async (part) => {
-          const service = new Supervised(part, { logs, environment, guard, say: terminal.line, changed });
-          joins(services)(service);
-          await terminal.step(`${part.label}, on 127.0.0.1:${settings.ports[part.name as 'gateway']}`, () => service.start());
-        }),
-      );
+      const account = stackAccount.safeParse(former);
+      const { database, kafka } = running.addresses;
+      const prepared = await prepareData({ database, kafka, secretsKey, former: account.data ?? null }, environment, aborted.signal);
+      stack = { ...stack, ...prepared };
+      await startServices({ settings, environment, terminal, guard, changed, started: joins(services) }, running.addresses, secretsKey);
       stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1` };
     }
     changed();
@@ -101,7 +92,9 @@ export async function supervise({ settings, environment, terminal, withServices,
       up();
     }
     await ended;
-    if (services.length > 0) await terminal.step('Services', () => stopAll(services));
+    // The gateway first: a request that it has begun still gets its answer from the others.
+    const order = [services.filter(({ part }) => part.name === 'gateway'), services];
+    if (services.length > 0) await terminal.step('Services', async () => { for (const group of order) await stopAll(group); });
     stopClocks();
     await terminal.step('Backing parts', () => stopAll(backing));
   } finally {

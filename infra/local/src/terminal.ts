@@ -1,8 +1,8 @@
 /** What the supervisor says to the person at the terminal. Everything goes to stderr: stdout is for results. */
 export interface Terminal {
-  line(text: string): void;
+  readonly line: (text: string) => void;
   /** Runs a step; says what it did and how long it took, also when it failed. */
-  step<T>(label: string, work: () => Promise<T>): Promise<T>;
+  readonly step: <T>(label: string, work: () => Promise<T>) => Promise<T>;
 }
 
 /** @returns seconds as people read them: "0.42 s", "12.3 s" */

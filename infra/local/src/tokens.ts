@@ -52,7 +52,7 @@ const BLOCK_HASH_HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935';
 /** Puts the token contracts at their addresses and money into the wallets, where that has not been done yet. */
 export async function placeTokens(url: string, tokens: readonly Token[]): Promise<void> {
   const { abi, bytecode } = artifact.parse(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8')));
-  const contract = new Interface(abi as never);
+  const contract = new Interface(abi);
   const owner = account(9).address;
   const holders = wallets().map(({ address }) => address);
   const call = async (to: string, name: string): Promise<unknown> =>

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { chainOf, readBackingStack } from '@pf/testing';
 import { describe, expect, it } from '@jest/globals';
-import { Contract, ContractFactory, HDNodeWallet, JsonRpcProvider, Mnemonic, NonceManager, parseEther, Wallet } from 'ethers';
+import { Contract, HDNodeWallet, type InterfaceAbi, JsonRpcProvider, Mnemonic, NonceManager, parseEther, Wallet } from 'ethers';
 import { MNEMONIC } from '../src/parts/anvil.ts';
 
-const { abi } = JSON.parse(readFileSync(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8')) as { abi: ConstructorParameters<typeof ContractFactory>[0] & [] };
+const { abi } = JSON.parse(readFileSync(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8')) as { abi: InterfaceAbi };
 const chain = chainOf(readBackingStack(), 'base');
 const provider = new JsonRpcProvider(chain.rpcUrl, undefined, { staticNetwork: true, pollingInterval: 50 });
 const address = chain.tokens['USDC'] as string;
