@@ -18,7 +18,7 @@ const STORE_EVERY_MS = 5_000;
 /** What a step that is under way may still take after SIGTERM, or after the lease is lost. */
 const FINISH_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 15_000;
+const LONGEST_PAUSE_MS = 5_000;
 
 export interface NetworkWatchParts {
   readonly observer: ChainObserver;
@@ -92,7 +92,7 @@ export class NetworkWatch {
       return;
     }
     this.#status = { ...this.#status, role: 'active' };
-    this.#log.info({ epoch: lease.epoch.toString(), cursor: lease.cursor }, 'watching');
+    this.#log.info({ epoch: lease.epoch.toString(), first: lease.cursor === null }, 'watching');
     try {
       await this.#watch(lease, stop);
     } finally {
@@ -116,7 +116,7 @@ export class NetworkWatch {
         if (step === null) return;
         cursor = step.cursor;
         if (step.observed || performance.now() - stored.at >= STORE_EVERY_MS) await store();
-        this.#recovered();
+        this.#backOff.reset();
         if (!step.behind) await pause(this.#parts.observer.intervalMs, ended);
       }, ended);
     }
@@ -137,10 +137,10 @@ export class NetworkWatch {
     try {
       const step = await settledWithin(observer.step(cursor, synchronise), ended, FINISH_MS);
       const ms = Math.round(performance.now() - began);
-      this.#status = { role: 'active', head: step.head.toString(), behind: step.behind.toString(), watched: inUse[0]?.size ?? null, problem: null };
+      this.#status = { role: 'active', head: step.head.toString(), behind: step.behind.toString(), watched: inUse.at(-1)?.size ?? null, problem: null };
       this.#log.debug({ head: this.#status.head, behind: this.#status.behind, watched: this.#status.watched, observations: step.observations.length, ms }, 'step');
       this.#warn(step.warnings);
-      for (const { type, intentId, data } of step.observations) this.#log.info({ type, intentId, hash: data.hash }, 'observed');
+      for (const { type, intentId, data } of step.observations) this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
       if (!(await publishObservations(publisher, step.observations, ended, this.#log, () => this.#progress()))) return null;
       for (const set of inUse) rebroadcaster.look(set, Date.now(), ended);
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
@@ -163,10 +163,6 @@ export class NetworkWatch {
       else this.#log.error({ err: error }, 'a step failed');
       await this.#backOff.wait(ended);
     }
-  }
-
-  #recovered(): void {
-    this.#backOff.reset();
   }
 
   #progress(): void {

@@ -25,8 +25,8 @@ export class WatchedIntents implements WatchSet {
   readonly #byReference = new Map<Reference, IntentId>();
   /** How many watched intents are to be paid to an address. */
   readonly #recipients = new Map<Address, number>();
-  readonly #submitted = new Set<IntentId>();
-  readonly #settling = new Set<IntentId>();
+  readonly #submitted = new Map<IntentId, Submitted>();
+  readonly #settling = new Map<IntentId, Settling>();
   /** While a step uses the set: what has happened since. Null while none does. */
   #later: IntentEvent[] | null = null;
 
@@ -40,7 +40,8 @@ export class WatchedIntents implements WatchSet {
   }
 
   byReference(reference: Reference): WatchedIntent | undefined {
-    const intent = this.#intentOf(this.#byReference.get(reference));
+    const id = this.#byReference.get(reference);
+    const intent = id && this.#intents.get(id);
     return intent && viewOf(intent);
   }
 
@@ -52,12 +53,12 @@ export class WatchedIntents implements WatchSet {
     return [...this.#recipients.keys()];
   }
 
-  *submitted(): Iterable<Submitted> {
-    for (const intent of this.#views(this.#submitted)) if (isSubmitted(intent)) yield intent;
+  submitted(): Iterable<Submitted> {
+    return this.#submitted.values();
   }
 
-  *settling(): Iterable<Settling> {
-    for (const intent of this.#views(this.#settling)) if (isSettling(intent)) yield intent;
+  settling(): Iterable<Settling> {
+    return this.#settling.values();
   }
 
   /** Puts in an intent as it is now, in place of what was known of it; one that is not watched goes out. */
@@ -69,8 +70,8 @@ export class WatchedIntents implements WatchSet {
     this.#intents.set(kept.id, kept);
     this.#byReference.set(kept.reference, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
-    if (isSubmitted(view)) this.#submitted.add(kept.id);
-    if (isSettling(view)) this.#settling.add(kept.id);
+    if (isSubmitted(view)) this.#submitted.set(kept.id, view);
+    if (isSettling(view)) this.#settling.set(kept.id, view);
   }
 
   /**
@@ -119,16 +120,5 @@ export class WatchedIntents implements WatchSet {
     const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;
     if (others > 0) this.#recipients.set(intent.requestor, others);
     else this.#recipients.delete(intent.requestor);
-  }
-
-  #intentOf(id: IntentId | undefined): PaymentIntent | undefined {
-    return id === undefined ? undefined : this.#intents.get(id);
-  }
-
-  *#views(ids: Iterable<IntentId>): Iterable<WatchedIntent> {
-    for (const id of ids) {
-      const intent = this.#intents.get(id);
-      if (intent) yield viewOf(intent);
-    }
   }
 }

@@ -16,7 +16,7 @@ describe('the lease of a network', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     watches = new NetworkWatches(cluster.database);
-  });
+  }, 60_000);
   beforeEach(async () => {
     await cluster.database.sql.query('DELETE FROM service.network_watches');
   });

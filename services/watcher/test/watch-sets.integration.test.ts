@@ -24,7 +24,7 @@ describe('the watch sets of a process', () => {
   let reader: LogReader;
   beforeAll(async () => {
     cluster = await startCluster(stack);
-  });
+  }, 60_000);
   afterAll(() => cluster.close());
   beforeEach(async () => {
     writer = await openIntentLog(cluster, stack.kafka);
