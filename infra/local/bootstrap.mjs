@@ -1,7 +1,7 @@
 // The one entry of every command (`npm start`, `npm test`, `npm run pf` …). Plain JavaScript without dependencies, for
 // any Node from 18 on: it gets what the command needs, skips what is there already, and hands over to Node 24.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kafka } from './setup/kafka.mjs';
@@ -69,8 +69,8 @@ function handOver(place, args, meanwhile) {
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   // npm gone without a signal (kill -9): nobody is left to press Ctrl-C. Started otherwise, losing a parent is normal.
-  const parent = process.ppid;
-  if (process.env.npm_lifecycle_event) setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1000).unref();
+  const above = ancestors();
+  if (process.env.npm_lifecycle_event) setInterval(() => ancestors() === above || child.kill('SIGTERM'), 1000).unref();
   meanwhile().then(
     () => child.connected && child.send('compiled', () => undefined),
     (error) => {
@@ -80,6 +80,13 @@ function handOver(place, args, meanwhile) {
     },
   );
   child.once('exit', (code, signal) => process.exit(process.exitCode || (code ?? (signal === 'SIGINT' ? 130 : 143))));
+}
+
+/** Our parent and its parent: npm starts a shell that starts us. */
+function ancestors() {
+  const stat = `/proc/${process.ppid}/stat`;
+  const fields = existsSync(stat) ? readFileSync(stat, 'utf8').split(') ').at(-1).split(' ') : [];
+  return `${process.ppid} ${fields[1]}`;
 }
 
 function complain(error) {
