@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { type Database, inTransaction } from './database.ts';
+import { BY_INDEX, type Database, inTransaction } from './database.ts';
 import { type EventRecord, fold, intentsOf, parseEvents } from './folding.ts';
 import { IntentStates } from './intent-states.ts';
 import { type ProjectionTables, ProjectionWriter } from './projection.ts';
@@ -70,6 +70,8 @@ async function foldFromEmpty(client: PoolClient, partition: number, read: ReadEv
     CREATE TEMPORARY TABLE rebuilt_intent_events (LIKE ledger.intent_events INCLUDING ALL) ON COMMIT DROP;
     CREATE TEMPORARY TABLE rebuilt_checkpoints (LIKE ledger.checkpoints INCLUDING ALL) ON COMMIT DROP;`);
   await client.query(`INSERT INTO ${REBUILT.checkpoints} (partition, position, last_at) VALUES ($1, 0, to_timestamp(0))`, [partition]);
+  // Nobody analyses these tables while they grow: a plan made for an empty one would scan a million rows for each batch.
+  await set(client, BY_INDEX);
   const states = new IntentStates(client, REBUILT);
   const writer = new ProjectionWriter(client, REBUILT);
   let position = 0n;
@@ -84,7 +86,14 @@ async function foldFromEmpty(client: PoolClient, partition: number, read: ReadEv
     count += events.length;
     intents += folded.intents.filter(({ before }) => before === 0).length;
   }
+  // The rest looks at whole tables.
+  await set(client, Object.fromEntries(Object.keys(BY_INDEX).map((name) => [name, 'on'])));
   return { partition, position, events: count, intents };
+}
+
+/** For the rest of the transaction. */
+async function set(client: PoolClient, settings: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(settings)) await client.query('SELECT set_config($1, $2, true)', [name, value]);
 }
 
 /** Rows compared as text: every column, byte for byte. */
