@@ -38,8 +38,11 @@ interface LibraryBroker {
 
 /** The part of the library's own cluster object that is used here. */
 interface LibraryCluster {
+  /** Those whose metadata it asks for; none: for those of all topics there are. */
+  readonly targetTopics: Set<string>;
   connect(): Promise<void>;
   disconnect(): Promise<void>;
+  refreshMetadata(): Promise<void>;
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   findBroker(node: { readonly nodeId: string }): Promise<LibraryBroker>;
   findGroupCoordinator(of: { readonly groupId: string; readonly coordinatorType?: number }): Promise<LibraryBroker>;
@@ -56,20 +59,37 @@ interface LibraryBatch {
 /** Leaves out markers and aborted records, as the library's consumer does. */
 const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch') as new (topic: string, fetchedOffset: string, answer: object) => LibraryBatch;
 
+type CreateCluster = (options: object) => LibraryCluster;
+
 /**
  * The library has consumers only in groups; a reader without one speaks to the cluster object inside the client, which
  * lies behind a symbol.
  */
-function createLibraryCluster(kafka: Kafka): LibraryCluster {
+function clusterSymbol(kafka: Kafka): symbol {
   const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === 'private:Kafka:createCluster');
-  const create: unknown = symbol && Reflect.get(kafka, symbol);
-  if (typeof create !== 'function') throw new Error('This version of kafkajs has no private:Kafka:createCluster: pin 2.2.4');
-  return create({ metadataMaxAge: 300_000, allowAutoTopicCreation: false, isolationLevel: READ_COMMITTED }) as LibraryCluster;
+  if (!symbol) throw new Error('This version of kafkajs has no private:Kafka:createCluster: pin 2.2.4');
+  return symbol;
+}
+
+/**
+ * Has the client's producers ask for the metadata of one topic. A transactional one asks before it knows its topics,
+ * and would get that of every topic in the cluster: with a thousand of them a take-over took a second.
+ */
+export function knowOnly(kafka: Kafka, topic: string): Kafka {
+  const symbol = clusterSymbol(kafka);
+  const create = Reflect.get(kafka, symbol) as CreateCluster;
+  Reflect.set(kafka, symbol, (options: object) => {
+    const library = create(options);
+    library.targetTopics.add(topic);
+    return library;
+  });
+  return kafka;
 }
 
 /** Connects to the first broker that answers. */
 export async function openCluster(kafka: Kafka): Promise<Cluster> {
-  const library = createLibraryCluster(kafka);
+  const create = Reflect.get(kafka, clusterSymbol(kafka)) as CreateCluster;
+  const library = create({ metadataMaxAge: 300_000, allowAutoTopicCreation: false, isolationLevel: READ_COMMITTED });
   try {
     await library.connect();
     return new Cluster(library);
@@ -136,6 +156,11 @@ export class Cluster {
   async awaitCoordinators(group: string, transactionalId: string): Promise<void> {
     await this.#library.findGroupCoordinator({ groupId: group, coordinatorType: COORDINATOR.group });
     await this.#library.findGroupCoordinator({ groupId: transactionalId, coordinatorType: COORDINATOR.transaction });
+  }
+
+  /** Asks anew who leads what. */
+  refresh(): Promise<void> {
+    return this.#library.refreshMetadata();
   }
 
   /** Waits for requests under way, so at most as long as one may take. */

@@ -1,10 +1,10 @@
+import { BackOff } from '@pf/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { stickyAssigner } from './assigner.ts';
 import { createClient, PATIENT_RETRY } from './client.ts';
 import { GroupMember, type MemberWork } from './group-member.ts';
 import type { Names } from './names.ts';
 import { type EventLogOptions, type LogSink, SESSION_TIMEOUT_MS, SILENT } from './options.ts';
-import { BackOff } from './pause.ts';
 import type { GroupConsumer, GroupWork, Topic } from './port.ts';
 import { toLogRecord } from './record.ts';
 
@@ -78,11 +78,12 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     // Nothing waits for it: what an error has interrupted comes back by itself, and the compare-and-set judges.
   }
 
-  async batch({ batch, resolveOffset, isStale }: EachBatchPayload): Promise<void> {
+  async batch(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
     const { partition } = batch;
     const { signal } = this.#assignment;
     const from = this.#positions.get(partition);
-    if (from === undefined || isStale()) return;
+    if (from === undefined || payload.isStale()) return;
     const last = BigInt(batch.lastOffset());
     const records = batch.messages.map((message) => toLogRecord(this.#topic, partition, message));
     try {
@@ -92,7 +93,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
         if (signal.aborted || !final) return;
         this.#backOff.reset();
         this.#positions.set(partition, last + 1n);
-        resolveOffset(String(final.offset));
+        payload.resolveOffset(String(final.offset));
         return;
       }
     } catch (error) {

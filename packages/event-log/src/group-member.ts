@@ -1,6 +1,6 @@
+import { BackOff } from '@pf/runtime';
 import type { Consumer, EachBatchPayload, Kafka, PartitionAssigner } from 'kafkajs';
 import { asError } from './errors.ts';
-import { BackOff } from './pause.ts';
 import { LogUnavailableError } from './port.ts';
 
 /** A graceful leave or join is noticed by the others at their next heartbeat. */
@@ -118,7 +118,7 @@ export class GroupMember {
       retry: { restartOnFailure: async () => false },
     });
     let joined = false;
-    let crash: Error | null = null;
+    const crashes: Error[] = [];
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       this.#lastSign = performance.now();
       this.#work.joined(topics[0] === undefined ? [] : (payload.memberAssignment[topics[0]] ?? []));
@@ -128,7 +128,7 @@ export class GroupMember {
       this.#work.heartbeat();
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
-      crash = payload.error;
+      crashes.push(payload.error);
       if (joined) onCrash(payload.error);
     });
     this.#consumer = consumer;
@@ -142,6 +142,7 @@ export class GroupMember {
         eachBatch: (payload) => this.#work.batch(payload),
       });
       // The library reports a join that failed as a crash and resolves all the same.
+      const [crash] = crashes;
       if (crash) throw crash;
       joined = true;
     } catch (error) {

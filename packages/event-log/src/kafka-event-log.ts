@@ -1,14 +1,14 @@
+import { pause } from '@pf/runtime';
 import { BRIEF_RETRY, createClient } from './client.ts';
 import { openCluster } from './cluster.ts';
 import { KafkaGroupConsumer } from './group-consumer.ts';
 import { Names } from './names.ts';
 import type { EventLogOptions } from './options.ts';
 import { KafkaPartitionOwner } from './partition-owner.ts';
-import { pause } from './pause.ts';
 import type { EventLog } from './port.ts';
 import { KafkaPublisher } from './publisher.ts';
 import { KafkaLogReader } from './reader.ts';
-import { createTopics, verifyTopics } from './topics.ts';
+import { createTopics, deleteTopics, verifyTopics } from './topics.ts';
 
 /** An intent's id has one byte for its partition. */
 const MOST_PARTITIONS = 256;
@@ -34,6 +34,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
     partitionOwner: (work, onCrash) => new KafkaPartitionOwner(options, names, work, onCrash),
     group: (name, topic, work, onCrash) => new KafkaGroupConsumer(options, names, name, topic, work, onCrash),
     createTopics: () => createTopics(options, names),
+    deleteTopics: () => deleteTopics(options, names),
     verifyTopics: () => verifyTopics(options, names),
     ready: (timeoutMs) => answersWithin(options, timeoutMs),
   };

@@ -1,6 +1,6 @@
+import { BackOff } from '@pf/runtime';
 import { asError } from './errors.ts';
 import type { LogSink } from './options.ts';
-import { BackOff } from './pause.ts';
 import type { Consumed, PartitionWriter } from './partition-writer.ts';
 import type { InputTopic, LogRecord, PartitionWork, Slice } from './port.ts';
 import type { KafkaLogReader } from './reader.ts';
@@ -55,7 +55,7 @@ interface Hold {
 interface Waiter {
   readonly after: Consumed;
   /** Called with true when the input has been consumed up to there, with false when the partition is lost before. */
-  go(reached: boolean): void;
+  readonly go: (reached: boolean) => void;
 }
 
 /**
@@ -73,7 +73,7 @@ export class OwnedPartition<Context> {
   #retake = false;
   #stopped = false;
   /** Former writers on their way out. */
-  #closing: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> = Promise.resolve();
   #waiters: Waiter[] = [];
 
   constructor(partition: number, parts: PartitionParts<Context>) {
@@ -87,12 +87,13 @@ export class OwnedPartition<Context> {
 
   /** The group has given us the partition, or has left it to us. */
   assign(assignment: AbortSignal): void {
+    if (this.#stopped) return;
     this.#assignment = assignment;
     this.#retake = false;
     // Still ours: had anybody else owned it meanwhile, we would be fenced and find out with the next transaction.
     if (this.#hold) return this.#parts.feed.resume(this.#partition, this.#hold.next);
     this.#parts.feed.pause(this.#partition);
-    this.#enqueue(() => this.#acquire(assignment));
+    void this.#enqueue(() => this.#acquire(assignment));
   }
 
   /** The group has given the partition to another. */
@@ -110,7 +111,7 @@ export class OwnedPartition<Context> {
     const assignment = this.#assignment;
     if (!this.#retake || !assignment) return;
     this.#retake = false;
-    this.#enqueue(() => this.#acquire(assignment));
+    void this.#enqueue(() => this.#acquire(assignment));
   }
 
   /** Works the batch off in slices, which take turns with those of the other topic. Never throws; what is not resolved comes again. */
@@ -154,6 +155,7 @@ export class OwnedPartition<Context> {
   /** After stop(): gives the partition out of hand. Resolves when no connection is left. */
   async release(): Promise<void> {
     this.revoke();
+    await this.#chain;
     await this.#closing;
   }
 
@@ -178,7 +180,7 @@ export class OwnedPartition<Context> {
         if (assignment.aborted) return this.#lose();
         return feed.resume(this.#partition, hold.next);
       } catch (error) {
-        if (writer) this.#close(writer);
+        if (writer) this.#awaitClosing(writer.close());
         if (assignment.aborted) return;
         log.warn({ err: error, partition: this.#partition }, 'the partition cannot be taken over yet');
         await backOff.wait(assignment);
@@ -268,8 +270,8 @@ export class OwnedPartition<Context> {
     this.#retake = this.#assignment !== null;
   }
 
-  #close(writer: PartitionWriter): void {
-    this.#closing = Promise.all([this.#closing, writer.close()]).then(() => undefined);
+  #awaitClosing(closing: Promise<void>): void {
+    this.#closing = Promise.all([this.#closing, closing]).then(() => undefined);
   }
 
   #lose(): void {
@@ -277,7 +279,8 @@ export class OwnedPartition<Context> {
     const hold = this.#hold;
     if (!hold) return;
     this.#hold = null;
-    this.#close(hold.writer);
+    // After what is under way: closed under it, the library connects again by itself, and nobody closes that any more.
+    this.#awaitClosing(this.#chain.then(() => hold.writer.close()));
     this.#dropWaiters();
     try {
       work.lost(this.#partition);

@@ -72,6 +72,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     // Finished before the group is left: the next owner would fence what is under way.
     await Promise.all(this.#partitions.map((partition) => partition.stop()));
     await this.#member.stop();
+    this.joined([]);
     await Promise.all(this.#partitions.map((partition) => partition.release()));
     await this.#reader.close();
   }
@@ -89,15 +90,16 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     for (const partition of this.#partitions) partition.heartbeat();
   }
 
-  async batch({ batch, resolveOffset, isStale, heartbeat }: EachBatchPayload): Promise<void> {
+  async batch(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
     const topic = this.#names.inputTopic(batch.topic);
     if (!topic) return;
     await this.#partitions[batch.partition]?.consume({
       topic,
       records: batch.messages.map((message) => toLogRecord(topic, batch.partition, message)),
-      resolve: (offset) => resolveOffset(String(offset)),
-      isStale,
-      heartbeat,
+      resolve: (offset) => payload.resolveOffset(String(offset)),
+      isStale: () => payload.isStale(),
+      heartbeat: () => payload.heartbeat(),
     });
   }
 

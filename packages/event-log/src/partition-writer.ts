@@ -1,8 +1,9 @@
+import { pause } from '@pf/runtime';
 import type { Kafka, Producer, Transaction } from 'kafkajs';
 import { QUICK_RETRY } from './client.ts';
+import { knowOnly } from './cluster.ts';
 import { brokerErrorType } from './errors.ts';
 import { type Names, OWNER_GROUP } from './names.ts';
-import { pause } from './pause.ts';
 import type { InputTopic, NewRecord } from './port.ts';
 import { fitting, sizeOf, toMessage } from './record.ts';
 
@@ -36,7 +37,7 @@ export class PartitionWriter {
 
   /** Takes the partition's transactional id over: whoever held it is fenced, and what it left open is aborted, when this resolves. */
   static async open(client: Kafka, names: Names, partition: number): Promise<PartitionWriter> {
-    const producer = client.producer({
+    const producer = knowOnly(client, names.topic('intent.events')).producer({
       transactionalId: names.transactionalId(partition),
       idempotent: true,
       maxInFlightRequests: 1,

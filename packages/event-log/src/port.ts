@@ -123,6 +123,8 @@ export interface EventLog {
   group(name: string, topic: Topic, work: GroupWork, onCrash: (error: Error) => void): GroupConsumer;
   /** Creates what is missing, safe to repeat. */
   createTopics(): Promise<void>;
+  /** Deletes the topics with all that is in them. For tests and throw-away stacks: refused where the names have no prefix. */
+  deleteTopics(): Promise<void>;
   /** Throws, naming the difference, where the cluster's topics are not as `partitions` says. */
   verifyTopics(): Promise<void>;
   /** True when a broker answers within the time given. */

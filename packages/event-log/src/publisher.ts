@@ -1,7 +1,7 @@
+import { BackOff } from '@pf/runtime';
 import type { Producer, TopicMessages } from 'kafkajs';
 import { asError, isRefusal } from './errors.ts';
 import type { Names } from './names.ts';
-import { BackOff } from './pause.ts';
 import { LogUnavailableError, type NewRecord, type Publisher, type Topic } from './port.ts';
 import { fitting, sizeOf, toMessage } from './record.ts';
 

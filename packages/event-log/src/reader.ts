@@ -1,8 +1,9 @@
+import { BackOff } from '@pf/runtime';
 import type { Kafka } from 'kafkajs';
 import { type Cluster, type Fetched, openCluster } from './cluster.ts';
-import { asError } from './errors.ts';
+import { asError, brokerErrorType } from './errors.ts';
+import { ClusterLease } from './lease.ts';
 import type { Names } from './names.ts';
-import { BackOff } from './pause.ts';
 import { LogUnavailableError, type LogReader, type RecordBatch, type Topic } from './port.ts';
 import { toLogRecord } from './record.ts';
 
@@ -23,9 +24,9 @@ export class KafkaLogReader implements LogReader {
   readonly #names: Names;
   readonly #partitions: readonly number[];
   readonly #closed = new AbortController();
-  /** Clusters that are being closed: waited for in close(). */
+  /** Connections that are being closed: waited for in close(). */
   readonly #closing = new Set<Promise<void>>();
-  #shared: Promise<Cluster> | null = null;
+  #shared: ClusterLease | null = null;
 
   constructor(createClient: () => Kafka, names: Names, partitions: number) {
     this.#createClient = createClient;
@@ -74,9 +75,9 @@ export class KafkaLogReader implements LogReader {
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     while (!ended.aborted) {
       // A connection of its own: a request that waits for news blocks those behind it.
-      const opening = this.#open();
+      const own = this.#open();
       try {
-        for await (const batch of this.#poll(await opening, topic, positions, ended)) {
+        for await (const batch of this.#poll(own, topic, positions, ended)) {
           positions.set(batch.partition, batch.next);
           backOff.reset();
           yield batch;
@@ -85,21 +86,21 @@ export class KafkaLogReader implements LogReader {
         if (isOutOfRange(error)) throw error;
         await backOff.wait(ended);
       } finally {
-        this.#discard(opening);
+        this.#retire(own);
       }
     }
   }
 
   async close(): Promise<void> {
     this.#closed.abort();
-    if (this.#shared) this.#discard(this.#shared);
+    if (this.#shared) this.#retire(this.#shared);
     await Promise.all(this.#closing);
   }
 
   /** One request for all partitions of a broker, again and again, with all brokers at once. */
-  async *#poll(cluster: Cluster, topic: Topic, positions: ReadonlyMap<number, bigint>, ended: AbortSignal): AsyncIterable<FollowedBatch> {
+  async *#poll(own: ClusterLease, topic: Topic, positions: ReadonlyMap<number, bigint>, ended: AbortSignal): AsyncIterable<FollowedBatch> {
     const name = this.#names.topic(topic);
-    const leaders = await cluster.leaders(name, [...positions.keys()]);
+    const leaders = await own.ask((cluster) => cluster.leaders(name, [...positions.keys()]));
     const idle = new Set(leaders.keys());
     const arrived: { node: string; answer: readonly Fetched[] | Error }[] = [];
     let wake = (): void => undefined;
@@ -113,7 +114,7 @@ export class KafkaLogReader implements LogReader {
       while (!ended.aborted) {
         for (const node of idle) {
           const asked = new Map((leaders.get(node) ?? []).map((partition) => [partition, positions.get(partition) ?? 0n]));
-          cluster.fetch(node, name, asked, FOLLOW_WAIT_MS).then((answer) => arrive(node, answer), (error: unknown) => arrive(node, asError(error)));
+          own.ask((cluster) => cluster.fetch(node, name, asked, FOLLOW_WAIT_MS)).then((answer) => arrive(node, answer), (error: unknown) => arrive(node, asError(error)));
         }
         idle.clear();
         if (arrived.length === 0) await new Promise<void>((resolve) => (wake = resolve));
@@ -136,33 +137,45 @@ export class KafkaLogReader implements LogReader {
     return offsets.get(partition) ?? 0n;
   }
 
-  /** Asks on the shared connections; after a failure on new ones, a few times. */
+  /** Asks on the shared connections, a few times: when the broker has refused, after a look at who leads; else on new ones. */
   async #ask<Answer>(question: (cluster: Cluster) => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (let tries = 1; ; tries++) {
       if (this.#closed.signal.aborted) throw new LogUnavailableError('The reader is closed');
       const shared = (this.#shared ??= this.#open());
       try {
-        return await question(await shared);
+        return await shared.ask(question);
       } catch (error) {
-        if (this.#shared === shared) this.#shared = null;
-        this.#discard(shared);
         if (isOutOfRange(error)) throw error;
         if (tries === TRIES) throw new LogUnavailableError(`The log does not answer: ${asError(error).message}`, { cause: error });
+        if (!(await this.#refreshed(shared, error))) {
+          if (this.#shared === shared) this.#shared = null;
+          this.#retire(shared);
+        }
         await backOff.wait(signal ?? this.#closed.signal);
         signal?.throwIfAborted();
       }
     }
   }
 
-  #open(): Promise<Cluster> {
-    return openCluster(this.#createClient());
+  /** True where the connections are good: a broker has answered, and says that another leads, or that it is not ready. */
+  async #refreshed(shared: ClusterLease, error: unknown): Promise<boolean> {
+    if (brokerErrorType(error) === null) return false;
+    try {
+      await shared.ask((cluster) => cluster.refresh());
+      return true;
+    } catch {
+      // Then it was the last thing they said.
+      return false;
+    }
   }
 
-  /** Closes without being waited for: a request under way may take its time to end. */
-  #discard(opening: Promise<Cluster>): void {
-    // What cannot be opened or closed properly is gone anyway.
-    const closing = opening.then((cluster) => cluster.close()).catch(() => undefined).finally(() => this.#closing.delete(closing));
+  #open(): ClusterLease {
+    return new ClusterLease(openCluster(this.#createClient()));
+  }
+
+  #retire(lease: ClusterLease): void {
+    const closing = lease.retire().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 }

@@ -1,8 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '@pf/runtime';
 import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { openCluster } from './cluster.ts';
 import { createClient, PATIENT_RETRY } from './client.ts';
+import { brokerErrorType } from './errors.ts';
 import { type Names, OWNER_GROUP, TOPICS } from './names.ts';
 import type { EventLogOptions } from './options.ts';
 import type { Topic } from './port.ts';
@@ -11,6 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const FOREVER = -1;
 /** A new topic's leaders are elected within milliseconds on a healthy cluster. */
 const LEADERS_MS = 15_000;
+const LEADERS_PAUSE_MS = 50;
 
 /** The events are the ledger: kept for ever and never compacted (a compacted batch of no records also stalls the client library). */
 const RETENTION_MS: Readonly<Record<Topic, number>> = {
@@ -72,7 +74,7 @@ async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
       if (performance.now() > end) throw error;
     }
     if (performance.now() > end) throw new Error(`Kafka found no leaders for ${topics.join(', ')} within ${LEADERS_MS} ms`);
-    await delay(50);
+    await pause(LEADERS_PAUSE_MS);
   }
 }
 
@@ -87,6 +89,22 @@ async function wakeCoordinators(options: EventLogOptions, names: Names): Promise
   } finally {
     await cluster.close();
   }
+}
+
+/** @throws Error where the names have no prefix: those are a real log's */
+export async function deleteTopics(options: EventLogOptions, names: Names): Promise<void> {
+  if (!options.prefix) throw new Error('The topics of a log without a prefix are not deleted by this program');
+  await withAdmin(options, async (admin) => {
+    const present = new Set(await admin.listTopics());
+    const topics = TOPICS.map((topic) => names.topic(topic)).filter((topic) => present.has(topic));
+    if (topics.length === 0) return;
+    try {
+      await admin.deleteTopics({ topics });
+    } catch (error) {
+      // A slow broker answers the library's second try, when the first has deleted them.
+      if (brokerErrorType(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
+    }
+  });
 }
 
 /** @throws Error with every difference between the cluster's topics and what this service needs */

@@ -1,9 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../src/client.ts';
 import type { EventLog, EventLogOptions, GroupConsumer, GroupWork, RecordBatch } from '../src/index.ts';
 import { Names } from '../src/names.ts';
 import { PartitionWriter } from '../src/partition-writer.ts';
 import { freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
 
 /** Rows with their offset beside them, as the webhook service has them in Postgres. */
 class Rows implements GroupWork {

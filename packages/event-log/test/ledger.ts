@@ -106,7 +106,7 @@ export class LedgerWork implements PartitionWork<Context> {
 
   async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<Context>> {
     let version = this.#states.get(partition)?.count ?? 0;
-    const commands = records.map(({ value }): TestCommand => JSON.parse(value ?? ''));
+    const commands = records.map(({ value }) => JSON.parse(value ?? '') as TestCommand);
     const append = commands.filter(({ refuse }) => !refuse).flatMap(({ id, copies = 1, pad }): NewRecord[] => {
       return Array.from({ length: copies }, () => ({ partition, key: String(id), value: JSON.stringify({ id, version: ++version, ...(pad ? { pad } : {}) }), headers: { commandId: String(id) } }));
     });

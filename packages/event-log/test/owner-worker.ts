@@ -20,7 +20,7 @@ export type WorkerMessage =
   | { readonly kind: 'lost'; readonly partition: number }
   | { readonly kind: 'crashed'; readonly reason: string };
 
-const config: WorkerConfig = JSON.parse(process.argv[2] ?? '');
+const config = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
 let { trap } = config;
 let times = 0;
 

@@ -1,7 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { EventLog, EventLogOptions, InputTopic, LogReader, PartitionOwner, Publisher } from '../src/index.ts';
 import { type Hooks, Ledger, LedgerWork, type TestCommand, type TestEvent } from './ledger.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
 
 const PARTITION = 2;
 
@@ -54,7 +57,7 @@ describe('the partition owner', () => {
 
   async function readEvents(): Promise<(TestEvent & { readonly offset: bigint })[]> {
     const batches = await collect(reader.read('intent.events', PARTITION, 0n, await reader.endOffset('intent.events', PARTITION)));
-    return batches.flatMap(({ records }) => records.map(({ value, offset }) => ({ ...JSON.parse(value ?? ''), offset })));
+    return batches.flatMap(({ records }) => records.map(({ value, offset }) => ({ ...(JSON.parse(value ?? '') as TestEvent), offset })));
   }
 
   it('turns the inputs of both topics into events, and moves the consumed offsets with them', async () => {

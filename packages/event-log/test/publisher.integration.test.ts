@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Producer } from 'kafkajs';
 import { BRIEF_RETRY, createClient } from '../src/client.ts';
 import { type EventLog, type EventLogOptions, type LogReader, LogUnavailableError, type NewRecord, type Publisher } from '../src/index.ts';
@@ -6,6 +6,9 @@ import { Names } from '../src/names.ts';
 import { KafkaPublisher } from '../src/publisher.ts';
 import { sizeOf } from '../src/record.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
 
 /** A line to the real broker that the test can hold up or cut, and that counts what goes over it. */
 class Line {

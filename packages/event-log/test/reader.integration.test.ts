@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../src/client.ts';
 import type { EventLog, LogReader, NewRecord, RecordBatch } from '../src/index.ts';
 import { Names } from '../src/names.ts';
 import { PartitionWriter } from '../src/partition-writer.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
 
 describe('the reader', () => {
   const options = freshOptions();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { afterAll } from '@jest/globals';
 import { createEventLog, type EventLog, type EventLogOptions } from '../src/index.ts';
 
 export const PARTITIONS = 6;
@@ -17,12 +18,20 @@ export function freshOptions(overrides: Partial<EventLogOptions> = {}): EventLog
   return { brokers: brokers(), partitions: PARTITIONS, clientId: 'test', prefix: `test-${randomBytes(6).toString('hex')}.`, ...overrides };
 }
 
-/** The same, with its topics created. */
+const fresh = new Map<string | undefined, EventLog>();
+
+/** A log of these options, with its topics created. */
 export async function freshLog(options: EventLogOptions = freshOptions()): Promise<EventLog> {
   const log = createEventLog(options);
   await log.createTopics();
+  fresh.set(options.prefix, log);
   return log;
 }
+
+// At the end of every file that imports this one: a thousand left-over topics slow everybody down.
+afterAll(async () => {
+  for (const log of fresh.values()) await log.deleteTopics();
+});
 
 /** Resolves when the condition holds; tests wait for conditions, never for a time. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string, withinMs = 20_000): Promise<void> {

@@ -51,7 +51,7 @@ describe('a partition changes hands', () => {
       const values: string[] = [];
       const end = await reader.endOffset('intent.events', partition);
       for await (const { records } of reader.read('intent.events', partition, 0n, end)) values.push(...records.map(({ value }) => value ?? ''));
-      const events = values.map((value): TestEvent => JSON.parse(value));
+      const events = values.map((value) => JSON.parse(value) as TestEvent);
       expect(events.map(({ version }) => version)).toEqual(events.map((_, index) => index + 1));
       expect(ledger.load(partition)).toEqual(fold({ position: 0n, count: 0, hash: '' }, values, end));
       const consumed = await reader.endOffset('intent.commands', partition);

@@ -1,12 +1,23 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createEventLog } from '../src/index.ts';
-import { freshLog, freshOptions } from './stack.ts';
+import { freshLog, freshOptions, until } from './stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
 
 describe('the topics', () => {
   it('are created as needed, and creating them again changes nothing', async () => {
     const log = await freshLog();
     await log.createTopics();
     await expect(log.verifyTopics()).resolves.toBeUndefined();
+  });
+
+  it('are deleted only where they belong to nobody else', async () => {
+    const log = await freshLog();
+    await log.deleteTopics();
+    // The other brokers, and this one's metadata, hear of it a moment later.
+    await until(() => log.verifyTopics().then(() => false, (error: Error) => error.message.includes('intent.dead does not exist')), 'the topics to be gone');
+    await expect(createEventLog({ ...freshOptions(), prefix: '' }).deleteTopics()).rejects.toThrow('without a prefix');
   });
 
   it('are missed by name when they are not there', async () => {
