@@ -29,11 +29,13 @@ describe('a watcher of Base', () => {
     close: () => publisher.close(),
   });
 
+  /** Port 9: nobody listens there. A network in trouble beside the one that is tested. */
+  const watch = (): Promise<Watching> => startWatching(cluster, { 'eip155:8453': 'http://127.0.0.1:9', [chain.caip2]: chain.rpcUrl }, through);
+
   beforeAll(async () => {
     [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
     writer = await openIntentLog(cluster, stack.kafka);
-    // Nobody listens there: a network in trouble beside the one that is tested.
-    watching = await startWatching(cluster, { 'eip155:8453': 'http://127.0.0.1:9', [chain.caip2]: chain.rpcUrl }, through);
+    watching = await watch();
   }, 60_000);
   afterAll(async () => {
     await watching.stop();
@@ -112,23 +114,21 @@ describe('a watcher of Base', () => {
     expect(again.data.hash).toBe(hash);
   }, 90_000);
 
-  it('loses no observation when the log goes away between the scan and the publish, and does not move on without it', async () => {
+  it('loses no observation when the log goes away between the scan and the publish, and the watcher then', async () => {
     const intent = await request(writer, chain);
     logAway = true;
     await new Payer(chain, 7).pay(intent);
-    const cursor = async (): Promise<unknown> => (await cluster.database.sql.query<{ cursor: unknown }>('SELECT cursor FROM service.network_watches WHERE chain = $1', [chain.caip2])).rows[0]?.cursor;
-    await until('a publish to be refused', () => refused > 0);
-    const before = await cursor();
-    await until('more of them', () => refused > 3);
-    expect(await cursor()).toEqual(before);
-    expect(await observationsOf(cluster, intent.id)).toEqual([]);
+    await until('several tries to publish', () => refused > 2);
+    await watching.stop();
     logAway = false;
+    expect(await observationsOf(cluster, intent.id)).toEqual([]);
+    watching = await watch();
     await observed(cluster, intent.id, 'landed', 'confirmed');
   }, 60_000);
 
-  it('is not held up by a network in trouble, and says which one that is', () => {
-    const [live, test] = [...watching.watches.values()].map(({ status }) => status);
-    expect(test).toMatchObject({ role: 'active', problem: null });
-    expect(live?.problem).toMatch(/no upstream of base answers/);
+  it('is not held up by a network in trouble, and says which one that is', async () => {
+    const [live, test] = [...watching.watches.values()];
+    await until('the failure to be told', () => live?.status.problem?.includes('no upstream of base answers'));
+    expect(test?.status).toMatchObject({ role: 'active', problem: null });
   });
 });
