@@ -8,7 +8,7 @@ export interface IntentColumn {
   readonly type: string;
   /** True where no event changes it after `intent.created`. */
   readonly fixed: boolean;
-  value(intent: PaymentIntent): string | number | boolean | null;
+  readonly value: (intent: PaymentIntent) => string | number | boolean | null;
 }
 
 const time = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
