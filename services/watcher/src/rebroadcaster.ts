@@ -27,8 +27,8 @@ export class Rebroadcaster {
   readonly #transactions: SignedTransactions;
   readonly #everyMs: number;
   readonly #log: Logger;
-  /** When each transaction is due. Only those that can still land are in it. */
-  #dueAt = new Map<TransactionHash, Instant>();
+  /** When each candidate is due, by its key. Only those that can still land are in it. */
+  #dueAt = new Map<string, Instant>();
   /** When to see to it that a settling transaction's bytes are stored; never again where they are. */
   #storeAt = new Map<TransactionHash, Instant>();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -67,18 +67,19 @@ export class Rebroadcaster {
   }
 
   #due(set: WatchSet, now: Instant): readonly Candidate[] {
-    const dueAt = new Map<TransactionHash, Instant>();
-    const candidates: Candidate[] = [];
-    const consider = (intentId: IntentId, hash: TransactionHash, first: Instant): void => {
-      const at = this.#dueAt.get(hash) ?? first;
-      dueAt.set(hash, at);
-      if (at <= now) candidates.push({ intentId, hash });
+    const dueAt = new Map<string, Instant>();
+    const candidates: (Candidate & { readonly key: string })[] = [];
+    const consider = (intentId: IntentId, hash: TransactionHash, key: string, first: Instant): void => {
+      const at = this.#dueAt.get(key) ?? first;
+      dueAt.set(key, at);
+      if (at <= now) candidates.push({ intentId, hash, key });
     };
-    for (const { id, submission } of set.submitted()) consider(id, submission.hash, (submission.broadcastAt ?? submission.preparedAt) + this.#everyMs);
-    for (const { id, settlement } of set.settling()) if (settlement.lost) consider(id, settlement.hash, now);
+    for (const { id, submission } of set.submitted()) consider(id, submission.hash, submission.hash, (submission.broadcastAt ?? submission.preparedAt) + this.#everyMs);
+    // At once, however short ago it was live and had its turn.
+    for (const { id, settlement } of set.settling()) if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
     this.#dueAt = dueAt;
     const round = candidates.slice(0, ROUND);
-    for (const { hash } of round) dueAt.set(hash, now + this.#everyMs * (1 + Math.random() / 10));
+    for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));
     return round;
   }
 
@@ -102,7 +103,7 @@ export class Rebroadcaster {
     await inGroups(due, ended, async (candidate) => {
       const raw = bytes.get(candidate.hash) ?? (await this.#fetch(candidate));
       if (raw) await this.#broadcast(candidate, raw);
-      else this.#log.warn({ ...candidate }, 'nobody has the bytes of a transaction that should be broadcast again');
+      else this.#log.warn({ intentId: candidate.intentId, hash: candidate.hash }, 'nobody has the bytes of a transaction that should be broadcast again');
     });
     await inGroups(strangers, ended, async (candidate) => {
       if (bytes.has(candidate.hash) || (await this.#fetch(candidate))) this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
@@ -122,7 +123,7 @@ export class Rebroadcaster {
     const result = await inSpan<BroadcastResult>('broadcast again', null, () => this.#adapter.broadcast({ hash: candidate.hash, raw }), {
       attributes: { 'intent.id': candidate.intentId, 'transaction.hash': candidate.hash },
     });
-    this.#log.info({ ...candidate, ...result }, 'broadcast again');
+    this.#log.info({ intentId: candidate.intentId, hash: candidate.hash, ...result }, 'broadcast again');
   }
 }
 
