@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Anvil, type Cluster, type Instance, readBackingStack, startAnvil, startCluster, until } from '@pf/testing';
+import { type Anvil, type Cluster, type Detours, type Instance, readBackingStack, startAnvil, startCluster, startTcpProxy, until } from '@pf/testing';
 import { z } from 'zod';
 import { type IntentLog, openIntentLog } from './intent-log.ts';
 import { Payer, request } from './payer.ts';
 import { observed } from './watching.ts';
 
-const status = z.object({ networks: z.object({ 'base-sepolia': z.looseObject({ role: z.string(), head: z.string().nullable() }) }) });
+const status = z.object({ networks: z.object({ 'base-sepolia': z.looseObject({ role: z.string(), head: z.string().nullable(), problem: z.string().nullable() }) }) });
 
 describe('watcher processes', () => {
   const stack = readBackingStack();
@@ -30,14 +30,15 @@ describe('watcher processes', () => {
   });
 
   /** @param leaseSeconds short, where a test waits until it has run out */
-  async function start(leaseSeconds = 5): Promise<Instance> {
-    const instance = await cluster.start('watcher', { env: { RPC_BASE_SEPOLIA: chain.rpcUrl, WATCH_LEASE_SECONDS: String(leaseSeconds) } });
+  async function start(leaseSeconds = 5, detours: Detours = {}): Promise<Instance> {
+    const instance = await cluster.start('watcher', { detours, env: { RPC_BASE_SEPOLIA: chain.rpcUrl, WATCH_LEASE_SECONDS: String(leaseSeconds) } });
     running.push(instance);
     return instance;
   }
-  const isActive = async ({ url }: Instance): Promise<boolean> => {
-    const { networks } = status.parse(await (await fetch(`${url}/readyz`)).json());
-    return networks['base-sepolia'].role === 'active' && networks['base-sepolia'].head !== null;
+  const statusOf = async ({ url }: Instance): Promise<z.infer<typeof status>['networks']['base-sepolia']> => status.parse(await (await fetch(`${url}/readyz`)).json()).networks['base-sepolia'];
+  const isActive = async (instance: Instance): Promise<boolean> => {
+    const { role, head } = await statusOf(instance);
+    return role === 'active' && head !== null;
   };
   const active = (instance: Instance): Promise<true> => until('the watcher to be active', () => isActive(instance), 30_000);
   async function pair(leaseSeconds?: number): Promise<{ holder: Instance; other: Instance }> {
@@ -93,6 +94,23 @@ describe('watcher processes', () => {
     await new Payer(chain, 4).pay(intent);
     await observed(cluster, intent.id, 'landed', 'confirmed');
     expect([await isActive(holder), await isActive(other)]).toEqual([false, true]);
+  }, 90_000);
+
+  it('go on when the database has been away for longer than the lease lasts, and miss nothing', async () => {
+    const database = await startTcpProxy(new URL(stack.database).host);
+    try {
+      const watcher = await start(2, { database: database.address });
+      await active(watcher);
+      await database.cut();
+      const intent = await request(writer, chain);
+      const hash = await new Payer(chain, 5).pay(intent);
+      await until('the watcher to say so', async () => (await statusOf(watcher)).problem !== null, 30_000);
+      expect((await fetch(`${watcher.url}/readyz`)).status).toBe(503);
+      await database.restore();
+      expect((await observed(cluster, intent.id, 'landed', 'confirmed', 30_000)).data.hash).toBe(hash);
+    } finally {
+      await database.close();
+    }
   }, 90_000);
 
   it('refuse to start for a network without an upstream, and name the variable', async () => {
