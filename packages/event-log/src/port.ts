@@ -79,7 +79,10 @@ export interface PartitionWork<Context> {
   lost(partition: number): void;
   /** Decides a slice of one topic. Must not throw for a bad message: those are its own business (dead letters). */
   decide(partition: number, records: readonly LogRecord[]): Promise<Slice<Context>>;
-  /** As catchUp, for what this owner has just appended. `records` are as `append` gave them, from offset `from` upward. */
+  /**
+   * As catchUp, for what this owner has just appended: the records of `append` lie at `from`, `from` + 1 and so on, and
+   * `next` behind the commit's marker. With an empty `append` only offsets were committed, and `from` is `next`.
+   */
   project(partition: number, from: bigint, next: bigint, context: Context): Promise<boolean>;
   /** After the projection: replies and notices. Must not throw; nothing waits for it. */
   published(partition: number, context: Context): void;
@@ -92,10 +95,11 @@ export interface PartitionOwner<Context> {
   owned(): readonly number[];
   /**
    * Puts work of the owner's own (expiry) into the partition's chain, once the input `after` has been consumed up to
-   * that offset. Resolves when projected; resolves too, without having run, when the partition is lost meanwhile.
+   * that offset. Resolves when projected; resolves too, without having run, when the partition is lost meanwhile, and
+   * when `work` fails, which loses the partition like any other error. An empty slice ends there: nothing is projected.
    */
   run(partition: number, after: { readonly topic: InputTopic; readonly offset: bigint } | null, work: () => Promise<Slice<Context>>): Promise<void>;
-  /** Milliseconds since the last sign of progress of the group's loop: feeds the liveness probe. */
+  /** Milliseconds since the group's coordinator last answered: feeds the liveness probe. A join may take 15 s. */
   idleMs(): number;
   /** Stop taking, finish what is begun, leave the group. */
   stop(): Promise<void>;
