@@ -1,5 +1,5 @@
 import { type EventEnvelope, eventOf, parseEvent, webhookBody } from '@pf/contracts';
-import { evolve, type Instant, type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
+import { evolve, type Instant, type IntentId, type PaymentIntent } from '@pf/domain';
 import type { ProjectedEvent, ProjectedIntent } from './projection.ts';
 
 /** A record of intent.events as the log gives it. */
@@ -50,7 +50,6 @@ export function fold(stored: Iterable<PaymentIntent>, events: readonly EventEnve
     lastAt = Math.max(lastAt, event.at);
     const state = after.get(event.intentId) ?? before.get(event.intentId);
     if (event.version <= (state?.version ?? 0)) continue;
-    if (event.version > (state?.version ?? 0) + 1) throw new VersionGapError(`${event.intentId} is at version ${state?.version ?? 0} and the next event is version ${event.version}`);
     after.set(event.intentId, evolve(state, event));
     applied.push(envelope);
   }
