@@ -28,6 +28,8 @@ export interface Part {
   command(): Command;
   /** True when it answers. Asked again and again; must come back within about a second. */
   ready(): Promise<boolean>;
+  /** True when it says itself that it makes no progress: it is ended then, and started again. */
+  stuck(): Promise<boolean>;
   /** Where it writes warnings as JSON lines, they are shown: services do, backing parts do not. */
   readonly jsonLogs: boolean;
 }

@@ -48,6 +48,8 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
         args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
         env: { ...shared, [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port) },
       }),
+      // The liveness probe of production; no answer at all is no verdict.
+      stuck: async () => (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2000) })).status === 503,
       ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) })).ok,
     };
   });

@@ -13,6 +13,7 @@ import { eventually } from './wait.ts';
 import { warningOf } from './warnings.ts';
 
 const RESTART_AFTER_MS = 1000;
+const CHECK_EVERY_MS = 10_000;
 const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
 export interface Surroundings {
@@ -33,7 +34,11 @@ export class Supervised {
   #stopping = false;
   #startedOnce = false;
   #renewing = false;
+  #ending = false;
   #restart: Promise<void> = Promise.resolve();
+  /** Resolves when all that it wrote is in its log. */
+  #copied: Promise<unknown> = Promise.resolve();
+  #checks: NodeJS.Timeout | undefined;
 
   constructor(part: Part, around: Surroundings) {
     this.part = part;
@@ -49,7 +54,7 @@ export class Supervised {
    * Starts it and waits until it answers.
    * @throws Error with the end of its log when it dies first or does not answer within `withinMs`
    */
-  async start(withinMs = 60_000): Promise<void> {
+  async start({ withinMs = 60_000, checkEveryMs = CHECK_EVERY_MS } = {}): Promise<void> {
     await this.#launch();
     const child = this.#child;
     const dead = (): boolean => this.#stopping || this.#child !== child;
@@ -57,11 +62,13 @@ export class Supervised {
     if (this.#stopping) throw new Error('Stopped while it was starting.');
     if (!answers || dead()) throw new Error(`${this.part.name} did not start. The end of ${this.#log}:\n${await this.#tail()}`);
     this.#startedOnce = true;
+    this.#checks = setInterval(() => void this.#check(), checkEveryMs).unref();
   }
 
   /** Asks it to end, kills it when it takes longer than the part says. Resolves when the process is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    clearInterval(this.#checks);
     await this.#restart;
     await this.#end();
   }
@@ -80,6 +87,7 @@ export class Supervised {
   async #end(): Promise<void> {
     const child = this.#child;
     if (!child?.pid) return;
+    this.#ending = true;
     const gone = once(child, 'exit');
     child.kill(this.part.stopSignal);
     // A program that was paused (SIGSTOP) takes no other signal until it runs again.
@@ -92,6 +100,13 @@ export class Supervised {
       await gone;
     }
     patience.abort();
+  }
+
+  async #check(): Promise<void> {
+    // Not to be asked: it is busy ending, or does not answer just now.
+    if (!(await this.part.stuck().catch(() => false)) || this.#stopping || this.#ending) return;
+    this.#around.say(`${this.part.name} says that it makes no progress, and is ended`);
+    await this.#end();
   }
 
   get #log(): string {
@@ -134,10 +149,12 @@ export class Supervised {
       });
     }
     child.once('close', () => log.end());
+    this.#copied = once(log, 'finish');
   }
 
   #ended(pid: number, how: string): void {
     this.#child = null;
+    this.#ending = false;
     this.#around.guard.forget(pid);
     this.#around.changed();
     if (this.#stopping || this.#renewing || !this.#startedOnce) return;
@@ -159,6 +176,8 @@ export class Supervised {
   }
 
   async #tail(): Promise<string> {
+    // What it started itself may hold the pipe open for long.
+    await Promise.race([this.#copied, sleep(1000)]);
     const text = await readFile(this.#log, 'utf8').catch(() => '');
     return text.trimEnd().split('\n').slice(-15).join('\n');
   }

@@ -52,6 +52,7 @@ export function anvilPart(settings: Settings, chain: LocalChain): { part: Part; 
       orphanSignal: 'SIGTERM',
       stopMs: 10_000,
       jsonLogs: false,
+      stuck: async () => false,
       async prepare() {
         await mkdir(folder, { recursive: true });
         await tidyState(state);

@@ -50,6 +50,7 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
       orphanSignal: 'SIGTERM',
       stopMs: 15_000,
       jsonLogs: false,
+      stuck: async () => false,
       async prepare() {
         await configure();
         // Written at the end of a format; a format that was interrupted is done anew.

@@ -98,6 +98,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       orphanSignal: 'SIGINT',
       stopMs: 15_000,
       jsonLogs: false,
+      stuck: async () => false,
       async prepare() {
         const initialised = await stat(path.join(folder, 'global', 'pg_control')).then(() => true, () => false);
         if (!initialised) await initialise();

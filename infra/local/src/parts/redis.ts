@@ -37,6 +37,7 @@ export async function redisPart(settings: Settings): Promise<{ part: Part; url: 
       orphanSignal: 'SIGTERM',
       stopMs: 5000,
       jsonLogs: false,
+      stuck: async () => false,
       prepare: async () => void (await mkdir(folder, { recursive: true })),
       command: () => ({
         ...program,
