@@ -8,7 +8,7 @@ import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
 import { node as getNode, pnpm as getPnpm } from './setup/programs.mjs';
 import { redis } from './setup/redis.mjs';
-import { SetupError, say } from './setup/say.mjs';
+import { allOf, SetupError, say } from './setup/say.mjs';
 import { compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
@@ -39,7 +39,7 @@ const commands = {
 
 /** Backing parts that the environment names need nothing on this machine. */
 async function fetchBacking() {
-  await Promise.all([process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }), process.env.REDIS_URL ? undefined : redis(tools)]);
+  await allOf([process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }), process.env.REDIS_URL ? undefined : redis(tools)]);
 }
 
 /** Gets everything but our own packages compiled. @returns the place that Node 24 and everything below it runs in */
@@ -49,10 +49,7 @@ async function prepare(command) {
     await install({ root, tools, pnpm });
     return pnpm;
   };
-  const wanted = [getNode(tools), installed(), command.backing ? fetchBacking() : undefined];
-  // All come to an end before a failure of one is told, or the others would go on behind the message.
-  await Promise.allSettled(wanted);
-  const [node, pnpm] = await Promise.all(wanted);
+  const [node, pnpm] = await allOf([getNode(tools), installed(), command.backing ? fetchBacking() : undefined]);
   const environment = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
   return { root, tools, node, pnpm, environment };
 }

@@ -25,3 +25,18 @@ export async function step(label, work) {
 
 /** A failure whose message is for a person and says the way out: shown without a stack trace. */
 export class SetupError extends Error {}
+
+/**
+ * Promise.all that waits for every one, and tells of every failure: one message for all that is missing, and nothing
+ * going on behind it.
+ * @template {readonly unknown[]} T
+ * @param {T} work
+ * @returns {Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }>}
+ */
+export async function allOf(work) {
+  const failures = (await Promise.allSettled(work)).filter(({ status }) => status === 'rejected').map(({ reason }) => reason);
+  const unexpected = failures.find((failure) => !(failure instanceof SetupError));
+  if (unexpected) throw unexpected;
+  if (failures.length > 0) throw new SetupError(failures.map(({ message }) => message).join('\n\n'));
+  return await Promise.all(work);
+}
