@@ -5,7 +5,8 @@ import { run } from './run.mjs';
 import { SetupError, step } from './say.mjs';
 import { unlessDone } from './stamps.mjs';
 
-const NODE = '24';
+/** The major version that everything of ours runs on. */
+export const NODE = '24';
 const PNPM = '10.34.9';
 
 /**

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
+import { NODE } from './programs.mjs';
 import { SetupError, step } from './say.mjs';
 import { contentsOf, digest, timesOf, unlessDone } from './stamps.mjs';
 
@@ -23,8 +24,16 @@ export const install = ({ root, tools, pnpm }) =>
     result: path.join(root, 'node_modules'),
     work: () =>
       step('Dependencies from the lockfile', async () => {
-        // 735 packages, most of them small: more of them at once than the usual 16 halves the time.
-        await run(process.execPath, [pnpm, 'install', '--frozen-lockfile', '--network-concurrency=64', '--reporter=append-only', '--loglevel=info'], { cwd: root }).catch((error) => {
+        const flags = [
+          '--frozen-lockfile',
+          // 735 packages, most of them small: more of them at once than the usual 16 halves the time.
+          '--network-concurrency=64',
+          // What they run on, whatever Node pnpm runs on: it leaves optional packages out that its own is too old for.
+          `--config.node-version=${NODE}.0.0`,
+          '--reporter=append-only',
+          '--loglevel=info',
+        ];
+        await run(process.execPath, [pnpm, 'install', ...flags], { cwd: root }).catch((error) => {
           throw new SetupError(`${error.message}\n\nThe dependencies could not be installed. Is the npm registry reachable?`);
         });
       }),

@@ -31,4 +31,5 @@ try {
   out.line(`\n${reason(error)}`);
   process.exitCode = 1;
 }
+process.removeAllListeners('disconnect');
 if (process.connected) process.disconnect();

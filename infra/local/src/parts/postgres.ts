@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -81,6 +81,8 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync',
     ]);
     if (command.user) {
+      // The way to its own folder; what else lies in the data folder stays closed by its own modes.
+      await chmod(settings.data, 0o711);
       await chown(folder, command.user.uid, command.user.gid);
       await chown(passwordFile, command.user.uid, command.user.gid);
     }
