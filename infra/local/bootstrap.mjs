@@ -91,7 +91,9 @@ function complain(error) {
 }
 
 const [name, ...rest] = process.argv.slice(2);
-const command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
+let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
+// Types, lint and unit tests need neither Java nor Redis.
+if (name === 'test' && rest.length > 0 && !rest.some((phase) => ['integration', 'e2e'].includes(phase))) command = { ...command, backing: false };
 if (!command) {
   say(USAGE);
   process.exit(64);
