@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
 
 const COPIED = ['packages', 'services', 'infra', 'package.json', 'jest.config.mjs', 'tsconfig.base.json', 'tsconfig.json', 'tsconfig.tests.json'];
 

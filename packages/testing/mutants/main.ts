@@ -3,7 +3,8 @@ import path from 'node:path';
 import { createEventLog } from '@pf/event-log';
 import { readBackingStack, stackFile } from '@pf/testing';
 import { Copy } from './copy.ts';
-import { type Mutant, mutants } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
+import { mutants } from './mutants.ts';
 import { runTests } from './tests.ts';
 
 /**

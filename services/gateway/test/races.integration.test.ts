@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newIntentId } from '@pf/contracts';
+import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type Instance, readWholeLog, startAnvil, startCluster, until } from '@pf/testing';
+
+const CHAIN = 'eip155:84532';
+
+describe('requests that meet', () => {
+  let anvil: Anvil;
+  let cluster: Cluster;
+  let writer: Instance;
+  let clients: readonly [ApiClient, ApiClient];
+  const wallet = (index: number): EvmWallet => evmWallet(anvil, anvil.wallets[index] ?? { address: '', privateKey: '' });
+
+  beforeAll(async () => {
+    [anvil, cluster] = await Promise.all([startAnvil(), startCluster()]);
+    const env = { RPC_BASE_SEPOLIA: anvil.rpcUrl };
+    const [one, other, intent] = await Promise.all([cluster.start('gateway', { env }), cluster.start('gateway', { env }), cluster.start('intent')]);
+    writer = intent;
+    clients = [apiClient(`${one.url}/v1`, cluster.apiKeys.test), apiClient(`${other.url}/v1`, cluster.apiKeys.test)];
+  }, 60_000);
+  afterAll(async () => {
+    await cluster.close();
+    await anvil.stop();
+  });
+
+  it('creates of one key, of which the first is not decided when the last comes, make one intent', async () => {
+    const reader = await cluster.log.reader('test');
+    const waiting = async (): Promise<bigint> => (await reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
+    const before = await waiting();
+    writer.kill('SIGSTOP');
+    // The keys are known, and what the writer had asked the broker for is answered, before the creates come.
+    await Promise.all(Array.from({ length: 60 }, (_, n) => clients[n % 2 ? 1 : 0].get(newIntentId(0))));
+    const creating = Promise.all(Array.from({ length: 60 }, (_, n) => clients[n % 2 ? 1 : 0].create({ chain: CHAIN, token: 'USDC', amount: String(n + 1), requestor: wallet(2).address, idempotencyKey: 'met' })));
+    await until('all creates to wait', async () => (await waiting()) === before + 60n);
+    writer.kill('SIGCONT');
+    const answers = await creating;
+    await reader.close();
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(59).fill(200), 201]);
+    const { intents } = await readWholeLog(cluster.log);
+    expect([...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === 'met')).toHaveLength(1);
+  }, 60_000);
+
+  it('of two payers who submit at once only one has paid', async () => {
+    const [payer, rival, merchant] = [wallet(0), wallet(1), wallet(3)];
+    const usdc = anvil.tokens['USDC'] ?? '';
+    const { id } = (await clients[0].create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: merchant.address })).body.intent;
+    const signedBy = async (from: EvmWallet): Promise<string> => from.sign((await clients[0].build(id, from.address)).body.transaction.blob);
+    const signed = [await signedBy(payer), await signedBy(rival)] as const;
+    const before = await merchant.tokenBalance(usdc);
+    const answers = await Promise.all([clients[0].submit(id, signed[0], payer.address), clients[1].submit(id, signed[1], rival.address)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    await anvil.mine();
+    expect((await merchant.tokenBalance(usdc)) - before).toBe(2_500_000n);
+  }, 60_000);
+});

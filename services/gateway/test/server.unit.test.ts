@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from '@jest/globals';
+import { HttpServer } from '../src/server.ts';
+
+describe('the end of the HTTP server', () => {
+  it('is told on a kept connection by the answer to what is asked on it meanwhile', async () => {
+    const server = new HttpServer((_request, response) => response.end('ok'));
+    const port = await server.listen('127.0.0.1', 0);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (): Promise<{ readonly kept: boolean; readonly connection: string | undefined; readonly body: string }> => {
+      const request = get({ host: '127.0.0.1', port, agent });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return { kept: request.reusedSocket, connection: response.headers.connection, body: await text(response) };
+    };
+    expect(await ask()).toEqual({ kept: false, connection: 'keep-alive', body: 'ok' });
+    const closed = server.close();
+    expect(await ask()).toEqual({ kept: true, connection: 'close', body: 'ok' });
+    await closed;
+    await expect(ask()).rejects.toThrow('ECONNREFUSED');
+    agent.destroy();
+  });
+});
