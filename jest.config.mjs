@@ -1,5 +1,7 @@
 // Tests run on the TypeScript sources: the "source" condition of every package.json points there.
 const shared = {
+  // Two cores carry a broker, a database, chains and services beside the tests.
+  testTimeout: 30_000,
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },

@@ -8,6 +8,7 @@ import type { Kafka, KafkaMessage } from 'kafkajs';
 const ANSWER_BYTES = 8 * 1024 * 1024;
 const PARTITION_BYTES = 1024 * 1024;
 const READ_COMMITTED = 1;
+const COORDINATOR_MEMORY_MS = 1_000;
 const COORDINATOR = { group: 0, transaction: 1 } as const;
 /** Where the log begins and ends, in the words of the ListOffsets request. */
 const EARLIEST = { fromBeginning: true } as const;
@@ -45,6 +46,7 @@ interface LibraryCluster {
   refreshMetadata(): Promise<void>;
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   findBroker(node: { readonly nodeId: string }): Promise<LibraryBroker>;
+  findGroupCoordinatorMetadata(of: { readonly groupId: string; readonly coordinatorType: number }): Promise<object>;
   findGroupCoordinator(of: { readonly groupId: string; readonly coordinatorType?: number }): Promise<LibraryBroker>;
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   fetchTopicsOffset(topics: readonly object[]): Promise<readonly OffsetsOfTopic[]>;
@@ -72,18 +74,33 @@ function clusterSymbol(kafka: Kafka): symbol {
 }
 
 /**
- * Has the client's producers ask for the metadata of one topic. A transactional one asks before it knows its topics,
- * and would get that of every topic in the cluster: with a thousand of them a take-over took a second.
+ * Has the client's producers ask less. A transactional one asks for the metadata of every topic before it knows its own
+ * (with a thousand of them a take-over took a second), and for the coordinators with every step of a transaction: four of
+ * its nine requests.
  */
-export function knowOnly(kafka: Kafka, topic: string): Kafka {
+export function askLess(kafka: Kafka, topic: string): Kafka {
   const symbol = clusterSymbol(kafka);
   const create = Reflect.get(kafka, symbol) as CreateCluster;
   Reflect.set(kafka, symbol, (options: object) => {
     const library = create(options);
     library.targetTopics.add(topic);
+    library.findGroupCoordinatorMetadata = rememberCoordinators(library.findGroupCoordinatorMetadata.bind(library));
     return library;
   });
   return kafka;
+}
+
+/** Whoever asks a former coordinator is refused, and tries again: after this long at the latest where the new one is. */
+function rememberCoordinators(find: LibraryCluster['findGroupCoordinatorMetadata']): LibraryCluster['findGroupCoordinatorMetadata'] {
+  const known = new Map<string, { readonly answer: object; readonly until: number }>();
+  return async (of) => {
+    const key = `${of.coordinatorType} ${of.groupId}`;
+    const remembered = known.get(key);
+    if (remembered && performance.now() < remembered.until) return remembered.answer;
+    const answer = await find(of);
+    known.set(key, { answer, until: performance.now() + COORDINATOR_MEMORY_MS });
+    return answer;
+  };
 }
 
 /** Connects to the first broker that answers. */

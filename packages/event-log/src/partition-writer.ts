@@ -1,7 +1,7 @@
 import { pause } from '@pf/runtime';
 import type { Kafka, Producer, Transaction } from 'kafkajs';
 import { QUICK_RETRY } from './client.ts';
-import { knowOnly } from './cluster.ts';
+import { askLess } from './cluster.ts';
 import { brokerErrorType } from './errors.ts';
 import { type Names, OWNER_GROUP } from './names.ts';
 import type { InputTopic, NewRecord } from './port.ts';
@@ -37,7 +37,7 @@ export class PartitionWriter {
 
   /** Takes the partition's transactional id over: whoever held it is fenced, and what it left open is aborted, when this resolves. */
   static async open(client: Kafka, names: Names, partition: number): Promise<PartitionWriter> {
-    const producer = knowOnly(client, names.topic('intent.events')).producer({
+    const producer = askLess(client, names.topic('intent.events')).producer({
       transactionalId: names.transactionalId(partition),
       idempotent: true,
       maxInFlightRequests: 1,
