@@ -13,6 +13,9 @@ const CLIENTS = [1, 16, 64, 256];
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 2);
 const WARM_UP_SECONDS = 4;
+/** A create with an idempotency key lies in the partition that its key says; without one the gateway may choose. */
+const KEYS = { 'own key': () => ({ idempotencyKey: randomUUID() }), 'no key': () => ({}) };
+type Keys = keyof typeof KEYS;
 
 interface Target {
   readonly name: string;
@@ -25,7 +28,7 @@ interface Measured {
   readonly p99: number;
 }
 
-async function measure({ url, apiKey }: Target, clients: number, seconds: number): Promise<Measured> {
+async function measure({ url, apiKey }: Target, keys: Keys, clients: number, seconds: number): Promise<Measured> {
   const result = await autocannon({
     url: `${url}/v1/intents`,
     connections: clients,
@@ -36,7 +39,7 @@ async function measure({ url, apiKey }: Target, clients: number, seconds: number
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         setupRequest: (request) => ({
           ...request,
-          body: JSON.stringify({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', idempotencyKey: randomUUID(), metadata: { order: 'A-1001' } }),
+          body: JSON.stringify({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', ...KEYS[keys](), metadata: { order: 'A-1001' } }),
         }),
       },
     ],
@@ -60,6 +63,20 @@ async function plain(name: string, script: string, cluster: Cluster, port: numbe
   return { name, url, apiKey: cluster.apiKeys.test };
 }
 
+/** The targets in turns, round after round; prints a line for each. */
+async function compare(targets: readonly Target[], keys: Keys, clients: number): Promise<void> {
+  const runs = new Map<Target, Measured[]>(targets.map((target) => [target, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [target, measured] of runs) measured.push(await measure(target, keys, clients, SECONDS));
+  }
+  const rates = targets.map((target) => median(runs.get(target)?.map(({ perSecond }) => perSecond) ?? []));
+  for (const [index, target] of targets.entries()) {
+    const of = (field: keyof Measured): number => median(runs.get(target)?.map((measured) => measured[field]) ?? []);
+    const ratio = index === 0 ? '' : ((rates[0] ?? 0) / (rates[index] ?? 0)).toFixed(2);
+    console.log(`| ${keys} | ${clients} | ${target.name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${ratio} |`);
+  }
+}
+
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const clusters = await Promise.all([startCluster(), startCluster(), startCluster()]);
@@ -72,27 +89,12 @@ try {
     await plain('Express + pg', 'plain-pg.ts', forPg, 4971),
     await plain('Express + Prisma', 'plain-prisma.ts', forPrisma, 4972),
   ];
-  for (const target of targets) await measure(target, 64, WARM_UP_SECONDS);
+  for (const target of targets) await measure(target, 'own key', 64, WARM_UP_SECONDS);
 
-  const results = new Map<string, Measured[]>();
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const clients of CLIENTS) {
-      for (const target of targets) {
-        const key = `${target.name} ${clients}`;
-        results.set(key, [...(results.get(key) ?? []), await measure(target, clients, SECONDS)]);
-      }
-    }
-  }
-
-  console.log(`\nCreates, each with its own idempotency key; median of ${ROUNDS} rounds of ${SECONDS} s.\n`);
-  console.log('| clients | service | creates/s | p50 ms | p99 ms | ratio to it |\n| ---: | --- | ---: | ---: | ---: | ---: |');
-  for (const clients of CLIENTS) {
-    const rate = (name: string): number => median((results.get(`${name} ${clients}`) ?? []).map(({ perSecond }) => perSecond));
-    for (const { name } of targets) {
-      const runs = results.get(`${name} ${clients}`) ?? [];
-      const ratio = name === 'this service' ? '' : (rate('this service') / rate(name)).toFixed(2);
-      console.log(`| ${clients} | ${name} | ${Math.round(rate(name))} | ${median(runs.map(({ p50 }) => p50)).toFixed(1)} | ${median(runs.map(({ p99 }) => p99)).toFixed(1)} | ${ratio} |`);
-    }
+  console.log(`\nCreates; median of ${ROUNDS} rounds of ${SECONDS} s; "own key": each with an idempotency key of its own.\n`);
+  console.log('| creates with | clients | service | creates/s | p50 ms | p99 ms | ratio to it |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |');
+  for (const keys of Object.keys(KEYS) as Keys[]) {
+    for (const clients of CLIENTS) await compare(targets, keys, clients);
   }
 } finally {
   for (const child of children) child.kill('SIGKILL');
