@@ -133,7 +133,7 @@ export const writerGuards: readonly Mutant[] = [
     file: 'services/intent/src/expiry.ts',
     guard: '{ topic: \'chain.observations\', offset: end }',
     instead: 'null',
-    test: { file: 'services/intent/test/writer.integration.test.ts', name: 'does not expire an intent whose payment was seen before anybody looked at the time' },
+    test: { file: 'services/intent/test/expiry.integration.test.ts', name: 'is paid when its payment had arrived before anybody looked, though it had not been decided' },
   },
   {
     name: 'Time does not go back in a partition',

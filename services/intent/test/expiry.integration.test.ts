@@ -1,0 +1,56 @@
+import { about, type Cluster, readWholeLog, samples, startCluster, until, watcher } from '@pf/testing';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { create, observed } from './messages.ts';
+import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
+
+// The machine may be busy with the rest of the stack.
+jest.setTimeout(60_000);
+
+describe('An intent whose time has run out', () => {
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let cluster: Cluster;
+  let asker: Asker;
+  let running: RunningWriter;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    asker = await Asker.open(cluster.log, cluster.database);
+    running = await startWriter(cluster, {
+      wrap: (writer) => {
+        const decide = writer.decide.bind(writer);
+        writer.decide = async (partition, records) => {
+          if (records[0]?.topic === 'chain.observations') {
+            begun.resolve();
+            await gate.promise;
+          }
+          return decide(partition, records);
+        };
+        return writer;
+      },
+    });
+  });
+  afterAll(async () => {
+    gate.resolve();
+    await running.stop();
+    await asker.close();
+    await cluster.close();
+  });
+
+  it('is paid when its payment had arrived before anybody looked, though it had not been decided', async () => {
+    const partition = 2;
+    const [other, short] = [create({}, { partition }), create({ ttlSeconds: 1 }, { partition })];
+    await asker.ask(other);
+    const { intent } = await asker.ask(short);
+    await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
+    // The owner is at another intent's observation when the payment arrives and the time is looked at.
+    await asker.send(observed(about(other.intentId, watcher.landed(samples.FIRST))));
+    await begun.promise;
+    await asker.send(observed(about(short.intentId, watcher.landed(samples.SECOND))));
+    await running.expiry.look();
+    gate.resolve();
+    const typesOf = async (): Promise<readonly string[]> => (await readWholeLog(cluster.log)).events.filter(({ intentId }) => intentId === short.intentId).map(({ type }) => type);
+    await until('its payment', async () => (await typesOf()).includes('intent.confirmed'));
+    expect(await typesOf()).not.toContain('intent.expired');
+  });
+});
