@@ -1,7 +1,5 @@
 // Tests run on the TypeScript sources: the "source" condition of every package.json points there.
 const shared = {
-  // Two cores carry a broker, a database, chains and services beside the tests.
-  testTimeout: 30_000,
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
@@ -12,6 +10,8 @@ const shared = {
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
 // e2e: the whole running stack, through the public API only.
 export default {
+  // Two cores carry a broker, a database, chains and services beside the tests. Of the whole run: a project's own is not heard.
+  testTimeout: 30_000,
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.unit.test.ts'] },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.integration.test.ts'] },

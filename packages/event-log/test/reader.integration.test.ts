@@ -106,7 +106,9 @@ describe('the writer of a partition', () => {
     await expect(former.commit([{ partition: 0, key: 'k', value: 'stale' }], { topic: 'intent.commands', offset: 7n })).rejects.toThrow();
     await expect(former.commit([], { topic: 'intent.commands', offset: 8n })).rejects.toThrow();
     await present.commit([{ partition: 0, key: 'k', value: 'present' }], { topic: 'intent.commands', offset: 1n });
-    const batches = await collect(reader.read('intent.events', 0, 0n, await reader.endOffset('intent.events', 0)));
+    // Two records and two markers: a commit is visible to readers some milliseconds after its answer.
+    await until(async () => (await reader.endOffset('intent.events', 0)) === 4n, 'both commits to be visible');
+    const batches = await collect(reader.read('intent.events', 0, 0n, 4n));
     expect(batches.flatMap(({ records }) => records.map(({ value }) => value))).toEqual(['former', 'present']);
     await until(async () => (await reader.committed('intent', 'intent.commands', 0)) === 1n, 'the offset to be committed');
     await Promise.all([former.close(), present.close(), reader.close()]);

@@ -11,7 +11,7 @@ describe('one URL beside another', () => {
     await stage.start();
     const hanging = await stage.account(() => undefined);
     const quick = await stage.account(status(200));
-    await Promise.all(Array.from({ length: 200 }, () => stage.emit(hanging.account.id)));
+    for (let count = 0; count < 200; count += 1) await stage.emit(hanging.account.id);
     await until('the slow lane to be full', () => hanging.receiver.received.length === 8);
     const sentAt: number[] = [];
     const late: number[] = [];
@@ -22,7 +22,8 @@ describe('one URL beside another', () => {
       sentAt.push(began);
       late.push(performance.now() - began);
     }
-    expect(Math.max(...late)).toBeLessThan(2_000);
+    // Behind one that hangs until its time-out of 15 s it would have to wait at least that long.
+    expect(Math.max(...late)).toBeLessThan(10_000);
     expect(hanging.receiver.received).toHaveLength(8);
   }, 60_000);
 
