@@ -49,7 +49,7 @@ export const ownerGuards: readonly Mutant[] = [
     file: 'packages/event-log/src/owned-partition.ts',
     guard: 'const result = this.#chain.then(task);',
     instead: 'const result = task();',
-    test: { file: 'packages/event-log/test/owner.integration.test.ts', name: 'handles the commands of a partition in order, and takes turns with the other topic while many wait' },
+    test: { file: 'services/intent/test/contention.integration.test.ts', name: 'at once lead to one order of events, each applied once, and to a projection that is their fold' },
   },
   {
     name: 'A partition is given up when its projection fails',
