@@ -103,6 +103,26 @@ describe('what an owner may rely on', () => {
     expect(shown[0]).toBe(1);
   });
 
+  it('is that it works on one slice of a partition at a time, of whichever topic', async () => {
+    // More than a slice of each, there before the owner comes: one fetch brings both.
+    const count = 300;
+    await Promise.all(Array.from({ length: count }, (_, id) => Promise.all([send(id), send(count + id, 'chain.observations')])));
+    let now = 0;
+    let most = 0;
+    await start({
+      at: async (moment) => {
+        if (moment === 'decided') most = Math.max(most, ++now);
+        // As long as deciding takes that asks somebody.
+        await reader.endOffset('intent.events', PARTITION);
+        if (moment === 'projected') now--;
+      },
+      // What was begun is begun anew.
+      lost: () => (now = 0),
+    });
+    await until(() => handled.length >= 2 * count || most > 1, 'all inputs');
+    expect(most).toBe(1);
+  });
+
   it('is that its own work comes behind the input that had arrived, decided or not', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const owner = await start({

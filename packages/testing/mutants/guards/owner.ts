@@ -49,7 +49,7 @@ export const ownerGuards: readonly Mutant[] = [
     file: 'packages/event-log/src/owned-partition.ts',
     guard: 'const result = this.#chain.then(task);',
     instead: 'const result = task();',
-    test: { file: 'services/intent/test/contention.integration.test.ts', name: 'at once lead to one order of events, each applied once, and to a projection that is their fold' },
+    test: { file: 'packages/event-log/test/ownership.integration.test.ts', name: 'is that it works on one slice of a partition at a time, of whichever topic' },
   },
   {
     name: 'A partition is given up when its projection fails',
