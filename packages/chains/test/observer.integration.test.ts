@@ -214,7 +214,7 @@ describe('the observer of Base', () => {
 
   it('says that the chain is another one, reads it anew and drops nothing', async () => {
     await pay();
-    const other = await startAnvil();
+    const other = await startAnvil({ genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });
     closing.unshift(() => other.stop());
     await other.mine(3);
     proxy.target = other.rpcUrl;

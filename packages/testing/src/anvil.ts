@@ -26,6 +26,8 @@ export interface AnvilOptions {
   readonly blockMs?: number;
   /** `safe` is so many blocks behind the head, `finalized` twice as many. */
   readonly safeDepth?: number;
+  /** Seconds since 1970 of the first block: two chains begun in the same second have the same one. */
+  readonly genesisAt?: number;
 }
 
 /** A Base chain of a test's own, with the token contracts at their addresses: it may be reorganised, stopped and spoilt. */
@@ -55,9 +57,9 @@ async function listening(child: ChildProcess): Promise<string> {
   throw new Error(`anvil ended before it listened: ${said}`);
 }
 
-export async function startAnvil({ chain = 'eip155:84532', blockMs, safeDepth = 4 }: AnvilOptions = {}): Promise<Anvil> {
+export async function startAnvil({ chain = 'eip155:84532', blockMs, safeDepth = 4, genesisAt }: AnvilOptions = {}): Promise<Anvil> {
   const mining = blockMs === undefined ? ['--no-mining'] : ['--block-time', String(blockMs / 1000)];
-  const child = spawn(binary(), ['--host', '127.0.0.1', '--port', '0', '--chain-id', chain.slice('eip155:'.length), '--mnemonic', MNEMONIC, '--slots-in-an-epoch', String(safeDepth), ...mining], {
+  const child = spawn(binary(), ['--host', '127.0.0.1', '--port', '0', '--chain-id', chain.slice('eip155:'.length), '--mnemonic', MNEMONIC, '--slots-in-an-epoch', String(safeDepth), ...mining, ...(genesisAt === undefined ? [] : ['--timestamp', String(genesisAt)])], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const kill = (): void => void child.kill('SIGKILL');
