@@ -44,10 +44,14 @@ export function createChains({ upstreams, log }: ChainsOptions): Chains {
   };
 }
 
-/** The variables that name the upstreams of each network that has an adapter: for loadConfig. An absent one is not served. */
+/** The variables that name the upstreams of each network: for loadConfig. An absent one is not served. */
 export const upstreamVariables = {
+  RPC_SOLANA: variables.urls.optional(),
+  RPC_SOLANA_DEVNET: variables.urls.optional(),
   RPC_BASE: variables.urls.optional(),
   RPC_BASE_SEPOLIA: variables.urls.optional(),
+  RPC_TEMPO: variables.urls.optional(),
+  RPC_TEMPO_MODERATO: variables.urls.optional(),
 } as const;
 type UpstreamVariable = keyof typeof upstreamVariables;
 

@@ -1,6 +1,7 @@
 import type { Address, ChainId, PaymentTerms, TransactionHash } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { type Anvil, evmWallet, startAnvil } from '@pf/testing';
+import { Transaction, Wallet } from 'ethers';
 import { concat, type Hex, hexToBytes, parseTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BaseAdapter } from '../src/base/adapter.ts';
@@ -8,7 +9,7 @@ import { BaseObserver } from '../src/base/observer.ts';
 import { identifyChain } from '../src/evm/calls.ts';
 import { networkOf } from '../src/index.ts';
 import { RpcPool } from '../src/rpc/pool.ts';
-import type { ChainUnderTest, PayerWallet } from './conformance.ts';
+import type { ChainUnderTest, PayerWallet } from '../src/conformance/suite.ts';
 
 export const log = createLogger('test', 'silent');
 export const CHAIN = 'eip155:84532' as ChainId;
@@ -52,7 +53,17 @@ export async function startBase(): Promise<BaseUnderTest> {
   const usdc = anvil.tokens['USDC'] as Address;
   const payers = anvil.wallets.map(({ address, privateKey }): EvmPayer => {
     const wallet = evmWallet(anvil, { address, privateKey });
-    return { address: address as Address, privateKey: privateKey as Hex, sign: (blob, change) => wallet.sign(blob, change) };
+    const withEthers = async (blob: string): Promise<string> => {
+      const transaction = Transaction.from(hexOf(blob));
+      transaction.signature = new Wallet(privateKey).signingKey.sign(transaction.unsignedHash);
+      return base64Of(transaction.serialized as Hex);
+    };
+    return {
+      address: address as Address,
+      privateKey: privateKey as Hex,
+      sign: (blob, change) => wallet.sign(blob, change),
+      signers: { viem: (blob) => wallet.sign(blob), ethers: withEthers },
+    };
   });
   const first = anvil.wallets[0];
   if (first === undefined) throw new Error('anvil has wallets');
@@ -81,6 +92,7 @@ export async function startBase(): Promise<BaseUnderTest> {
       await anvil.mine(10);
       clock.pass(2_000);
     },
+    expire: () => Promise.reject(new Error('on Base nothing expires by itself')),
     spoil: (payer) => anvil.asTokenOwner(usdc, 'blacklist', [payer.address]),
     kill: async (signed, payer) => {
       const account = privateKeyToAccount((payer as EvmPayer).privateKey);

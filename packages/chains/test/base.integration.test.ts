@@ -1,4 +1,4 @@
-import { conformance } from './conformance.ts';
+import { conformance } from '../src/conformance/suite.ts';
 import { startBase } from './base-chain.ts';
 
-conformance('Base', startBase);
+conformance('Base', startBase, { expiry: true });

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import { BaseObserver } from '../src/base/observer.ts';
 import type { SignedTransaction } from '../src/index.ts';
 import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './base-chain.ts';
-import { named, Watcher } from './watching.ts';
+import { named, Watcher } from '../src/conformance/watching.ts';
 
 describe('the observer of Base', () => {
   let base: BaseUnderTest;

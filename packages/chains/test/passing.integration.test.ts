@@ -3,7 +3,7 @@ import type { PaymentTerms } from '@pf/domain';
 import { evmWallet } from '@pf/testing';
 import type { Hex } from 'viem';
 import { type BaseUnderTest, startBase } from './base-chain.ts';
-import { Watched } from './watching.ts';
+import { Watched } from '../src/conformance/watching.ts';
 
 describe('a block of Base', () => {
   let base: BaseUnderTest;

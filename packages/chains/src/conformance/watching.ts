@@ -1,5 +1,5 @@
 import type { Address, IntentId, Observation, PaymentTerms, PreparedTransaction, Reference, Settlement, Submission } from '@pf/domain';
-import type { ChainObserver, Cursor, Step, WatchedIntent, WatchSet } from '../src/index.ts';
+import type { ChainObserver, Cursor, Step, WatchedIntent, WatchSet } from '../index.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 

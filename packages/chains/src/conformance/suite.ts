@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, Build, IntentId, PaymentTerms, PreparedTransaction, UnsignedTransaction } from '@pf/domain';
-import type { ChainAdapter, ChainObserver, SignedTransaction } from '../src/index.ts';
+import type { ChainAdapter, ChainObserver, SignedTransaction } from '../index.ts';
 import { named, Watcher } from './watching.ts';
 
 /** A payer's wallet, of another library than the adapter's own. */
@@ -8,6 +8,16 @@ export interface PayerWallet {
   readonly address: Address;
   /** Signs a blob as `build` gave it. */
   sign(blob: string): Promise<string>;
+  /** The same with each library that people of this chain use, by its name: all take the blob as it comes. */
+  readonly signers: Readonly<Record<string, (blob: string) => Promise<string>>>;
+}
+
+/** What a chain does not have. Nothing else is left out of the suite. */
+export interface Exemptions {
+  /** Base: a transaction lives until its nonce is used. */
+  readonly expiry?: true;
+  /** Tempo: what is in a block is final. */
+  readonly finalityGap?: true;
 }
 
 /** A chain as the suite needs it: an adapter, an observer, money, and a hand on what the chain does. */
@@ -29,7 +39,9 @@ export interface ChainUnderTest {
   finalise(): Promise<void>;
   /** The payer's transfers fail on chain from now on, though they did not when simulated. */
   spoil(payer: PayerWallet): Promise<void>;
-  /** Makes it impossible for ever that this transaction lands. */
+  /** Lets the lifetime of everything built so far end; `finalise` makes that final. Not asked of a chain without expiry. */
+  expire(): Promise<void>;
+  /** Makes it impossible for ever that this transaction, which no node has, lands. */
   kill(transaction: SignedTransaction, payer: PayerWallet): Promise<void>;
   /** The good transaction with one thing changed, signed by the payer: what, and the text of a submit. */
   tampered(blob: string, payer: PayerWallet, terms: PaymentTerms): AsyncIterable<readonly [string, string]>;
@@ -37,9 +49,11 @@ export interface ChainUnderTest {
 }
 
 /** What every chain's adapter and observer have to do. Run over each of them. */
-export function conformance(name: string, start: () => Promise<ChainUnderTest>): void {
+export function conformance(name: string, start: () => Promise<ChainUnderTest>, exempt: Exemptions = {}): void {
   describe(`${name} behaves like a chain`, () => {
     let chain: ChainUnderTest;
+    /** The level that a landing is first observed at. */
+    const first = exempt.finalityGap ? 'finalized' : 'confirmed';
     let turn = 0;
     beforeAll(async () => {
       chain = await start();
@@ -85,13 +99,27 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>):
       expect(await chain.adapter.ready(2_000)).toBe(true);
     });
 
-    it('builds what another library signs, and verifies it', async () => {
+    it('builds what the libraries of this chain sign as it comes, and verifies it', async () => {
       const [terms, payer] = [newTerms(), nextPayer()];
       const { format, build: made, blob } = await build(terms, payer);
       expect(format).toBe(chain.adapter.network.format);
       expect(await chain.adapter.canLand(made)).toBe(true);
-      const signed = await sign(blob, payer);
-      expect(await verified(signed, terms, payer)).toMatchObject({ hash: signed.hash, sender: payer.address, terms });
+      const libraries = Object.entries(payer.signers);
+      expect(libraries.length).toBeGreaterThan(1);
+      for (const [library, sign] of libraries) {
+        const parsed = chain.adapter.parseSubmitted(await sign(blob));
+        if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(`${library}: ${JSON.stringify(parsed)}`);
+        const signed = parsed.value.transaction;
+        expect({ library, ...(await verified(signed, terms, payer)) }).toMatchObject({ library, hash: signed.hash, sender: payer.address, terms });
+      }
+    });
+
+    it('names its fee in the field of its own chain, and leaves the others null', async () => {
+      const { estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports } = await build(newTerms(), nextPayer());
+      const fees = { base: estimatedFeeEth, solana: estimatedFeeLamports, tempo: estimatedFeeUsdc };
+      const { family } = chain.adapter.network;
+      for (const [of, fee] of Object.entries(fees)) expect({ of, has: fee !== null }).toEqual({ of, has: of === family });
+      expect(ataRentLamports !== null).toBe(family === 'solana');
     });
 
     it('refuses every tampered transaction, naming what differs', async () => {
@@ -127,11 +155,11 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>):
       expect(confirmed[0]).toMatchObject({
         type: 'landed',
         intentId: 'pi_test',
-        data: { hash: signed.hash, level: 'confirmed', transfer: { tokenAddress: terms.tokenAddress, from: payer.address, to: terms.requestor, amount: terms.amount, reference: terms.reference } },
+        data: { hash: signed.hash, level: first, transfer: { tokenAddress: terms.tokenAddress, from: payer.address, to: terms.requestor, amount: terms.amount, reference: terms.reference } },
       });
       expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
       await chain.finalise();
-      expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(['landed finalized']);
+      expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(exempt.finalityGap ? [] : ['landed finalized']);
       await chain.settle();
       expect(await watcher.step()).toEqual([]);
     });
@@ -166,9 +194,9 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>):
       await chain.land();
       await chain.settle();
       watcher.watched.add('pi_test', terms);
-      const first = await watcher.step();
+      const early = await watcher.step();
       await chain.settle();
-      expect([...first, ...(await watcher.step())][0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
+      expect([...early, ...(await watcher.step())][0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: first } });
     });
 
     it('observes a revert on chain', async () => {
@@ -181,16 +209,16 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>):
       await chain.spoil(payer);
       expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
       await chain.land();
-      const first = await watcher.step();
+      const early = await watcher.step();
       await chain.settle();
       const second = await watcher.step();
       await chain.settle();
-      const all = [...first, ...second, ...(await watcher.step())];
+      const all = [...early, ...second, ...(await watcher.step())];
       expect(all[0]).toMatchObject({ type: 'reverted', intentId: 'pi_test', data: { hash: signed.hash } });
       expect(named(all)).toEqual(['reverted']);
     });
 
-    it('observes a drop only when it is proven, and the build is dead then too', async () => {
+    it('observes a drop only when it is proven; built anew and signed again, it is paid', async () => {
       const watcher = new Watcher(chain.observer);
       await watcher.step();
       const [terms, payer] = [newTerms(), nextPayer()];
@@ -208,6 +236,38 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>):
       expect(dropped[0]).toMatchObject({ type: 'dropped', intentId: 'pi_test', data: { hash: signed.hash } });
       expect(named(dropped)).toEqual(['dropped']);
       expect(await chain.adapter.canLand(made)).toBe(false);
+
+      const again = await sign((await build(terms, payer)).blob, payer);
+      expect(again.hash).not.toBe(signed.hash);
+      watcher.watched.submit(await verified(again, terms, payer), chain.now());
+      expect(await chain.adapter.broadcast(again)).toEqual({ kind: 'taken' });
+      await chain.land();
+      await chain.settle();
+      const paid = await watcher.step();
+      await chain.settle();
+      expect([...paid, ...(await watcher.step())][0]).toMatchObject({ type: 'landed', data: { hash: again.hash, level: first } });
     });
+
+    if (!exempt.expiry) {
+      it('lets a transaction die with its lifetime: it is not taken any more, and its build is dead', async () => {
+        const [terms, payer] = [newTerms(), nextPayer()];
+        const { blob, build: made } = await build(terms, payer);
+        const signed = await sign(blob, payer);
+        expect(await verified(signed, terms, payer)).toMatchObject({ lifetime: { kind: expect.not.stringMatching('unlimited') } });
+        await chain.expire();
+        await chain.finalise();
+        expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'rejected' });
+        expect(await chain.adapter.broadcast(signed)).toMatchObject({ kind: 'refused' });
+        expect(await chain.adapter.canLand(made)).toBe(false);
+      });
+
+      it('builds nothing that could land after the intent expires', async () => {
+        const [terms, payer] = [newTerms(), nextPayer()];
+        const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: Date.now() + 60_000 });
+        if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+        if (built.lifetime.kind === 'time') expect(Number(built.lifetime.validBefore) * 1000).toBeLessThanOrEqual(Date.now() + 60_000);
+        else expect(built.lifetime.kind).toBe('block_height');
+      });
+    }
   });
 }
