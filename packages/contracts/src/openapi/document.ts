@@ -1,0 +1,79 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
+import { errorsOf, type Operation, type Success, TAGS } from './operation.ts';
+
+/** Every answer to a known key has these (IETF draft-ietf-httpapi-ratelimit-headers). */
+const commonHeaders = z.object({
+  'X-Request-Id': z.string().meta({ description: "Names the request in our logs; the client's own is kept where it sent one." }),
+  RateLimit: z.string().optional().meta({ description: 'What is left of the rate: `"default";r=59;t=1`.' }),
+  'RateLimit-Policy': z.string().optional().meta({ description: 'The rate: `"default";q=60;w=1`.' }),
+});
+const retryAfter = z.object({ 'Retry-After': z.string().meta({ description: 'Whole seconds after which to try again; also `details.retry_after`.' }) });
+
+/** The OpenAPI 3.1 document of these operations. Made of the schemas that validate requests; some milliseconds of work. */
+export function openApiDocument(operations: readonly Operation[], baseUrl: string): object {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const operation of operations) {
+    (paths[operation.path] ??= {})[operation.method] = describe(operation);
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Payment Intent Service',
+      version: '1.0.0',
+      description: 'Stablecoin payments between wallets on Solana, Base and Tempo. The service never holds a private key.',
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: paths as ZodOpenApiPathsObject,
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…`.' } },
+    },
+  }, {
+    override: ({ jsonSchema }) => {
+      // zod spells out the calendar; `format` says it.
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+    },
+  });
+}
+
+function describe(operation: Operation): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, scope, request, answers } = operation;
+  const { params, query, headers, body } = request;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: scope === 'payer' ? `${description}\n\nA key of scope \`payer\` is enough.` : description,
+    requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
+    ...(body && { requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, success(answer)])),
+      ...errorResponses(errorsOf(operation)),
+    } as ZodOpenApiOperationObject['responses'],
+  };
+}
+
+const success = ({ description, content, headers }: Success): ZodOpenApiResponseObject => ({
+  description,
+  headers: headers === undefined ? commonHeaders : commonHeaders.extend(headers.shape),
+  content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
+});
+
+/** One response a status, naming each code that it can have. */
+function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      String(status),
+      {
+        description: [`${STATUS_CODES[status]}`, ...of.map((code) => `* \`${code}\`: ${ERRORS[code].cause}`)].join('\n\n'),
+        headers: 'retryAfterSeconds' in ERRORS[of[0] as ErrorCode] ? commonHeaders.extend(retryAfter.shape) : commonHeaders,
+        content: { 'application/json': { schema: errorResponse } },
+      },
+    ]),
+  );
+}
