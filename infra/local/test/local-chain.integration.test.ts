@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { until } from '@pf/testing';
+import { freePorts, until } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { CHAINS } from '../src/backing.ts';
 import { startBlockClock } from '../src/block-clock.ts';
@@ -11,7 +11,6 @@ import { rpc } from '../src/rpc.ts';
 import { readSettings } from '../src/settings.ts';
 import { Supervised } from '../src/supervised.ts';
 import { placeTokens, TOKENS, wallets } from '../src/tokens.ts';
-import { freePorts } from './supervised-stack.ts';
 
 describe('a local chain that runs for long', () => {
   let data: string;

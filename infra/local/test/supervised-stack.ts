@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { readBackingStack, until } from '@pf/testing';
+import { freePorts, readBackingStack, until } from '@pf/testing';
 
 const MAIN = path.join(import.meta.dirname, '../src/main.ts');
 
@@ -20,15 +19,6 @@ export const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-
-/** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
 
 interface StackFile {
   readonly pids: Record<string, number>;

@@ -49,9 +49,12 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
       .exitOverride()
       .configureHelp({ showGlobalOptions: true })
       .configureOutput({ writeOut: terminal.write, writeErr: complain })
-      .showSuggestionAfterError();
+      .showSuggestionAfterError()
+      .showHelpAfterError(`What there is: ${pathOf(command)} --help`);
   }
   return program;
 }
 
 const withChildren = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withChildren)];
+/** `pf keys create` */
+const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());

@@ -34,6 +34,11 @@ describe('pf where something is missing or wrong', () => {
     expect(errors).toBe('The database at 127.0.0.1:1 does not answer. Is the stack running? Start it: npm start\n');
   });
 
+  it('says where to look for what was not understood, at the place where it was not', async () => {
+    expect(await pf(['nonsense'])).toEqual({ code: 2, out: '', errors: "unknown command 'nonsense'\nWhat there is: pf --help\n" });
+    expect((await pf(['keys', 'create', '--scop', 'payer'])).errors).toBe("unknown option '--scop'\n(Did you mean --scope?)\nWhat there is: pf keys create --help\n");
+  });
+
   it('asks for the account where there is no seeded one', async () => {
     await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: 'postgresql://pf:hidden@127.0.0.1:1/pf' }));
     expect(await pf(['keys', 'list'])).toMatchObject({ code: 1, errors: 'Which account? Name it with --account ID; `pf accounts list` shows all\n' });

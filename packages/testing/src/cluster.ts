@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Database, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import { createEventLog, type EventLog } from '@pf/event-log';
 import pg from 'pg';
+import { freePorts } from './free-ports.ts';
 import { type BackingStack, chainOf, readBackingStack, stackFile } from './stack.ts';
 import { until } from './until.ts';
 
@@ -48,15 +48,6 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** A URL on another host and port. */
 export function via(url: string, hostAndPort: string): string {
   const changed = new URL(url);
@@ -82,7 +73,7 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
   const running = new Set<Instance>();
 
   async function start(service: ServiceName, { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {}): Promise<Instance> {
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const child = spawn(process.execPath, [path.join(SERVICES, service, 'dist/main.js')], {
       env: {
         PATH: process.env['PATH'],

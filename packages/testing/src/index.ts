@@ -2,6 +2,7 @@ export * from './anvil.ts';
 export * from './api-client.ts';
 export * from './cluster.ts';
 export * from './evm-wallet.ts';
+export * from './free-ports.ts';
 export * from './log-checker.ts';
 export * from './pf.ts';
 export * from './rpc-proxy.ts';

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { type Cluster, readBackingStack, startCluster, until } from '@pf/testing';
+import { type Cluster, freePorts, readBackingStack, startCluster, until } from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, PARTITIONS } from './messages.ts';
 import { Asker } from './running-writer.ts';
@@ -39,18 +38,10 @@ afterAll(async () => {
   await cluster.close();
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** The service as it is run, from its sources. */
 async function start(change: Record<string, string> = {}): Promise<Service> {
-  const [stack, port] = [readBackingStack(), await freePort()];
+  const stack = readBackingStack();
+  const [port = 0] = await freePorts(1);
   const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', path.join(import.meta.dirname, '../src/main.ts')], {
     env: {
       PATH: process.env['PATH'],
