@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
+import { nameComponents } from './components.ts';
+import { FIELDS } from './fields.ts';
 import { errorsOf, type Operation, type Success, TAGS } from './operation.ts';
 
 /** Every answer to a known key has these (IETF draft-ietf-httpapi-ratelimit-headers). */
@@ -13,12 +15,13 @@ const commonHeaders = z.object({
 const retryAfter = z.object({ 'Retry-After': z.string().meta({ description: 'Whole seconds after which to try again; also `details.retry_after`.' }) });
 
 /** The OpenAPI 3.1 document of these operations. Made of the schemas that validate requests; some milliseconds of work. */
-export function openApiDocument(operations: readonly Operation[], baseUrl: string): object {
+export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
+  nameComponents();
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) {
     (paths[operation.path] ??= {})[operation.method] = describe(operation);
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Payment Intent Service',
@@ -28,7 +31,7 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: paths as ZodOpenApiPathsObject,
+    paths: paths,
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…`.' } },
     },
@@ -38,6 +41,22 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   });
+  describeFields(document);
+  return document;
+}
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+/** Adds the texts of the fields to the components that have some. */
+function describeFields({ components }: OpenApiDocument): void {
+  for (const [name, texts] of Object.entries(FIELDS)) {
+    const schema = components?.schemas?.[name];
+    if (typeof schema !== 'object' || !('properties' in schema)) continue;
+    for (const [field, property] of Object.entries(schema.properties ?? {})) {
+      const description = texts[field];
+      if (description !== undefined && typeof property === 'object') Object.assign(property, { description });
+    }
+  }
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
@@ -53,7 +72,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, success(answer)])),
       ...errorResponses(errorsOf(operation)),
-    } as ZodOpenApiOperationObject['responses'],
+    },
   };
 }
 

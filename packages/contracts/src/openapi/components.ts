@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { buildIntentRequest, createIntentRequest, publicIntent, submitIntentRequest } from '../api.ts';
+import { errorResponse } from '../errors.ts';
+import { unsignedTransaction } from '../intent-state.ts';
+
+const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+  PaymentIntent: publicIntent,
+  Transaction: unsignedTransaction,
+  Error: errorResponse,
+  CreateIntentRequest: createIntentRequest,
+  BuildIntentRequest: buildIntentRequest,
+  SubmitIntentRequest: submitIntentRequest,
+};
+
+/** Gives the schemas that clients have a type for the name of that type. Repeating it changes nothing. */
+export function nameComponents(): void {
+  for (const [id, schema] of Object.entries(COMPONENTS)) if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { id });
+}
