@@ -1,7 +1,7 @@
 import type { IntentStates } from '@pf/database';
 import type { Instant, IntentId } from '@pf/domain';
 import type { LogReader, PartitionOwner, Slice } from '@pf/event-log';
-import { type Logger, pause } from '@pf/runtime';
+import { type Logger, Rounds } from '@pf/runtime';
 
 const ROUND_MS = 1_000;
 /** Of one partition and round: what more is due waits a second. */
@@ -19,38 +19,23 @@ export interface ExpiryParts<Context> {
 /** Looks once a second for open intents of the partitions owned here whose time has run out. */
 export class Expiry<Context> {
   readonly #parts: ExpiryParts<Context>;
-  readonly #stopping = new AbortController();
+  readonly #rounds: Rounds;
   /** Partitions whose last finds are still waiting to be decided. */
   readonly #waiting = new Set<number>();
-  #loop: Promise<void> = Promise.resolve();
-  #failing = false;
 
   constructor(parts: ExpiryParts<Context>) {
     this.#parts = parts;
+    // Postgres or Kafka is away: nothing expires until they are back.
+    this.#rounds = new Rounds({ work: () => this.look(), pauseMs: ROUND_MS, onFailure: (error) => parts.log.warn({ err: error }, 'expiry cannot look') });
   }
 
   start(): void {
-    this.#loop = this.#rounds(this.#stopping.signal);
+    this.#rounds.start();
   }
 
   /** Looks no more. What has been handed to the owner ends with the owner. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#loop;
-  }
-
-  async #rounds(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.look();
-        this.#failing = false;
-      } catch (error) {
-        // Postgres or Kafka is away: nothing expires until they are back. Said once an outage.
-        if (!this.#failing) this.#parts.log.warn({ err: error }, 'expiry cannot look');
-        this.#failing = true;
-      }
-      await pause(ROUND_MS, signal);
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   /** One round. Resolves when the finds are in their partitions' chains, not when they are decided. */

@@ -2,7 +2,7 @@ import { BY_INDEX, IntentStates, openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
 import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
-import { Cleaning } from './cleaning.ts';
+import { cleaning } from './cleaning.ts';
 import { Expiry } from './expiry.ts';
 import { IntentWriter } from './writer.ts';
 
@@ -46,7 +46,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const expiry = new Expiry({ owner, states: new IntentStates(database.sql), reader, expire: (partition, ids) => writer.expire(partition, ids), log, clock: Date.now });
   onShutdown('expiry', () => expiry.stop());
   expiry.start();
-  const cleaning = new Cleaning(database, log);
-  onShutdown('cleaning', () => cleaning.stop());
-  cleaning.start();
+  const cleaner = cleaning(database, log);
+  onShutdown('cleaning', () => cleaner.stop());
+  cleaner.start();
 });
