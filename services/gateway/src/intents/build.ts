@@ -6,7 +6,7 @@ import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { refused } from '../refusals.ts';
-import { adapterOf, type Adapters, answeredIntent, pathId, payerOf, readAddress, requireIntent, termsOf } from './lookup.ts';
+import { type Adapters, answeredIntent, lookUp, pathId, payerOf, termsOf } from './lookup.ts';
 import { requireCreated, submissionInProgress } from './states.ts';
 
 /** How often another payer's build may come first before the client is asked to come back. */
@@ -33,19 +33,17 @@ export const buildIntent = (parts: Parts): Endpoint => ({
     const id = pathId(request, parts.partitions);
     const body = await readBody(request, response, buildIntentRequest);
     for (let tries = 1; ; tries++) {
-      const built = await tryBuild(parts, id, holder, body.fulfiller ?? null, tries);
+      const built = await tryBuild(parts, id, holder, body.fulfiller, tries);
       if (built) return { status: 200, body: { intent: built.intent, transaction: built.build.transaction } };
     }
   },
 });
 
 /** @returns null where another payer's build came first: it is looked at again, and built against */
-async function tryBuild({ adapters, commands, database }: Parts, id: IntentId, owner: IntentOwner, named: string | null, tries: number): Promise<Built | null> {
-  const intent = await requireIntent(database, id, owner);
-  const adapter = adapterOf(adapters, intent);
-  const address = named === null ? null : readAddress(adapter, 'fulfiller', named);
+async function tryBuild(parts: Parts, id: IntentId, owner: IntentOwner, asked: string | null | undefined, tries: number): Promise<Built | null> {
+  const { intent, adapter, named } = await lookUp(parts, id, owner, asked);
   requireCreated(intent, 'built for');
-  const fulfiller = payerOf(intent, address);
+  const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
   const live = liveSubmission(intent);
   // While its transaction is on its way a payer gets nothing but the bytes of before: new ones might pay twice.
@@ -63,11 +61,11 @@ async function tryBuild({ adapters, commands, database }: Parts, id: IntentId, o
   }
   const { transaction, lifetime } = result;
   const { accountId, livemode } = owner;
-  const recorded = await commands.send({ type: 'record_build', intentId: id, accountId, livemode, data: { fulfiller, transaction, lifetime, replaces: intent.build?.version ?? null } });
+  const recorded = await parts.commands.send({ type: 'record_build', intentId: id, accountId, livemode, data: { fulfiller, transaction, lifetime, replaces: intent.build?.version ?? null } });
   if (recorded.kind === 'refused') {
     if (recorded.refusal.code === 'build.superseded' && tries < TRIES) return null;
     throw refused(recorded.refusal);
   }
   if (recorded.build === null) throw new Error(`the writer accepted a build of ${id} and named none`);
-  return { intent: await answeredIntent(database, recorded, owner), build: recorded.build };
+  return { intent: await answeredIntent(parts.database, recorded, owner), build: recorded.build };
 }

@@ -28,17 +28,33 @@ export async function answeredIntent(database: Database, { intent, intentId }: P
 }
 
 /** The adapter of an intent's chain. @throws ApiError `chain.not_available` where its upstreams were taken out of the configuration */
-export function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
+function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
   const adapter = adapters.get(chain);
   if (!adapter) throw new ApiError('chain.not_available', { message: `The chain ${chain} is not served at the moment.`, param: 'chain', details: { chain } });
   return adapter;
 }
 
 /** A wallet's address in its canonical form. @throws ApiError naming `param`, saying what is wrong with it */
-export function readAddress(adapter: ChainAdapter, param: string, text: string): Address {
+function readAddress(adapter: ChainAdapter, param: string, text: string): Address {
   const parsed = adapter.parseAddress(text);
   if (!parsed.ok) throw validationFailed([{ param, message: `${param} ${parsed.problem}` }]);
   return parsed.value;
+}
+
+/** What build and submit begin with. */
+export interface Asked {
+  /** As it is now. */
+  readonly intent: PaymentIntent;
+  readonly adapter: ChainAdapter;
+  /** The wallet that the request names, if it does. */
+  readonly named: Address | null;
+}
+
+/** @throws ApiError of `requireIntent`, `adapterOf` and `readAddress` */
+export async function lookUp({ adapters, database }: { readonly adapters: Adapters; readonly database: Database }, id: IntentId, owner: IntentOwner, fulfiller: string | null | undefined): Promise<Asked> {
+  const intent = await requireIntent(database, id, owner);
+  const adapter = adapterOf(adapters, intent);
+  return { intent, adapter, named: fulfiller === undefined || fulfiller === null ? null : readAddress(adapter, 'fulfiller', fulfiller) };
 }
 
 /**

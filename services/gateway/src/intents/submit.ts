@@ -1,12 +1,12 @@
 import { type ChainAdapter, RpcUnavailableError, type SignedTransaction, type Submitted } from '@pf/chains';
 import { submitIntentRequest } from '@pf/contracts';
 import { SignedTransactions } from '@pf/database';
-import { type Address, type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
+import { type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { claimAndBroadcast, type ClaimParts } from './claim.ts';
-import { adapterOf, type Adapters, pathId, payerOf, readAddress, requireIntent, termsOf } from './lookup.ts';
+import { type Adapters, type Asked, lookUp, pathId, payerOf, termsOf } from './lookup.ts';
 import { requireCreated } from './states.ts';
 
 interface Parts extends ClaimParts {
@@ -15,13 +15,9 @@ interface Parts extends ClaimParts {
 }
 
 /** What was submitted for which intent. */
-interface Submit {
-  readonly adapter: ChainAdapter;
+interface Submit extends Asked {
   readonly kept: SignedTransactions;
-  readonly intent: PaymentIntent;
   readonly submitted: Submitted;
-  /** The wallet that is to have signed, where the request names one. */
-  readonly named: Address | null;
 }
 
 /** A transaction that may be claimed for. */
@@ -42,11 +38,10 @@ export const submitIntent = (parts: Parts): Endpoint => ({
   async handle({ holder, request, response }) {
     const id = pathId(request, parts.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
-    const intent = await requireIntent(parts.database, id, holder);
-    const adapter = adapterOf(parts.adapters, intent);
-    const named = fulfiller === undefined || fulfiller === null ? null : readAddress(adapter, 'fulfiller', fulfiller);
+    const asked = await lookUp(parts, id, holder, fulfiller);
+    const { intent, adapter } = asked;
     const submitted = parseSubmitted(adapter, signedTransaction);
-    const submit: Submit = { adapter, kept: new SignedTransactions(parts.database), intent, submitted, named };
+    const submit: Submit = { ...asked, kept: new SignedTransactions(parts.database), submitted };
 
     const hash = hashOf(submitted);
     const earlier = submissionOf(intent, hash);
