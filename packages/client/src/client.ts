@@ -1,0 +1,23 @@
+import { type ClientOptions, Http } from './http.ts';
+import { Intents } from './intents.ts';
+import { Webhooks } from './webhooks.ts';
+
+/**
+ * The Payment Intent Service.
+ *
+ * ```ts
+ * const client = new PaymentClient({ baseUrl: 'http://127.0.0.1:4000/v1', apiKey: 'pk_test_…' });
+ * const intent = await client.intents.create({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x…' });
+ * for await (const { type, intent: now } of client.intents.follow(intent.id)) console.log(type, now.state);
+ * ```
+ */
+export class PaymentClient {
+  readonly intents: Intents;
+  readonly webhooks: Webhooks;
+
+  constructor(options: ClientOptions) {
+    const http = new Http(options);
+    this.intents = new Intents(http);
+    this.webhooks = new Webhooks(http);
+  }
+}

@@ -1,0 +1,7 @@
+export { PaymentClient } from './client.ts';
+export * from './errors.ts';
+export type { Followed, FollowOptions } from './follow.ts';
+export type { CallOptions, ClientOptions } from './http.ts';
+export { type Page, Pages } from './pages.ts';
+export type * from './types.ts';
+export { verifyWebhook, webhooks } from './webhooks.ts';
