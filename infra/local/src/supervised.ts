@@ -177,7 +177,9 @@ export class Supervised {
 
   async #tail(): Promise<string> {
     // What it started itself may hold the pipe open for long.
-    await Promise.race([this.#copied, sleep(1000)]);
+    const copied = new AbortController();
+    await Promise.race([this.#copied, sleep(1000, undefined, { signal: copied.signal }).catch(() => undefined)]);
+    copied.abort();
     const text = await readFile(this.#log, 'utf8').catch(() => '');
     return text.trimEnd().split('\n').slice(-15).join('\n');
   }

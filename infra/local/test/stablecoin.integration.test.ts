@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { chainOf, readBackingStack } from '@pf/testing';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { Contract, HDNodeWallet, type InterfaceAbi, JsonRpcProvider, Mnemonic, NonceManager, parseEther, Wallet } from 'ethers';
 import { MNEMONIC } from '../src/parts/anvil.ts';
 
@@ -22,6 +22,8 @@ const call = (signer: NonceManager, name: string, ...args: unknown[]) => done(to
 const balance = (of: string): Promise<bigint> => token(owner).getFunction('balanceOf').staticCall(of) as Promise<bigint>;
 
 describe('USDC on the local Base', () => {
+  afterAll(() => provider.destroy());
+
   it('behaves to a payer as the real one does: six decimals, minted, paid, refused with a reason', async () => {
     const payer = Wallet.createRandom(provider);
     const payee = Wallet.createRandom().address;

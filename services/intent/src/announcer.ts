@@ -58,10 +58,15 @@ export class Announcer {
     );
   }
 
+  /** Replies that are under way still go out; a server that is away is not waited for. */
   async close(): Promise<void> {
-    // Replies that are under way still go out; a server that is away is not waited for.
-    if (this.#redis.status === 'ready') await this.#redis.quit().catch((error: unknown) => this.#log.debug({ err: error }, 'redis went before the farewell'));
-    this.#redis.disconnect();
+    try {
+      if (this.#redis.status === 'ready') await this.#redis.quit();
+      else this.#redis.disconnect();
+    } catch (error) {
+      this.#log.debug({ err: error }, 'redis went before the farewell');
+      this.#redis.disconnect();
+    }
   }
 
   /** Once an outage, not once a reply. */

@@ -73,8 +73,10 @@ export class Stage {
       now: () => this.clock,
       ...overrides,
     });
-    this.#closing.push(() => service.stop());
-    return service;
+    let stopped: Promise<void> | null = null;
+    const stop = (): Promise<void> => (stopped ??= service.stop());
+    this.#closing.push(stop);
+    return { ...service, stop };
   }
 
   /** An account of its own, with a receiver for its test events. */
