@@ -1,6 +1,6 @@
 export * from './account.ts';
 export * from './any-partition.ts';
-export * from './api.ts';
+export * from './api/index.ts';
 export * from './errors.ts';
 export * from './dead-letter.ts';
 export * from './ids.ts';

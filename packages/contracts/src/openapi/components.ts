@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import { buildIntentRequest, createIntentRequest, publicIntent, submitIntentRequest } from '../api.ts';
+import { buildIntentRequest, createIntentRequest, publicIntent, submitIntentRequest } from '../api/index.ts';
 import { errorResponse } from '../errors.ts';
 import { unsignedTransaction } from '../intent-state.ts';
 
-const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+/** The types that clients have, by name. */
+export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
   Transaction: unsignedTransaction,
+  Event: intentEvent,
+  WebhookDelivery: webhookDelivery,
   Error: errorResponse,
   CreateIntentRequest: createIntentRequest,
   BuildIntentRequest: buildIntentRequest,
   SubmitIntentRequest: submitIntentRequest,
+  UpdateIntentRequest: updateIntentRequest,
+  SimulateIntentRequest: simulateIntentRequest,
 };
 
 /** Gives the schemas that clients have a type for the name of that type. Repeating it changes nothing. */

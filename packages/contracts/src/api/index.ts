@@ -1,0 +1,6 @@
+export * from './intent.ts';
+export * from './intent-list.ts';
+export * from './intent-requests.ts';
+export * from './limits.ts';
+export * from './paging.ts';
+export * from './parsing.ts';
