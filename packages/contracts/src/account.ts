@@ -1,10 +1,21 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 
-/** What an account has bought (decisions.md, accounts and plans): plans are data, what each allows is the gateway's. */
+/** What an account has bought (decisions.md, accounts and plans), from the least to the most. */
 export const PLANS = ['free', 'growth', 'scale'] as const;
 export const plan = z.enum(PLANS);
 export type Plan = z.infer<typeof plan>;
+
+/** What not every plan includes, by the first plan that does: 402 `plan.upgrade_required` names both. Each plan has what those before it have. */
+export const FEATURES = {
+  /** Intents on live Tempo. */
+  live_tempo: 'growth',
+  /** Live intents with another `ttlSeconds` than the default. */
+  live_ttl_seconds: 'growth',
+} as const satisfies Readonly<Record<string, Plan>>;
+export type Feature = keyof typeof FEATURES;
+
+export const planIncludes = (has: Plan, feature: Feature): boolean => PLANS.indexOf(has) >= PLANS.indexOf(FEATURES[feature]);
 
 /** What a key may do: everything, or only what an app in a payer's hands needs. */
 export const KEY_SCOPES = ['full', 'payer'] as const;

@@ -14,6 +14,11 @@ export interface ApiAnswer<Body> {
 export interface IntentBody {
   readonly intent: PublicIntent;
 }
+export interface ListBody {
+  readonly intents: readonly PublicIntent[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | null;
+}
 export interface BuildBody extends IntentBody {
   readonly transaction: UnsignedTransaction;
 }
@@ -26,6 +31,11 @@ export interface ApiClient {
   request<Body = IntentBody>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer<Body>>;
   create(body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
   get(id: string): Promise<ApiAnswer<IntentBody>>;
+  /** @param query as it stands after the question mark */
+  list(query?: string): Promise<ApiAnswer<ListBody>>;
+  update(id: string, body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
+  refund(id: string): Promise<ApiAnswer<IntentBody>>;
+  simulate(id: string, targetState: string): Promise<ApiAnswer<IntentBody>>;
   detected(id: string): Promise<ApiAnswer<IntentBody>>;
   cancel(id: string): Promise<ApiAnswer<IntentBody>>;
   build(id: string, fulfiller?: string): Promise<ApiAnswer<BuildBody>>;
@@ -50,6 +60,10 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
     request,
     create: (body) => request('POST', '/intents', body),
     get: (id) => request('GET', `/intents/${id}`),
+    list: (query = '') => request('GET', `/intents?${query}`),
+    update: (id, body) => request('PATCH', `/intents/${id}`, body),
+    refund: (id) => request('POST', `/intents/${id}/refund`),
+    simulate: (id, targetState) => request('POST', `/test/intents/${id}/simulate`, { targetState }),
     detected: (id) => request('POST', `/intents/${id}/detected`),
     cancel: (id) => request('POST', `/intents/${id}/cancel`),
     build: (id, fulfiller) => request('POST', `/intents/${id}/build`, fulfiller === undefined ? {} : { fulfiller }),

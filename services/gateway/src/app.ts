@@ -10,7 +10,10 @@ import { createIntent } from './intents/create.ts';
 import { fetchIntent } from './intents/fetch.ts';
 import type { Adapters } from './intents/lookup.ts';
 import { cancelIntent, detectIntent } from './intents/plain-command.ts';
+import { refundIntent } from './intents/refund.ts';
+import { simulateIntent } from './intents/simulate.ts';
 import { submitIntent } from './intents/submit.ts';
+import { updateIntent } from './intents/update.ts';
 import { requestLog } from './request-log.ts';
 
 export interface AppParts {
@@ -32,7 +35,17 @@ export function createApp(parts: AppParts): Express {
   app.get('/healthz', (_request, response) => answerHealth(response, liveness(health)));
   app.get('/readyz', async (_request, response) => answerHealth(response, await readiness(health)));
 
-  const endpoints = [createIntent(parts), fetchIntent(parts), buildIntent(parts), submitIntent(parts), detectIntent(parts), cancelIntent(parts)];
+  const endpoints = [
+    createIntent(parts),
+    fetchIntent(parts),
+    updateIntent(parts),
+    buildIntent(parts),
+    submitIntent(parts),
+    detectIntent(parts),
+    cancelIntent(parts),
+    refundIntent(parts),
+    simulateIntent(parts),
+  ];
   for (const [path, operations] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const route = app.route(`/v1${path}`);
     for (const operation of operations) route[operation.method](serve(operation, keys));
@@ -52,7 +65,7 @@ function answerHealth(response: Response, { status, body }: HealthAnswer): void 
 
 function methodNotAllowed(operations: readonly Endpoint[]): () => never {
   // Express answers HEAD where there is GET.
-  const allow = operations.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : ['POST'])).join(', ');
+  const allow = operations.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ');
   return () => {
     throw new ApiError('request.method_not_allowed', { message: `This path takes ${allow}.`, headers: { Allow: allow } });
   };

@@ -12,7 +12,7 @@ export interface Answer {
 
 /** One operation of the API. `path` is the pattern below /v1; `scope` the least that a key needs. */
 export interface Endpoint {
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'patch' | 'post';
   readonly path: string;
   readonly scope: KeyScope;
   handle(call: Call): Promise<Answer>;

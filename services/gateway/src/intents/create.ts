@@ -1,11 +1,13 @@
-import type { ChainAdapter, Parsed, Token } from '@pf/chains';
+import { type ChainAdapter, networkOf, type Parsed } from '@pf/chains';
 import { AnyPartition, type CreateIntentRequest, createIntentRequest, newIntentId, partitionOfKey, type RequestIssue } from '@pf/contracts';
 import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
-import { type Address, type AmountProblem, type CreateData, parseAmount, view } from '@pf/domain';
+import { type Address, type CreateData, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Answer, Endpoint } from '../endpoint.ts';
+import { requirePlan } from '../plans.ts';
+import { readAmount } from './amount.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
 import { type Adapters, answeredIntent } from './lookup.ts';
 
@@ -29,9 +31,10 @@ export const createIntent = ({ adapters, commands, database, partitions }: Parts
     let data: CreateData;
     try {
       data = resolve(adapters, body, holder.livemode);
+      requirePlan(holder, { family: networkOf(data.chain).family, ttlSeconds: data.ttlSeconds });
     } catch (error) {
-      // A used key answers with its intent, whatever the body says.
-      if (error instanceof ApiError && error.status === 422) {
+      // A used key answers with its intent, whatever the body, the plan and the screening say now; a field that is wrong is wrong.
+      if (error instanceof ApiError && error.status !== 400) {
         const earlier = await earlierIntent(database, body, holder);
         if (earlier) return earlier;
       }
@@ -66,7 +69,7 @@ function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolea
     issues.push({ param, message: `${param} ${parsed.problem}` });
     return null;
   };
-  const amountBaseUnits = take('amount', baseUnits(body.amount, token));
+  const amountBaseUnits = take('amount', readAmount(body.amount, token));
   const requestor = take('requestor', adapter.parseAddress(body.requestor));
   const fulfiller = take('fulfiller', parseFulfiller(adapter, body, requestor));
   const [first, ...others] = issues;
@@ -94,24 +97,4 @@ function parseFulfiller(adapter: ChainAdapter, { fulfiller, direction }: CreateI
   if (fulfiller === undefined || fulfiller === null) return direction === 'send' ? { ok: false, problem: 'is required when direction is "send": it is the wallet that pays' } : { ok: true, value: null };
   const parsed = adapter.parseAddress(fulfiller);
   return parsed.ok && parsed.value === requestor ? { ok: false, problem: 'must be another wallet than the requestor' } : parsed;
-}
-
-function baseUnits(amount: string, { decimals, symbol }: Token): Parsed<bigint> {
-  const value = parseAmount(amount, decimals);
-  return typeof value === 'bigint' ? { ok: true, value } : { ok: false, problem: amountProblem(value, decimals, symbol) };
-}
-
-function amountProblem(problem: AmountProblem, decimals: number, symbol: string): string {
-  switch (problem) {
-    case 'malformed':
-      return 'must be a plain decimal in text, without sign or exponent, such as "12.50"';
-    case 'not_positive':
-      return 'must be greater than 0';
-    case 'too_many_decimals':
-      return `must have at most ${decimals} decimals, as ${symbol} has`;
-    case 'too_large':
-      return 'must be less than 2^64 base units of the token';
-    default:
-      return problem satisfies never;
-  }
 }

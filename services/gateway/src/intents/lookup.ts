@@ -28,7 +28,7 @@ export async function answeredIntent(database: Database, { intent, intentId }: P
 }
 
 /** The adapter of an intent's chain. @throws ApiError `chain.not_available` where its upstreams were taken out of the configuration */
-function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
+export function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
   const adapter = adapters.get(chain);
   if (!adapter) throw new ApiError('chain.not_available', { message: `The chain ${chain} is not served at the moment.`, param: 'chain', details: { chain } });
   return adapter;

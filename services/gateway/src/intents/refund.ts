@@ -1,0 +1,30 @@
+import { emptyRequest, newIntentId, partitionOf, TTL_SECONDS } from '@pf/contracts';
+import type { Database } from '@pf/database';
+import { readBody } from '../body.ts';
+import type { Commands } from '../commands.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
+
+interface Parts {
+  readonly adapters: Adapters;
+  readonly commands: Commands;
+  readonly database: Database;
+  readonly partitions: number;
+}
+
+/** POST /intents/{id}/refund. The refund lies in its original's partition: one writer decides about both, in one transaction. */
+export const refundIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
+  method: 'post',
+  path: '/intents/:id/refund',
+  scope: 'full',
+  async handle({ holder, request, response }) {
+    const intentId = pathId(request, partitions);
+    await readBody(request, response, emptyRequest);
+    const original = await requireIntent(database, intentId, holder);
+    const reference = adapterOf(adapters, original).newReference();
+    const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
+    const { accountId, livemode } = holder;
+    const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
+    return { status: 201, body: { intent: await answeredIntent(database, accepted, holder) } };
+  },
+});

@@ -1,0 +1,31 @@
+import { simulateIntentRequest } from '@pf/contracts';
+import type { Database } from '@pf/database';
+import { ApiError } from '../api-error.ts';
+import { readBody } from '../body.ts';
+import type { Commands } from '../commands.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
+
+interface Parts {
+  readonly adapters: Adapters;
+  readonly commands: Commands;
+  readonly database: Database;
+  readonly partitions: number;
+}
+
+/** POST /test/intents/{id}/simulate: what the chain or the clock would do, decided by the same writer and told by the same events. */
+export const simulateIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
+  method: 'post',
+  path: '/test/intents/:id/simulate',
+  scope: 'full',
+  async handle({ holder, request, response }) {
+    const { accountId, livemode } = holder;
+    // As part of what a key may do: before anything of the request is looked at.
+    if (livemode) throw new ApiError('api_key.test_mode_required');
+    const intentId = pathId(request, partitions);
+    const { targetState } = await readBody(request, response, simulateIntentRequest);
+    const { hash, address } = adapterOf(adapters, await requireIntent(database, intentId, holder)).synthetic();
+    const accepted = await commands.require({ type: 'simulate', intentId, accountId, livemode, data: { targetState, hash, fulfiller: address } });
+    return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
+  },
+});

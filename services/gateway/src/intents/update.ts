@@ -1,0 +1,43 @@
+import { updateIntentRequest } from '@pf/contracts';
+import type { Database } from '@pf/database';
+import type { CommandData, PaymentIntent } from '@pf/domain';
+import { validationFailed } from '../api-error.ts';
+import { readBody } from '../body.ts';
+import type { Commands } from '../commands.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { requirePlan } from '../plans.ts';
+import { readAmount } from './amount.ts';
+import { answeredIntent, pathId, requireIntent } from './lookup.ts';
+
+interface Parts {
+  readonly commands: Commands;
+  readonly database: Database;
+  readonly partitions: number;
+}
+
+/** PATCH /intents/{id}: the writer compares `updatedAt` and merges the metadata. What changes nothing is answered with the present intent. */
+export const updateIntent = ({ commands, database, partitions }: Parts): Endpoint => ({
+  method: 'patch',
+  path: '/intents/:id',
+  scope: 'full',
+  async handle({ holder, request, response }) {
+    const intentId = pathId(request, partitions);
+    const { updatedAt, amount, ttlSeconds, metadata } = await readBody(request, response, updateIntentRequest);
+    const { accountId, livemode } = holder;
+    const data: CommandData['update'] = {
+      updatedAt: Date.parse(updatedAt),
+      ...(metadata !== undefined && { metadata }),
+      ...(amount !== undefined && amountOf(await requireIntent(database, intentId, holder), amount)),
+      ...(ttlSeconds !== undefined && { ttlSeconds }),
+    };
+    requirePlan(holder, { ttlSeconds });
+    const accepted = await commands.require({ type: 'update', intentId, accountId, livemode, data });
+    return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
+  },
+});
+
+function amountOf({ decimals, token }: PaymentIntent, amount: string): Pick<CommandData['update'], 'amount' | 'amountBaseUnits'> {
+  const baseUnits = readAmount(amount, { decimals, symbol: token });
+  if (!baseUnits.ok) throw validationFailed([{ param: 'amount', message: `amount ${baseUnits.problem}` }]);
+  return { amount, amountBaseUnits: baseUnits.value };
+}

@@ -1,0 +1,22 @@
+import { type Feature, FEATURES, planIncludes, TTL_SECONDS } from '@pf/contracts';
+import type { KeyHolder } from '@pf/database';
+import { ApiError } from './api-error.ts';
+
+/** What is asked for, as far as plans care: `family` of the chain, and the time-to-live where the request sets one. */
+interface Wanted {
+  readonly family?: string;
+  readonly ttlSeconds?: number | undefined;
+}
+
+/** @throws ApiError 402 where the account's plan lacks what is asked for. Test mode has everything. */
+export function requirePlan({ plan, livemode }: Pick<KeyHolder, 'plan' | 'livemode'>, { family, ttlSeconds = TTL_SECONDS.default }: Wanted): void {
+  if (!livemode) return;
+  if (family === 'tempo') requireFeature(plan, 'live_tempo', 'Live payment intents on Tempo');
+  if (ttlSeconds !== TTL_SECONDS.default) requireFeature(plan, 'live_ttl_seconds', `Live payment intents with another ttlSeconds than ${TTL_SECONDS.default}`);
+}
+
+function requireFeature(has: KeyHolder['plan'], feature: Feature, what: string): void {
+  if (planIncludes(has, feature)) return;
+  const plan = FEATURES[feature];
+  throw new ApiError('plan.upgrade_required', { message: `${what} are part of the plan "${plan}"; this account has "${has}".`, details: { feature, plan } });
+}
