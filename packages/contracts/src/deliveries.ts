@@ -1,0 +1,41 @@
+import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { z } from 'zod';
+import { must, word } from './api/fields.ts';
+import { pageQuery, pageResponse } from './api/paging.ts';
+
+/** `pending`: something is still to be sent, now or later. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** GET /webhooks: the filters must all hold. */
+export const listDeliveriesQuery = z.strictObject({
+  ...pageQuery,
+  intentId: word('the id of a payment intent', 64).optional().meta({ description: 'Deliveries of events of this payment intent.' }),
+  eventId: word('the id of an event', 64).optional().meta({ description: 'Deliveries of this event, one for each URL.' }),
+  type: z.enum(PUBLIC_EVENT_TYPES, must(`one of ${PUBLIC_EVENT_TYPES.join(', ')}`)).optional().meta({ description: 'Deliveries of events of this type.' }),
+  status: z
+    .enum(DELIVERY_STATUSES, must(`one of ${DELIVERY_STATUSES.join(', ')}`))
+    .optional()
+    .meta({ description: '`pending`: something is still to be sent, now or later. `delivered`: a receiver took it. `failed`: it was given up.' }),
+});
+export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuery>;
+
+const time = z.iso.datetime({ precision: 3 });
+
+/** A webhook delivery as the API answers it (spec.md part 2.4): all fields always, null where there is nothing yet. */
+export const webhookDelivery = z.strictObject({
+  id: z.string(),
+  eventId: z.string(),
+  url: z.string(),
+  responseStatus: z.number().int().nullable(),
+  attemptCount: z.number().int().nonnegative(),
+  lastAttemptedAt: time.nullable(),
+  deliveredAt: time.nullable(),
+  failedAt: time.nullable(),
+});
+export type WebhookDelivery = z.infer<typeof webhookDelivery>;
+
+/** GET /webhooks. */
+export const deliveriesResponse = z.strictObject({ deliveries: z.array(webhookDelivery), ...pageResponse });
+/** POST /webhooks/{id}/retry. */
+export const deliveryResponse = z.strictObject({ delivery: webhookDelivery });
