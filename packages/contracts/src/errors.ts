@@ -11,7 +11,7 @@ interface ErrorText {
 }
 /** Errors that pass by themselves say after how many seconds it is worth trying again, unless the moment knows better. */
 type ErrorEntry = ErrorText &
-  ({ readonly status: 400 | 401 | 402 | 404 | 405 | 409 | 413 | 415 | 422 | 500 } | { readonly status: 429 | 503; readonly retryAfterSeconds: number });
+  ({ readonly status: 400 | 401 | 402 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 } | { readonly status: 429 | 503; readonly retryAfterSeconds: number });
 
 /**
  * The registry: every error the API can answer (spec.md part 7, decisions.md). The status lines, the OpenAPI document and
@@ -23,6 +23,12 @@ export const ERRORS = {
     message: 'The body is not valid JSON.',
     cause: 'The bytes of the body are not UTF-8, or not one JSON document.',
     remedy: 'Send one JSON object, encoded as UTF-8.',
+  },
+  'request.malformed_http': {
+    status: 400,
+    message: 'This is not a request that can be read: the connection ends here.',
+    cause: 'The bytes are not HTTP/1.1, as when HTTPS is spoken to a port of HTTP.',
+    remedy: 'Use an HTTP client library, and the base URL as it was given to you.',
   },
   'request.validation_failed': {
     status: 400,
@@ -83,6 +89,18 @@ export const ERRORS = {
     message: 'This path does not take this method: the Allow header names those it takes.',
     cause: 'The path exists, with other methods.',
     remedy: 'Use one of the methods of the Allow header.',
+  },
+  'request.timeout': {
+    status: 408,
+    message: 'The request did not arrive in time.',
+    cause: 'Its head took longer than 10 seconds, or all of it longer than 20.',
+    remedy: 'Send the request again, in one go.',
+  },
+  'request.headers_too_large': {
+    status: 431,
+    message: 'The head of the request is larger than 16 KiB.',
+    cause: 'No request of this API needs as much: a cookie, perhaps, or a cursor that is not ours.',
+    remedy: 'Send fewer or shorter headers.',
   },
   'request.too_large': {
     status: 413,

@@ -1,6 +1,7 @@
 import { newDeliveryId } from '@pf/contracts';
 import type pg from 'pg';
 import { type Database, inTransaction } from './database.ts';
+import { LISTED_COLUMNS, type ListedDelivery } from './delivery-list.ts';
 import { disableWebhookEndpoint } from './webhook-endpoints.ts';
 import { moveWebhookPosition } from './webhook-positions.ts';
 
@@ -222,18 +223,34 @@ async function writeFailure(client: Pick<pg.PoolClient, 'query'>, attempt: Attem
 
 /**
  * Makes a delivery of any status due now: the same event and bytes, attempts counted on. A scheduler finds it at its
- * next look.
+ * next look. While an attempt is under way another one follows at once, unless that one succeeds first.
  * @returns null where the account has no such delivery in this mode
  */
 export async function retryDelivery(
   { sql }: Database,
   { deliveryId, accountId, livemode, at }: { readonly deliveryId: string; readonly accountId: string; readonly livemode: boolean; readonly at: Date },
-): Promise<OutstandingDelivery | null> {
-  const { rows } = await sql.query<{ endpoint_id: string; attempt_count: number }>(
+): Promise<{ readonly delivery: ListedDelivery; readonly due: OutstandingDelivery } | null> {
+  const { rows } = await sql.query<ListedDelivery & { readonly endpointId: string }>(
     `UPDATE service.deliveries SET status = 'pending', next_attempt_at = $4, delivered_at = NULL, failed_at = NULL
-      WHERE id = $1 AND account_id = $2 AND livemode = $3 RETURNING endpoint_id, attempt_count`,
+      WHERE id = $1 AND account_id = $2 AND livemode = $3 RETURNING endpoint_id AS "endpointId", ${LISTED_COLUMNS}`,
     [deliveryId, accountId, livemode, at],
   );
   const row = rows[0];
-  return row ? { id: deliveryId, endpointId: row.endpoint_id, attemptCount: row.attempt_count, nextAttemptAt: at } : null;
+  if (!row) return null;
+  const { endpointId, ...delivery } = row;
+  return { delivery, due: { id: delivery.id, endpointId, attemptCount: delivery.attemptCount, nextAttemptAt: at } };
+}
+
+/**
+ * Deletes deliveries of events before a moment on which nothing more is to be sent, the oldest first and at most `limit`
+ * of them, so that nothing waits for it. Several processes may do it at once.
+ * @returns how many: fewer than `limit` when no more are left
+ */
+export async function forgetDeliveries({ sql }: Database, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM service.deliveries WHERE id IN
+       (SELECT id FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    [before, limit],
+  );
+  return rowCount ?? 0;
 }

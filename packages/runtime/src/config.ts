@@ -34,6 +34,8 @@ const list = z
 export const variables = {
   databaseUrl: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
   redisUrl: z.string().regex(/^rediss?:\/\//, 'must be a redis:// URL'),
+  /** Before the keys in Redis: several stacks can share one. */
+  redisPrefix: z.string().regex(/^[\w.-]*$/).default(''),
   kafkaBrokers: list,
   kafkaPartitions: z.coerce.number().int().min(1).max(200),
   host: z.string().default('127.0.0.1'),

@@ -4,7 +4,10 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { Commands } from './commands.ts';
+import { openToBrowsers, preflight } from './cors.ts';
 import { type Endpoint, serve, write } from './endpoint.ts';
+import { followIntent } from './events/events.ts';
+import type { Feeds } from './events/feeds.ts';
 import { buildIntent } from './intents/build.ts';
 import { createIntent } from './intents/create.ts';
 import { fetchIntent } from './intents/fetch.ts';
@@ -14,23 +17,32 @@ import { refundIntent } from './intents/refund.ts';
 import { simulateIntent } from './intents/simulate.ts';
 import { submitIntent } from './intents/submit.ts';
 import { updateIntent } from './intents/update.ts';
+import type { Limiter } from './limits/limiter.ts';
+import type { RedisLink } from './redis-link.ts';
 import { requestLog } from './request-log.ts';
+import { listDeliveries } from './webhooks/list.ts';
+import { retryDelivery } from './webhooks/retry.ts';
 
 export interface AppParts {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
+  readonly feeds: Feeds;
   readonly health: HealthChecks;
   readonly keys: ApiKeys;
+  readonly limiter: Limiter;
   readonly log: Logger;
   readonly partitions: number;
+  readonly redis: RedisLink;
+  /** Between the client and this process: so many addresses of X-Forwarded-For are believed. Default 0. */
+  readonly trustedProxies?: number;
 }
 
 /** The HTTP API: every request is authenticated, validated and answered in the one shape of its endpoint or of an error. */
 export function createApp(parts: AppParts): Express {
-  const { health, keys, log } = parts;
+  const { health, keys, limiter, log, trustedProxies = 0 } = parts;
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
   app.use(requestLog(log));
   app.get('/healthz', (_request, response) => answerHealth(response, liveness(health)));
   app.get('/readyz', async (_request, response) => answerHealth(response, await readiness(health)));
@@ -45,10 +57,17 @@ export function createApp(parts: AppParts): Express {
     cancelIntent(parts),
     refundIntent(parts),
     simulateIntent(parts),
+    followIntent(parts),
+    listDeliveries(parts),
+    retryDelivery(parts),
   ];
   for (const [path, operations] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const route = app.route(`/v1${path}`);
-    for (const operation of operations) route[operation.method](serve(operation, keys));
+    // What is for apps in the hands of payers is open to their browsers.
+    const forPayers = operations.filter(({ scope }) => scope === 'payer');
+    if (forPayers.length > 0) route.options(preflight(methodsOf(forPayers)));
+    for (const operation of forPayers) route[operation.method](openToBrowsers);
+    for (const operation of operations) route[operation.method](serve(operation, keys, limiter));
     route.all(methodNotAllowed(operations));
   }
   app.use(() => {
@@ -63,9 +82,11 @@ function answerHealth(response: Response, { status, body }: HealthAnswer): void 
   write(response, status, JSON.stringify(body));
 }
 
+/** Express answers HEAD where there is GET. */
+const methodsOf = (operations: readonly Endpoint[]): readonly string[] => operations.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+
 function methodNotAllowed(operations: readonly Endpoint[]): () => never {
-  // Express answers HEAD where there is GET.
-  const allow = operations.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ');
+  const allow = methodsOf(operations).join(', ');
   return () => {
     throw new ApiError('request.method_not_allowed', { message: `This path takes ${allow}.`, headers: { Allow: allow } });
   };

@@ -2,6 +2,7 @@ import type { KeyScope } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
 import type { Request, Response } from 'express';
 import { type ApiKeys, requireScope } from './api-keys.ts';
+import type { Limiter } from './limits/limiter.ts';
 
 /** What an endpoint answers; `body` becomes JSON. */
 export interface Answer {
@@ -15,7 +16,8 @@ export interface Endpoint {
   readonly method: 'get' | 'patch' | 'post';
   readonly path: string;
   readonly scope: KeyScope;
-  handle(call: Call): Promise<Answer>;
+  /** Null: it has written its answer itself. */
+  handle(call: Call): Promise<Answer | null>;
 }
 
 /** A request whose key is known and may do this; its body is not read yet. */
@@ -25,16 +27,17 @@ export interface Call {
   readonly response: Response;
 }
 
-/** Authenticates, lets the endpoint work, writes its answer. What it throws goes to the application's error handler. */
+/** Authenticates, counts, lets the endpoint work, writes its answer. What it throws goes to the application's error handler. */
 export const serve =
-  (endpoint: Endpoint, keys: ApiKeys) =>
+  (endpoint: Endpoint, keys: ApiKeys, limiter: Limiter) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = `/v1${endpoint.path}`;
     const holder = await keys.holder(request.headers.authorization);
     response.locals['accountId'] = holder.accountId;
+    await limiter.admit(holder, request, response);
     requireScope(holder, endpoint.scope);
-    const { status, body, headers } = await endpoint.handle({ holder, request, response });
-    write(response, status, JSON.stringify(body), headers);
+    const answer = await endpoint.handle({ holder, request, response });
+    if (answer) write(response, answer.status, JSON.stringify(answer.body), answer.headers);
   };
 
 /** Writes JSON text as the whole answer. */

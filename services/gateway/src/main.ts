@@ -3,10 +3,16 @@ import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
 import { openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
 import { loadConfig, runService, variables } from '@pf/runtime';
+import { z } from 'zod';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
 import { Commands } from './commands.ts';
+import { Feeds } from './events/feeds.ts';
+import { Limiter } from './limits/limiter.ts';
+import { RateLimits } from './limits/rate-limits.ts';
+import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Outcomes } from './outcomes.ts';
+import { RedisLink } from './redis-link.ts';
 import { ReplyChannel } from './reply-channel.ts';
 import { HttpServer } from './server.ts';
 
@@ -19,8 +25,14 @@ runService('gateway', async ({ log, onShutdown }) => {
     ...upstreamVariables,
     DATABASE_URL: variables.databaseUrl,
     REDIS_URL: variables.redisUrl,
+    /** Before our keys: several stacks can share a Redis. */
+    REDIS_PREFIX: variables.redisPrefix,
     HOST: variables.host,
     GATEWAY_PORT: variables.port.default(4000),
+    /** Multiplies all rate limits: for load tests. */
+    RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),
+    /** How many proxies of ours stand before this process: what they say of the client's address is believed. */
+    TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   });
 
   const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'gateway', onError: (error) => log.warn({ err: error }, 'a database connection broke') });
@@ -39,22 +51,37 @@ runService('gateway', async ({ log, onShutdown }) => {
   const publisher = await eventLog.publisher();
   onShutdown('publisher', () => publisher.close());
 
+  const redis = new RedisLink(config.REDIS_URL, log);
+  redis.open();
+  onShutdown('redis', () => redis.close());
+  const feeds = new Feeds(database, config.REDIS_URL, log);
+  feeds.open();
+
   const server: HttpServer = new HttpServer(
     createApp({
       adapters: chains.adapters,
       commands: new Commands(publisher, replies, outcomes),
       database,
+      feeds,
       health: {
         live: () => true,
         // Not Redis: without it replies are slower, and that is better than none. Not the chains: most requests need none.
         ready: { database: () => database.ready(PROBE_MS), kafka: () => eventLog.ready(PROBE_MS), server: () => Promise.resolve(!server.leaving) },
       },
       keys: new ApiKeys(database),
+      limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),
       log,
       partitions: eventLog.partitions,
+      redis,
+      trustedProxies: config.TRUSTED_PROXIES,
     }),
   );
-  onShutdown('server', () => server.close());
+  onShutdown('server', async () => {
+    const closed = server.close();
+    // Not ready any more: those who are sent away now come back to another gateway.
+    feeds.close();
+    await closed;
+  });
   const port = await server.listen(config.HOST, config.GATEWAY_PORT);
   log.info({ host: config.HOST, port, chains: [...chains.adapters.keys()] }, 'listening');
 });

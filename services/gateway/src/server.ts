@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { pause } from '@pf/runtime';
+import { answerClientError } from './client-errors.ts';
 
 /** Clients that keep a connection learn of the end of it by an answer, for so long, before idle ones are closed. */
 const FAREWELL_MS = 1_000;
@@ -8,6 +10,8 @@ const FAREWELL_MS = 1_000;
 export class HttpServer {
   readonly #server: Server;
   readonly #open = new Set<ServerResponse>();
+  /** By connection: the answer to the last request on it. */
+  readonly #answering = new WeakMap<Duplex, ServerResponse>();
   #leaving = false;
 
   constructor(listener: RequestListener) {
@@ -18,14 +22,22 @@ export class HttpServer {
         requestTimeout: 20_000,
         keepAliveTimeout: 65_000,
         connectionsCheckingInterval: 5_000,
+        maxHeaderSize: 16_384,
+        // Nothing here depends on the Host header; Node would refuse its absence with an answer of its own.
+        requireHostHeader: false,
       },
       (request, response) => {
         if (this.#leaving) response.shouldKeepAlive = false;
         this.#open.add(response);
+        this.#answering.set(request.socket, response);
         response.once('close', () => this.#open.delete(response));
         listener(request, response);
       },
     );
+    this.#server.on('clientError', (error: Error, socket: Duplex) => {
+      const response = this.#answering.get(socket);
+      answerClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
+    });
   }
 
   /** True once the end has begun: not ready for new traffic. */

@@ -1,7 +1,6 @@
 import { openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
 import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
-import { z } from 'zod';
 import { startWebhookService } from './service.ts';
 
 runService('webhook', async ({ log, onShutdown, crash }) => {
@@ -9,8 +8,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     ...kafkaVariables,
     DATABASE_URL: variables.databaseUrl,
     REDIS_URL: variables.redisUrl,
-    /** Before the queue's keys: several stacks can share a Redis. */
-    REDIS_PREFIX: z.string().regex(/^[\w.-]*$/).default(''),
+    REDIS_PREFIX: variables.redisPrefix,
     HOST: variables.host,
     HEALTH_PORT: variables.port.default(4003),
     SECRETS_KEY: variables.secretsKey,

@@ -168,7 +168,7 @@ describe('webhook deliveries', () => {
     const retry = { deliveryId, accountId: account.id, livemode: false, at: new Date(stage.clock) };
     expect(await retryDelivery(database, { ...retry, accountId: 'acct_another' })).toBeNull();
     expect(await retryDelivery(database, { ...retry, livemode: true })).toBeNull();
-    expect(await retryDelivery(database, retry)).toMatchObject({ attemptCount: 1 });
+    expect(await retryDelivery(database, retry)).toMatchObject({ delivery: { attemptCount: 1 }, due: { attemptCount: 1 } });
     expect(await only(account.id)).toMatchObject({ status: 'pending', deliveredAt: null });
     await service.sweep();
     await until('it to be delivered again', async () => (await only(account.id)).status === 'delivered');

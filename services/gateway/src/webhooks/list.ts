@@ -1,0 +1,18 @@
+import { listDeliveriesQuery } from '@pf/contracts';
+import { type Database, listDeliveries as findDeliveries } from '@pf/database';
+import type { Endpoint } from '../endpoint.ts';
+import { pageOf, positionOf, readQuery } from '../pages.ts';
+import { shownDelivery } from './shown.ts';
+
+/** GET /webhooks: the deliveries of the key's mode, newest first. */
+export const listDeliveries = ({ database }: { readonly database: Database }): Endpoint => ({
+  method: 'get',
+  path: '/webhooks',
+  scope: 'full',
+  async handle({ holder, request }) {
+    const { limit, cursor, ...filters } = readQuery(request, listDeliveriesQuery);
+    const found = await findDeliveries(database, holder, filters, positionOf({ cursor }), limit + 1);
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) => ({ createdAt: createdAt.getTime(), id }));
+    return { status: 200, body: { deliveries: rows.map(shownDelivery), hasMore, nextCursor } };
+  },
+});

@@ -1,0 +1,27 @@
+import { DUE_CHANNEL, emptyRequest, encodeDueNotice } from '@pf/contracts';
+import { type Database, retryDelivery as makeDue } from '@pf/database';
+import { ApiError } from '../api-error.ts';
+import { readBody } from '../body.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { RedisLink } from '../redis-link.ts';
+import { shownDelivery } from './shown.ts';
+
+/** What an id of ours can look like: nothing else is looked for. */
+const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
+
+/** POST /webhooks/{id}/retry: due now in Postgres, which is what counts; the webhook services are told so that it goes at once. */
+export const retryDelivery = ({ database, redis }: { readonly database: Database; readonly redis: RedisLink }): Endpoint => ({
+  method: 'post',
+  path: '/webhooks/:id/retry',
+  scope: 'full',
+  async handle({ holder, request, response }) {
+    const deliveryId = String(request.params['id']);
+    if (!DELIVERY_ID.test(deliveryId)) throw new ApiError('delivery.not_found');
+    await readBody(request, response, emptyRequest);
+    const { accountId, livemode } = holder;
+    const retried = await makeDue(database, { deliveryId, accountId, livemode, at: new Date() });
+    if (!retried) throw new ApiError('delivery.not_found');
+    await redis.publish(DUE_CHANNEL, encodeDueNotice(retried.due));
+    return { status: 200, body: { delivery: shownDelivery(retried.delivery) } };
+  },
+});
