@@ -6,7 +6,7 @@ const owned = {
   kafka: { group: ['kafkajs', 'kafkajs/*'], message: 'Kafka is spoken to in packages/event-log only.' },
   postgres: { group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*'], message: 'Postgres is spoken to in packages/database only.' },
   services: { group: ['@pf/gateway', '@pf/intent', '@pf/watcher', '@pf/webhook', '**/services/**'], message: 'A service imports packages, never another service.' },
-  testing: { group: ['@pf/testing', '@pf/local'], message: 'Production code does not import test code.' },
+  testing: { group: ['@pf/testing', '@pf/local', '@pf/local-solana'], message: 'Production code does not import test code.' },
 };
 const only = (...allowed) => ['error', { patterns: Object.entries(owned).filter(([name]) => !allowed.includes(name)).map(([, rule]) => rule) }];
 
@@ -14,7 +14,7 @@ export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '**/generated/', '.tools/', '.local/', 'coverage/', '**/*.mjs', '**/prisma.config.ts'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { project: ['tsconfig.tests.json', 'packages/*/tsconfig.json', 'services/*/tsconfig.json', 'infra/*/tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: ['tsconfig.tests.json', 'packages/*/tsconfig.json', 'services/*/tsconfig.json', 'infra/*/tsconfig.json', 'infra/local/*/tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       'max-lines': ['error', 400],

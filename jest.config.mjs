@@ -13,8 +13,8 @@ export default {
   // Two cores carry a broker, a database, chains and services beside the tests. Of the whole run: a project's own is not heard.
   testTimeout: 30_000,
   projects: [
-    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.unit.test.ts'] },
-    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.integration.test.ts'] },
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.unit.test.ts'] },
+    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.integration.test.ts'] },
     { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/packages/testing/e2e/**/*.e2e.test.ts'] },
   ],
 };

@@ -6,6 +6,8 @@ export * from './free-ports.ts';
 export * from './log-checker.ts';
 export * from './pf.ts';
 export * from './rpc-proxy.ts';
+export * from './solana.ts';
+export * from './solana-wallet.ts';
 export * from './stack.ts';
 export * from './until.ts';
 export * from './webhook-receiver.ts';

@@ -1,0 +1,28 @@
+import { base58 } from '@scure/base';
+import type { Account } from './runtime.ts';
+import type { Message } from './wire.ts';
+
+export interface AccountKeys {
+  /** Static ones, then loaded writable ones, then loaded read-only ones: what instructions count by. */
+  readonly all: readonly string[];
+  readonly loaded: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
+}
+
+/** Where a lookup table's addresses begin. */
+const TABLE_HEADER = 56;
+
+/** All accounts of a transaction, those of lookup tables too. Null: a table or an entry is not there. */
+export function accountKeys(message: Message, accountOf: (address: string) => Account | null): AccountKeys | null {
+  const loaded = { writable: [] as string[], readonly: [] as string[] };
+  for (const { lookupTableAddress, writableIndexes, readonlyIndexes } of ('addressTableLookups' in message && message.addressTableLookups) || []) {
+    const table = accountOf(lookupTableAddress)?.data;
+    for (const [kind, indexes] of [['writable', writableIndexes], ['readonly', readonlyIndexes]] as const) {
+      for (const index of indexes) {
+        const entry = table?.subarray(TABLE_HEADER + 32 * index, TABLE_HEADER + 32 * (index + 1));
+        if (entry?.length !== 32) return null;
+        loaded[kind].push(base58.encode(entry));
+      }
+    }
+  }
+  return { all: [...message.staticAccounts, ...loaded.writable, ...loaded.readonly], loaded };
+}

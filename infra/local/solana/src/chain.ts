@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { accountKeys } from './account-keys.ts';
+import type { Blockhashes } from './blockhashes.ts';
+import { type Commitment, heightOf, SLOTS_PER_EPOCH, type SlotClock } from './clock.ts';
+import { Faults } from './faults.ts';
+import { feeOf } from './fee.ts';
+import { Journal } from './journal.ts';
+import type { Landed, Ledger } from './ledger.ts';
+import { tokenBalances, type TransactionMeta } from './meta.ts';
+import type { Account, Execution, Runtime } from './runtime.ts';
+import { mend, spoil } from './spoil.ts';
+import { parseWire, type Wire } from './wire.ts';
+
+/**
+ * The chain: transactions land in the head slot as they come, in order, and are confirmed and final as the clock goes
+ * on. It holds what a block holds; who may ask what is the business of the methods.
+ */
+export class Chain {
+  readonly clock: SlotClock;
+  readonly faults = new Faults();
+  readonly #ledger: Ledger;
+  readonly #runtime: Runtime;
+  readonly #blockhashes: Blockhashes;
+  readonly #journal = new Journal();
+  /** Sent, and to land in a later slot; oldest first. */
+  #waiting: { readonly wire: Wire; readonly due: number }[] = [];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(parts: { readonly clock: SlotClock; readonly ledger: Ledger; readonly runtime: Runtime; readonly blockhashes: Blockhashes }) {
+    this.clock = parts.clock;
+    this.#ledger = parts.ledger;
+    this.#runtime = parts.runtime;
+    this.#blockhashes = parts.blockhashes;
+  }
+
+  /** Called after anything happened: a landing, a new slot by a control, a reorganisation. Returns how to stop it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+  /** To be called after the clock was moved by hand. */
+  changed(): void {
+    this.catchUp();
+    for (const listener of this.#listeners) listener();
+  }
+  /** Whether a transaction waits for its slot. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+  /** Lands what was due by now. */
+  catchUp(): void {
+    const head = this.clock.slot();
+    const due = this.#waiting.filter((one) => one.due <= head).sort((one, other) => one.due - other.due);
+    if (due.length === 0) return;
+    this.#waiting = this.#waiting.filter((one) => one.due > head);
+    for (const one of due) this.#land(one.wire, one.due);
+  }
+
+  /** The account at the end of a slot; null: there was none. */
+  account(address: string, slot = this.clock.slot()): Account | null {
+    const before = this.#journal.at(address, slot);
+    return before === undefined ? this.#runtime.account(address) : before;
+  }
+  /** Accounts that a program owned at the end of a slot. */
+  owned(program: string, slot: number): (readonly [string, Account])[] {
+    return [...new Set([...this.#runtime.owned(program), ...this.#journal.addresses()])].flatMap((address) => {
+      const account = this.account(address, slot);
+      return account?.owner === program ? [[address, account] as const] : [];
+    });
+  }
+  rent(bytes: number): bigint {
+    return this.#runtime.rent(bytes);
+  }
+
+  blockhash(slot: number): string {
+    return this.#blockhashes.at(heightOf(slot));
+  }
+  /** The block height of a blockhash that a block of this slot still takes; null: none of the last 150. */
+  heightOfBlockhash(blockhash: string, slot = this.clock.slot()): number | null {
+    return this.#blockhashes.heightOf(blockhash, heightOf(slot));
+  }
+
+  transaction(signature: string): Landed | null {
+    return this.#ledger.transaction(signature);
+  }
+  mentioning(...query: Parameters<Ledger['mentioning']>): Landed[] {
+    return this.#ledger.mentioning(...query);
+  }
+  between(from: number, to: number): Landed[] {
+    return this.#ledger.between(from, to);
+  }
+  transactionCount(): number {
+    return this.#ledger.count();
+  }
+
+  /** What an execution on the head's state would do. */
+  simulate(wire: Wire): ReturnType<Runtime['simulate']> {
+    this.#atSlot(this.clock.slot());
+    return this.#runtime.simulate(wire);
+  }
+  /** Takes a signed transaction. It lands, or is forgotten as a node forgets one that cannot land. */
+  send(wire: Wire): void {
+    this.catchUp();
+    if (this.faults.take('drop', wire) !== null) return;
+    const delay = this.faults.take('delay', wire);
+    if (delay !== null) this.#waiting.push({ wire, due: this.clock.slot() + delay.slots });
+    else this.#land(wire, this.clock.slot());
+    this.changed();
+  }
+
+  /**
+   * Takes back every block above `slot`, which may not be final yet: their transactions never happened, their
+   * blockhashes never were. What was in them is returned, oldest first.
+   */
+  reorganise(slot: number): Landed[] {
+    const lost = this.#ledger.between(slot + 1, this.clock.slot());
+    const fork = { height: heightOf(slot) + 1, salt: randomUUID() };
+    const before = this.#journal.undo(slot);
+    this.#ledger.together(() => {
+      for (const [address, account] of before) {
+        this.#runtime.setAccount(address, account);
+        this.#ledger.setAccount(address, account);
+      }
+      this.#ledger.truncate(slot);
+      this.#blockhashes.fork(fork);
+      this.#ledger.setFact('forks', this.#blockhashes.forks);
+    });
+    this.changed();
+    return lost;
+  }
+  /** Sends again what a reorganisation has taken back. */
+  requeue(lost: readonly Landed[]): void {
+    for (const { wire } of lost) this.send(parseWire(wire));
+  }
+
+  #atSlot(slot: number): void {
+    this.#runtime.at(slot, Math.floor(slot / SLOTS_PER_EPOCH), this.clock.timeOf(slot));
+  }
+
+  #land(wire: Wire, slot: number): void {
+    if (this.heightOfBlockhash(wire.blockhash, slot) === null || this.#ledger.transaction(wire.signature) !== null) return;
+    const keys = accountKeys(wire.message, (address) => this.#runtime.account(address));
+    if (keys === null) return;
+    const before = new Map(keys.all.map((address) => [address, this.#runtime.account(address)]));
+    const fee = feeOf(wire.message);
+    const spoilt = this.faults.take('fail', wire) === null ? [] : spoil(wire, before, fee + this.#runtime.rent(0));
+    this.#atSlot(slot);
+    for (const one of spoilt) this.#runtime.setAccount(one.address, one.spoilt);
+    const execution = this.#runtime.execute(wire);
+    for (const one of spoilt) this.#runtime.setAccount(one.address, mend(one, this.#runtime.account(one.address)));
+    const after = new Map(keys.all.map((address) => [address, this.#runtime.account(address)]));
+    // A transaction that could not be begun is in no block: it is one that its payer is not charged for.
+    if (execution.error !== null && after.get(wire.payer)?.lamports === before.get(wire.payer)?.lamports) return;
+    this.#keep(wire, slot, keys, { before, after, execution, fee });
+  }
+
+  #keep(wire: Wire, slot: number, keys: NonNullable<ReturnType<typeof accountKeys>>, done: { readonly before: ReadonlyMap<string, Account | null>; readonly after: ReadonlyMap<string, Account | null>; readonly execution: Execution; readonly fee: bigint }): void {
+    const { before, after, execution, fee } = done;
+    const accountOf = (address: string): Account | null => this.#runtime.account(address);
+    const meta: TransactionMeta = {
+      err: execution.error,
+      status: execution.error === null ? { Ok: null } : { Err: execution.error },
+      fee,
+      preBalances: [...before.values()].map((account) => account?.lamports ?? 0n),
+      postBalances: [...after.values()].map((account) => account?.lamports ?? 0n),
+      preTokenBalances: tokenBalances([...before.values()], accountOf),
+      postTokenBalances: tokenBalances([...after.values()], accountOf),
+      innerInstructions: execution.inner,
+      logMessages: execution.logs,
+      loadedAddresses: keys.loaded,
+      ...(execution.returnData && { returnData: execution.returnData }),
+      computeUnitsConsumed: execution.units,
+      rewards: [],
+    };
+    this.#journal.prune(this.clock.slot('finalized'));
+    this.#ledger.together(() => {
+      for (const [address, account] of after) {
+        const old = before.get(address) ?? null;
+        if (isSame(old, account)) continue;
+        this.#journal.add(slot, address, old);
+        this.#ledger.setAccount(address, account);
+      }
+      this.#ledger.append({ signature: wire.signature, slot, time: Math.floor(this.clock.timeOf(slot) / 1000), wire: wire.bytes, meta }, keys.all);
+    });
+  }
+}
+
+const isSame = (one: Account | null, other: Account | null): boolean =>
+  one === other || (one !== null && other !== null && one.lamports === other.lamports && one.owner === other.owner && Buffer.from(one.data).equals(other.data));
+
+/** The level that a landed slot has reached. */
+export function levelOf(clock: SlotClock, slot: number): Commitment {
+  if (slot <= clock.slot('finalized')) return 'finalized';
+  return slot <= clock.slot('confirmed') ? 'confirmed' : 'processed';
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { accountMethods } from '../methods/accounts.ts';
+import { clusterMethods } from '../methods/cluster.ts';
+import { controlMethods } from '../methods/controls.ts';
+import { feeMethods } from '../methods/fees.ts';
+import { historyMethods } from '../methods/history.ts';
+import { sendingMethods } from '../methods/sending.ts';
+import { decode, encode } from '../json.ts';
+import { invalidRequest, methodNotFound, parseError, RpcError } from './error.ts';
+import type { Methods, Node } from './method.ts';
+
+const methods: Methods = { ...accountMethods, ...clusterMethods, ...controlMethods, ...feeMethods, ...historyMethods, ...sendingMethods };
+
+export const request = z.object({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.number(), z.bigint(), z.null()]).optional(), method: z.string(), params: z.array(z.unknown()).nullish() });
+export type Request = z.infer<typeof request>;
+export type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & ({ readonly result: unknown } | { readonly error: unknown });
+
+/** What belongs to one request, besides the node: a WebSocket adds methods of its own. */
+export type Dispatch = (request: Request) => unknown;
+
+/** Calls a method by its name. */
+export function dispatchTo(node: Node): Dispatch {
+  return ({ method: name, params }) => {
+    const found = Object.hasOwn(methods, name) ? methods[name] : undefined;
+    if (found === undefined) throw methodNotFound();
+    node.chain.catchUp();
+    return found(node, params ?? []);
+  };
+}
+
+async function answer(input: unknown, dispatch: Dispatch): Promise<Response> {
+  const parsed = request.safeParse(input);
+  if (!parsed.success) return { jsonrpc: '2.0', id: null, error: invalidRequest() };
+  const { id = null } = parsed.data;
+  try {
+    return { jsonrpc: '2.0', id, result: (await dispatch(parsed.data)) ?? null };
+  } catch (error) {
+    if (error instanceof RpcError) return { jsonrpc: '2.0', id, error };
+    console.error(error);
+    return { jsonrpc: '2.0', id, error: new RpcError(-32603, 'Internal error') };
+  }
+}
+
+/** Answers a body of one request or a batch of them. */
+export async function answerText(text: string, dispatch: Dispatch): Promise<string> {
+  let body: unknown;
+  try {
+    body = decode(text);
+  } catch {
+    return encode({ jsonrpc: '2.0', id: null, error: parseError() });
+  }
+  if (!Array.isArray(body)) return encode(await answer(body, dispatch));
+  if (body.length === 0) return encode({ jsonrpc: '2.0', id: null, error: invalidRequest() });
+  const answers: Response[] = [];
+  for (const one of body) answers.push(await answer(one, dispatch));
+  return encode(answers);
+}

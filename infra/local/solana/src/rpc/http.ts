@@ -1,0 +1,38 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { answerText, type Dispatch } from './dispatcher.ts';
+
+/** A batch of transactions fits; a node takes 50 KB. */
+const MAX_BODY = 1_048_576;
+/** Wallets run in browsers. */
+const HEADERS = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*', 'access-control-allow-methods': 'POST, GET, OPTIONS', 'content-type': 'application/json' };
+
+/** The body as text; null: it is too long. */
+async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_BODY) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispatch: Dispatch): Promise<void> {
+  if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204, HEADERS).end();
+  if (incoming.method === 'GET' && incoming.url === '/health') return void outgoing.writeHead(200, { ...HEADERS, 'content-type': 'text/plain' }).end('ok');
+  if (incoming.method !== 'POST') return void outgoing.writeHead(405, { ...HEADERS, 'content-type': 'text/plain' }).end('Used HTTP Method is not allowed. POST or OPTIONS is required\n');
+  const body = await bodyOf(incoming);
+  if (body === null) return void outgoing.writeHead(413, HEADERS).end();
+  outgoing.writeHead(200, HEADERS).end(await answerText(body, dispatch));
+}
+
+/** JSON-RPC over HTTP, as a node serves it on its RPC port. */
+export function httpServer(dispatch: Dispatch): Server {
+  return createServer((incoming, outgoing) => {
+    serve(incoming, outgoing, dispatch).catch(() => {
+      // The client went away while it was speaking: there is nobody to tell.
+      outgoing.destroy();
+    });
+  });
+}
