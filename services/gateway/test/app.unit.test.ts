@@ -8,7 +8,12 @@ import { createLogger } from '@pf/runtime';
 import { ApiKeys } from '../src/api-keys.ts';
 import { createApp } from '../src/app.ts';
 import { Commands } from '../src/commands.ts';
+import { Feeds } from '../src/events/feeds.ts';
+import { Limiter } from '../src/limits/limiter.ts';
+import { RateLimits } from '../src/limits/rate-limits.ts';
+import { SharedBuckets } from '../src/limits/shared-buckets.ts';
 import { Outcomes } from '../src/outcomes.ts';
+import { RedisLink } from '../src/redis-link.ts';
 import { ReplyChannel } from '../src/reply-channel.ts';
 
 /** What must not be asked: every use of it fails the test. */
@@ -24,6 +29,7 @@ describe('requests that need nothing but the gateway', () => {
   const database = forbidden<Database>('the database');
   const outcomes = new Outcomes(database, log);
   const replies = new ReplyChannel('redis://127.0.0.1:1', 'test', { replied: () => undefined, lost: () => undefined }, log);
+  const redis = new RedisLink('redis://127.0.0.1:1', log);
   let ready = true;
   let server: Server;
   let url: string;
@@ -33,10 +39,13 @@ describe('requests that need nothing but the gateway', () => {
       adapters: new Map(),
       commands: new Commands(forbidden<Publisher>('the log'), replies, outcomes),
       database,
+      feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
       health: { live: () => true, ready: { log: () => Promise.resolve(ready) } },
       keys: new ApiKeys(database),
+      limiter: new Limiter(new RateLimits(new SharedBuckets(redis, ''))),
       log,
       partitions: 6,
+      redis,
     });
     server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -44,6 +53,7 @@ describe('requests that need nothing but the gateway', () => {
   });
   afterAll(async () => {
     replies.close();
+    redis.close();
     server.close();
     await once(server, 'close');
   });

@@ -1,8 +1,10 @@
 import type { Database } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
+import { createCleaning } from './cleaning.ts';
 import { Deliverer } from './deliverer.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
+import { DueNotices } from './due-notices.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { Lanes } from './lanes.ts';
 import { Scheduler } from './scheduler.ts';
@@ -57,6 +59,8 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   const sender = createSender({ allowPrivate: options.allowPrivateHosts, ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }) });
   const deliverer = new Deliverer({ database, sender, secrets: createSecretBook(database, options.secretsKey), log, now });
   const lanes = new Lanes(LANE_WIDTH);
+  const notices = new DueNotices(options.redisUrl, (due) => scheduler.announce([due]), log);
+  const cleaning = createCleaning(database, log, now);
   const consumer = options.eventLog.group(
     GROUP,
     'intent.events',
@@ -73,6 +77,8 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     ),
   );
   scheduler.start();
+  notices.open();
+  cleaning.start();
   await consumer.start();
 
   return {
@@ -81,7 +87,9 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     redisReady: () => queue.ready(1_000),
     async stop() {
       stopping = true;
+      notices.close();
       await consumer.stop();
+      await cleaning.stop();
       await scheduler.stop();
       await queue.close(CLOSE_MS);
       await sender.close();
