@@ -7,6 +7,7 @@ export * from './deliveries.ts';
 export * from './delivery-list.ts';
 export * from './folding.ts';
 export * from './intent-events.ts';
+export * from './intent-list.ts';
 export * from './intent-states.ts';
 export * from './intents.ts';
 export * from './migrate.ts';

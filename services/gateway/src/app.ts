@@ -11,6 +11,7 @@ import type { Feeds } from './events/feeds.ts';
 import { buildIntent } from './intents/build.ts';
 import { createIntent } from './intents/create.ts';
 import { fetchIntent } from './intents/fetch.ts';
+import { listIntents } from './intents/list.ts';
 import type { Adapters } from './intents/lookup.ts';
 import { cancelIntent, detectIntent } from './intents/plain-command.ts';
 import { refundIntent } from './intents/refund.ts';
@@ -49,6 +50,7 @@ export function createApp(parts: AppParts): Express {
 
   const endpoints = [
     createIntent(parts),
+    listIntents(parts),
     fetchIntent(parts),
     updateIntent(parts),
     buildIntent(parts),

@@ -1,4 +1,4 @@
-import { type ChainAdapter, networks, resolveChain, type Token } from '@pf/chains';
+import { type ChainAdapter, type Network, networks, resolveChain, type Token } from '@pf/chains';
 import { ApiError } from '../api-error.ts';
 import type { Adapters } from './lookup.ts';
 
@@ -9,22 +9,32 @@ import type { Adapters } from './lookup.ts';
 export function resolveAdapter(adapters: Adapters, chain: string, livemode: boolean): ChainAdapter {
   const network = resolveChain(chain, livemode);
   const adapter = network && adapters.get(network.chain);
-  if (adapter) return adapter;
-  const available = networks.filter((served) => served.livemode === livemode && adapters.has(served.chain)).map((served) => served.chain);
+  if (!adapter) throw chainNotAvailable(chain, livemode, [...adapters.values()].map((served) => served.network));
+  return adapter;
+}
+
+/** 422 `chain.not_available` for a chain that is not among these in this mode. */
+export function chainNotAvailable(chain: string, livemode: boolean, among: readonly Network[]): ApiError {
+  const available = among.filter((network) => network.livemode === livemode).map((network) => network.chain);
   const named = networks.find((known) => known.chain === chain);
   const why = named && livemode && !named.livemode ? `The chain ${chain} is a testnet, and this is a live key` : `The chain ${chain} is not available`;
-  throw new ApiError('chain.not_available', { message: `${why}: use ${available.join(' or ') || 'another key'}.`, param: 'chain', details: { chain, available } });
+  return new ApiError('chain.not_available', { message: `${why}: use ${available.join(' or ') || 'another key'}.`, param: 'chain', details: { chain, available } });
 }
 
 /** A token of the adapter's network. @throws ApiError `token.not_available`, with the tokens that are */
 export function requireToken(adapter: ChainAdapter, text: string): Token {
   const token = adapter.token(text);
-  if (token) return token;
-  const { chain, tokens } = adapter.network;
-  const available = tokens.map(({ symbol, address }) => ({ symbol, address }));
-  throw new ApiError('token.not_available', {
-    message: `The token ${text} is not available on ${chain}: use ${tokens.map(({ symbol }) => symbol).join(' or ')}.`,
+  if (!token) throw tokenNotAvailable(text, [adapter.network]);
+  return token;
+}
+
+/** 422 `token.not_available` for a token that none of these networks has. */
+export function tokenNotAvailable(token: string, on: readonly Network[]): ApiError {
+  const tokens = on.flatMap((network) => network.tokens);
+  const chains = on.map(({ chain }) => chain);
+  return new ApiError('token.not_available', {
+    message: `The token ${token} is not available on ${chains.join(' or ')}: use ${[...new Set(tokens.map(({ symbol }) => symbol))].join(' or ')}.`,
     param: 'token',
-    details: { chain, token: text, available },
+    details: { chain: chains.length === 1 ? chains[0] : null, token, available: tokens.map(({ symbol, address }) => ({ symbol, address })) },
   });
 }

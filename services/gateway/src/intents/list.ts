@@ -1,0 +1,21 @@
+import { listIntentsQuery } from '@pf/contracts';
+import { type Database, listIntents as findIntents } from '@pf/database';
+import { view } from '@pf/domain';
+import type { Endpoint } from '../endpoint.ts';
+import { pageOf, positionOf, readQuery } from '../pages.ts';
+import { filterOf } from './filter.ts';
+import type { Adapters } from './lookup.ts';
+
+/** GET /intents: those of the key's account and mode, newest first. */
+export const listIntents = ({ adapters, database }: { readonly adapters: Adapters; readonly database: Database }): Endpoint => ({
+  method: 'get',
+  path: '/intents',
+  scope: 'full',
+  async handle({ holder, request }) {
+    const { limit, cursor, ...query } = readQuery(request, listIntentsQuery);
+    const after = positionOf({ cursor });
+    const found = await findIntents(database, holder, filterOf(adapters, query, holder.livemode), after, limit + 1);
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) => ({ createdAt, id }));
+    return { status: 200, body: { intents: rows.map(view), hasMore, nextCursor } };
+  },
+});
