@@ -1,4 +1,7 @@
+import type { WebhookDelivery } from '@pf/contracts';
 import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+import { type OpenStream, openStream } from './event-stream.ts';
+import type { ReceivedWebhook } from './webhook-receiver.ts';
 
 export interface ApiError {
   readonly code: string;
@@ -26,6 +29,18 @@ export interface SubmitBody extends IntentBody {
   readonly txSignature: string;
 }
 
+export interface EventsBody {
+  readonly events: readonly ReceivedWebhook['body'][];
+}
+export interface DeliveriesBody {
+  readonly deliveries: readonly WebhookDelivery[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | null;
+}
+export interface DeliveryBody {
+  readonly delivery: WebhookDelivery;
+}
+
 /** The HTTP API as a plain client sees it: no retries, nothing hidden. */
 export interface ApiClient {
   request<Body = IntentBody>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer<Body>>;
@@ -40,6 +55,12 @@ export interface ApiClient {
   cancel(id: string): Promise<ApiAnswer<IntentBody>>;
   build(id: string, fulfiller?: string): Promise<ApiAnswer<BuildBody>>;
   submit(id: string, signedTransaction: string, fulfiller: string): Promise<ApiAnswer<SubmitBody>>;
+  /** The history. */
+  events(id: string): Promise<ApiAnswer<EventsBody>>;
+  /** The stream, after the version that was seen last where one is named. */
+  follow(id: string, lastEventId?: string): Promise<OpenStream>;
+  deliveries(query?: Readonly<Record<string, string>>): Promise<ApiAnswer<DeliveriesBody>>;
+  retry(deliveryId: string): Promise<ApiAnswer<DeliveryBody>>;
 }
 
 /** @param baseUrl with `/v1` @param apiKey null: requests carry no key */
@@ -67,6 +88,11 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
     detected: (id) => request('POST', `/intents/${id}/detected`),
     cancel: (id) => request('POST', `/intents/${id}/cancel`),
     build: (id, fulfiller) => request('POST', `/intents/${id}/build`, fulfiller === undefined ? {} : { fulfiller }),
+    events: (id) => request('GET', `/intents/${id}/events`),
+    follow: (id, lastEventId) =>
+      openStream(`${baseUrl}/intents/${id}/events`, { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }),
+    deliveries: (query = {}) => request('GET', `/webhooks?${new URLSearchParams(query).toString()}`),
+    retry: (deliveryId) => request('POST', `/webhooks/${deliveryId}/retry`),
     submit: (id, signedTransaction, fulfiller) => request('POST', `/intents/${id}/submit`, { signedTransaction, fulfiller }),
   };
 }
