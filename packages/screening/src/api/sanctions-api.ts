@@ -1,0 +1,80 @@
+import { Agent } from 'undici';
+import { z } from 'zod';
+
+/** For the whole of one question. A create waits for it. */
+const TIMEOUT_MS = 2_000;
+const CONNECTIONS = 16;
+/** Answers are some hundred bytes. */
+const RESPONSE_MAX_BYTES = 1_048_576;
+
+// One entry is a match, whatever it says.
+const identification = z.looseObject({ category: z.string().nullish(), name: z.string().nullish() });
+const answer = z.looseObject({ identifications: z.array(identification) });
+export type Identification = z.infer<typeof identification>;
+
+/** The provider gave no usable answer. Neither its key nor the address is in the message. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+  /** How long it asked to be left alone; null where it did not. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, { retryAfterMs = null, cause }: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {}) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+// Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
+const failure = z.object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') }).catch({ name: 'failed' });
+/** A kept connection was closed at the other end as we used it: the question is asked once more, on a new one. */
+const CUT = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** A sanctions API of Chainalysis' shape: GET /api/v1/address/{address}. https://auth-developers.chainalysis.com/sanctions-screening */
+export class SanctionsApi {
+  readonly #base: URL;
+  readonly #key: string;
+  readonly #agent: Agent;
+  readonly #timeoutMs: number;
+
+  constructor(url: string, key: string, timeoutMs = TIMEOUT_MS) {
+    this.#base = new URL(url);
+    this.#key = key;
+    this.#timeoutMs = timeoutMs;
+    this.#agent = new Agent({ connections: CONNECTIONS, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
+  }
+
+  /** What the provider says of an address; empty where it says nothing. @throws ProviderError */
+  async identifications(address: string): Promise<readonly Identification[]> {
+    const { status, text, retryAfter } = await this.#get(`${this.#base.pathname.replace(/\/$/, '')}/api/v1/address/${encodeURIComponent(address)}`);
+    if (status !== 200) throw new ProviderError(`${this.#base.host} answered HTTP ${status}${status === 401 || status === 403 ? ': it does not take the API key' : ''}`, { retryAfterMs: status === 429 ? retryAfter : null });
+    try {
+      return answer.parse(JSON.parse(text)).identifications;
+    } catch (cause) {
+      throw new ProviderError(`${this.#base.host} answered with what is no screening`, { cause });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close();
+  }
+
+  async #get(path: string): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: number }> {
+    const signal = AbortSignal.timeout(this.#timeoutMs);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const response = await this.#agent.request({ origin: this.#base.origin, path, method: 'GET', headers: { 'x-api-key': this.#key, accept: 'application/json' }, signal });
+        return { status: response.statusCode, text: await response.body.text(), retryAfter: waitOf(response.headers['retry-after']) };
+      } catch (cause) {
+        const { code, name } = failure.parse(cause);
+        if (tries === 1 && code !== undefined && CUT.has(code)) continue;
+        throw new ProviderError(`${this.#base.host} cannot be reached (${code ?? name})`, { cause });
+      }
+    }
+  }
+}
+
+/** Milliseconds of a Retry-After header in seconds; some providers send none, or a date. */
+function waitOf(header: string | string[] | undefined): number {
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 1_000;
+}

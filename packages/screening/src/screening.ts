@@ -1,0 +1,31 @@
+import { type Finding, type ScreenedWallet, type Screening, type ScreeningPart, ScreeningUnavailableError, type Verdict } from './port.ts';
+
+/** The port over its parts, which are asked in their order: what one knows need not be asked of the next. */
+export const createScreening = (parts: readonly ScreeningPart[]): Screening => ({
+  async screen(wallets) {
+    const answers = await Promise.allSettled(wallets.map((wallet) => find(parts, wallet)));
+    let failure: ScreeningUnavailableError | null = null;
+    for (const [at, answer] of answers.entries()) {
+      const wallet = wallets[at];
+      if (answer.status === 'fulfilled' && answer.value !== null && wallet) return { kind: 'match', wallet, finding: answer.value };
+      if (answer.status === 'rejected') failure ??= unavailable(answer.reason);
+    }
+    if (failure) throw failure;
+    return CLEAN;
+  },
+  close: async () => void (await Promise.all(parts.map((part) => part.close()))),
+});
+
+const CLEAN: Verdict = { kind: 'clean' };
+
+async function find(parts: readonly ScreeningPart[], wallet: ScreenedWallet): Promise<Finding | null> {
+  for (const part of parts) {
+    const finding = await part.find(wallet);
+    if (finding) return finding;
+  }
+  return null;
+}
+
+/** Whatever went wrong in a part, nobody passes. */
+const unavailable = (reason: unknown): ScreeningUnavailableError =>
+  reason instanceof ScreeningUnavailableError ? reason : new ScreeningUnavailableError('a part of the screening failed', { cause: reason });
