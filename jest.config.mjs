@@ -4,6 +4,8 @@ const shared = {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }] },
+  // It gives its own TypeScript under the condition "source".
+  transformIgnorePatterns: ['/node_modules/(?!\\.pnpm/eventsource-parser@|eventsource-parser/)'],
   watchPathIgnorePatterns: ['/\\.local/', '/\\.tools/'],
   modulePathIgnorePatterns: ['/\\.tools/', '/\\.local/'],
 };

@@ -33,7 +33,7 @@ export async function* follow(http: Http, id: string, { until = 'confirmed', sig
       const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
       const bytes = await http.stream(`intents/${encodeURIComponent(id)}/events`, lastEventId === undefined ? {} : { 'last-event-id': lastEventId }, { signal: either });
       const messages = bytes.pipeThrough(watch.stream()).pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-      for await (const message of messages) {
+      for await (const message of each(messages)) {
         failures = 0;
         if (message.id !== undefined) lastEventId = message.id;
         const followed = read(message.event ?? 'message', message.data);
@@ -48,6 +48,17 @@ export async function* follow(http: Http, id: string, { until = 'confirmed', sig
     // Ended in order or not: the service restarts, or a proxy cut it.
     await pause(Math.min(PAUSE_MS.min * 2 ** failures, PAUSE_MS.max) * (0.5 + Math.random()), signal);
     failures += 1;
+  }
+}
+
+/** Not every browser can walk a stream by itself. */
+async function* each<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    // The caller has heard enough, or it broke: nobody needs to know how this ends.
+    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { buildIntentRequest, createIntentRequest, publicIntent, submitIntentRequest } from '../api/index.ts';
+import { buildIntentRequest, createIntentRequest, publicIntent, simulateIntentRequest, submitIntentRequest, updateIntentRequest } from '../api/index.ts';
+import { webhookDelivery } from '../deliveries.ts';
 import { errorResponse } from '../errors.ts';
+import { intentEvent } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
 
 /** The types that clients have, by name. */
-export const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
   Transaction: unsignedTransaction,
   Event: intentEvent,

@@ -1,0 +1,27 @@
+import type { components } from './generated/api.ts';
+
+type Schemas = components['schemas'];
+
+export type PaymentIntent = Schemas['PaymentIntent'];
+export type IntentState = PaymentIntent['state'];
+export type Transaction = Schemas['Transaction'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+/** The body of a webhook, and of each event that is followed. */
+export type WebhookEvent = Schemas['Event'];
+export type EventType = WebhookEvent['type'];
+
+export type CreateIntent = Schemas['CreateIntentRequest'];
+export type UpdateIntent = Schemas['UpdateIntentRequest'];
+export type TargetState = Schemas['SimulateIntentRequest']['targetState'];
+export type ListIntents = Schemas['ListIntentsQuery'];
+export type ListDeliveries = Schemas['ListDeliveriesQuery'];
+
+export interface BuiltIntent {
+  readonly intent: PaymentIntent;
+  readonly transaction: Transaction;
+}
+export interface SubmittedIntent {
+  readonly intent: PaymentIntent;
+  /** Solana signature or EVM transaction hash. */
+  readonly txSignature: string;
+}

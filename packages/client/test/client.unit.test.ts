@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { AuthenticationError, ConflictError, ConnectionError, InvalidRequestError, NotFoundError, PaymentApiError, PaymentClient, PlanError, RateLimitError, UnavailableError, UnprocessableError } from '../src/index.ts';
+import { failure, json, type Respond, type Service, startService, stream } from './service.ts';
+
+const intent = (state: string, more: object = {}): object => ({ id: 'pi_1', state, pendingAtExpiry: false, ...more });
+const created = { chain: 'eip155:84532', token: 'USDC', amount: '1', requestor: '0x1' };
+
+describe('the client', () => {
+  let service: Service;
+  const answering = async (...answers: readonly Respond[]): Promise<PaymentClient> => (service = await startService(...answers)).client;
+  afterEach(() => service.close());
+
+  it('sends a create again when the service is busy, as late as it says, with the same idempotency key', async () => {
+    const client = await answering(failure(503, 'service.unavailable', { retry_after: 1 }, { 'retry-after': '1' }), failure(429, 'rate_limit.exceeded', null, { 'retry-after': '0' }), json(201, { intent: intent('created') }));
+    const began = performance.now();
+    expect(await client.intents.create(created)).toMatchObject({ id: 'pi_1' });
+    expect(performance.now() - began).toBeGreaterThan(950);
+    const keys = service.asked.map(({ body }) => (JSON.parse(body) as { idempotencyKey: string }).idempotencyKey);
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+    expect(service.asked[0]).toMatchObject({ method: 'POST', url: '/v1/intents', headers: { authorization: 'Bearer pk_test_x' } });
+  });
+
+  it("keeps the caller's own idempotency key", async () => {
+    const client = await answering(json(200, { intent: intent('created') }));
+    await client.intents.create({ ...created, idempotencyKey: 'order-7' });
+    expect(JSON.parse(service.asked[0]?.body ?? '')).toMatchObject({ idempotencyKey: 'order-7' });
+  });
+
+  it('sends again what got no answer', async () => {
+    const client = await answering((response) => void response.destroy(), json(200, { intent: intent('created') }));
+    expect(await client.intents.get('pi_1')).toMatchObject({ state: 'created' });
+  });
+
+  it('says that the service cannot be reached when it stays so', async () => {
+    await answering(json(200, {}));
+    const client = new PaymentClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k', maxRetries: 0 });
+    await expect(client.intents.get('pi_1')).rejects.toBeInstanceOf(ConnectionError);
+  });
+
+  it.each([
+    [400, InvalidRequestError],
+    [401, AuthenticationError],
+    [402, PlanError],
+    [404, NotFoundError],
+    [409, ConflictError],
+    [422, UnprocessableError],
+    [500, PaymentApiError],
+  ])('throws its own class for status %i, at once', async (status, expected) => {
+    const client = await answering(failure(status, 'some.code', { why: 1 }));
+    const error: unknown = await client.intents.get('pi_1').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(expected);
+    expect(error).toMatchObject({ status, code: 'some.code', message: 'It says some.code.', details: { why: 1 }, requestId: 'req-1' });
+    expect(service.asked).toHaveLength(1);
+  });
+
+  it.each([
+    [429, RateLimitError],
+    [503, UnavailableError],
+  ])('throws its own class for status %i after all retries', async (status, expected) => {
+    await answering(failure(status, 'some.code', null, { 'retry-after': '0' }));
+    await expect(service.client.intents.get('pi_1')).rejects.toBeInstanceOf(expected);
+    expect(service.asked).toHaveLength(5);
+  });
+
+  it('reads an answer that is none of ours, as proxies give them', async () => {
+    const client = await answering((response) => void response.writeHead(403, { 'content-type': 'text/html' }).end('<h1>no</h1>'));
+    await expect(client.intents.get('pi_1')).rejects.toMatchObject({ status: 403, code: 'unknown' });
+  });
+
+  it('takes a repeated cancel for the first one', async () => {
+    const client = await answering(failure(409, 'intent.invalid_state', { current_state: 'cancelled' }), json(200, { intent: intent('cancelled') }));
+    expect(await client.intents.cancel('pi_1')).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('walks all pages of a list, and gives filters as the API takes them', async () => {
+    const client = await answering(json(200, { intents: [intent('created')], hasMore: true, nextCursor: 'c2' }), json(200, { intents: [intent('pending')], hasMore: false, nextCursor: null }));
+    const states: string[] = [];
+    for await (const { state } of client.intents.list({ state: ['created', 'pending'], limit: 1, metadata: { order: 'a b' } })) states.push(state);
+    expect(states).toEqual(['created', 'pending']);
+    const [first, second] = service.asked.map(({ url }) => new URL(url, 'http://x').searchParams);
+    expect([...(first ?? [])]).toEqual([['state', 'created'], ['state', 'pending'], ['limit', '1'], ['metadata[order]', 'a b']]);
+    expect(second?.get('cursor')).toBe('c2');
+  });
+
+  it('follows over a connection that breaks, from the last event on, until the intent is confirmed', async () => {
+    const client = await answering(
+      stream({ event: 'snapshot', id: '1', data: { intent: intent('created') } }, { event: 'intent.pending', id: '2', data: { type: 'intent.pending', data: { intent: intent('pending') } } }),
+      failure(503, 'service.unavailable'),
+      stream({ event: 'intent.confirmed', id: '3', data: { type: 'intent.confirmed', data: { intent: intent('confirmed') } } }),
+    );
+    const seen: string[] = [];
+    for await (const { type, intent: now } of client.intents.follow('pi_1')) seen.push(`${type} ${now.state}`);
+    expect(seen).toEqual(['snapshot created', 'intent.pending pending', 'intent.confirmed confirmed']);
+    expect(service.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '2', '2']);
+  });
+
+  it('goes on following an intent that expired with a payment under way', async () => {
+    const client = await answering(
+      stream(
+        { event: 'snapshot', data: { intent: intent('pending') } },
+        { event: 'intent.expired', id: '4', data: { type: 'intent.expired', data: { intent: intent('expired', { pendingAtExpiry: true }) } } },
+        { event: 'intent.confirmed', id: '5', data: { type: 'intent.confirmed', data: { intent: intent('confirmed') } } },
+      ),
+    );
+    const states: string[] = [];
+    for await (const followed of client.intents.follow('pi_1')) states.push(followed.intent.state);
+    expect(states).toEqual(['pending', 'expired', 'confirmed']);
+  });
+
+  it('does not follow what this key may not see', async () => {
+    const client = await answering(failure(404, 'intent.not_found'));
+    await expect(client.intents.follow('pi_1').next()).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('stops following when it is told to', async () => {
+    const client = await answering((response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n'));
+    const stop = new AbortController();
+    const following = client.intents.follow('pi_1', { signal: stop.signal }).next();
+    stop.abort(new Error('enough'));
+    await expect(following).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { PaymentClient } from '../src/index.ts';
+
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+export type Respond = (response: ServerResponse) => void;
+
+/** An HTTP server that answers as a test says, one answer after the other, the last one for ever. */
+export interface Service {
+  readonly asked: readonly Asked[];
+  readonly client: PaymentClient;
+  close(): Promise<void>;
+}
+
+export async function startService(...answers: readonly Respond[]): Promise<Service> {
+  const asked: Asked[] = [];
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: await text(request) });
+    (answers[asked.length - 1] ?? answers.at(-1))?.(response);
+  }
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    asked,
+    client: new PaymentClient({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'pk_test_x', timeoutMs: 10_000 }),
+    close: async () => {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+export const json =
+  (status: number, body: object, headers: Record<string, string> = {}): Respond =>
+  (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+
+export const failure = (status: number, code: string, details: object | null = null, headers: Record<string, string> = {}): Respond =>
+  json(status, { error: { code, message: `It says ${code}.`, param: null, details } }, { 'x-request-id': 'req-1', ...headers });
+
+/** One connection of an event stream: these messages, then its end. */
+export const stream =
+  (...messages: readonly { readonly event: string; readonly id?: string; readonly data: object }[]): Respond =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const { event, id, data } of messages) response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
+    response.end(': bye\n\n');
+  };
