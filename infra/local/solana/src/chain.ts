@@ -89,6 +89,13 @@ export class Chain {
   between(from: number, to: number): Landed[] {
     return this.#ledger.between(from, to);
   }
+  /** Transactions that landed after a place in the order, up to a slot. */
+  after(sequence: number, slot: number): Landed[] {
+    return this.#ledger.after(sequence, slot);
+  }
+  lastSequence(): number {
+    return this.#ledger.lastSequence();
+  }
   transactionCount(): number {
     return this.#ledger.count();
   }
@@ -185,7 +192,8 @@ export class Chain {
   }
 }
 
-const isSame = (one: Account | null, other: Account | null): boolean =>
+/** Whether two states of an account are the same. */
+export const isSame = (one: Account | null, other: Account | null): boolean =>
   one === other || (one !== null && other !== null && one.lamports === other.lamports && one.owner === other.owner && Buffer.from(one.data).equals(other.data));
 
 /** The level that a landed slot has reached. */

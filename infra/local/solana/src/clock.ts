@@ -79,7 +79,7 @@ export class SlotClock {
   }
 }
 
-/** The clock of a ledger that was closed or killed: it went on meanwhile, and all that had landed is final. */
+/** The clock of a ledger that was closed or killed: a running one went on meanwhile, and all that had landed is final. */
 export function resumedClock(kept: ClockState, slotMs: number, running: boolean, now = Date.now()): ClockState {
   const slept = kept.running ? Math.max(0, Math.floor((now - kept.time) / kept.slotMs)) : 0;
   const slot = kept.slot + slept;

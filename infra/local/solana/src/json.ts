@@ -12,5 +12,5 @@ export const encode = (value: unknown): string => JSON.stringify(value, (_key, m
 export function decode(text: string): unknown {
   const keepBig = (_key: string, value: unknown, context?: { source: string }): unknown =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context?.source ?? 0) : value;
-  return JSON.parse(text, keepBig as (key: string, value: unknown) => unknown);
+  return JSON.parse(text, keepBig);
 }

@@ -11,7 +11,7 @@ const SCHEMA = `
   PRAGMA synchronous = NORMAL;
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS accounts (address TEXT PRIMARY KEY, lamports TEXT NOT NULL, owner TEXT NOT NULL, executable INTEGER NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS transactions (sequence INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE, slot INTEGER NOT NULL, time INTEGER NOT NULL, wire BLOB NOT NULL, meta TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS transactions (sequence INTEGER PRIMARY KEY AUTOINCREMENT, signature TEXT NOT NULL UNIQUE, slot INTEGER NOT NULL, time INTEGER NOT NULL, wire BLOB NOT NULL, meta TEXT NOT NULL);
   CREATE INDEX IF NOT EXISTS transactions_slot ON transactions (slot);
   CREATE TABLE IF NOT EXISTS mentions (address TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (address, sequence)) WITHOUT ROWID;
 `;
@@ -95,6 +95,14 @@ export class Ledger {
       .prepare('SELECT t.* FROM mentions m JOIN transactions t USING (sequence) WHERE m.address = ? AND m.sequence < ? AND m.sequence > ? AND t.slot <= ? ORDER BY m.sequence DESC LIMIT ?')
       .all(address, before, after, slot, limit)
       .map((row) => transactionRow.parse(row));
+  }
+  /** Transactions after this place, none above `slot`, oldest first. */
+  after(sequence: number, slot: number): Landed[] {
+    return this.#database.prepare('SELECT * FROM transactions WHERE sequence > ? AND slot <= ? ORDER BY sequence').all(sequence, slot).map((row) => transactionRow.parse(row));
+  }
+  /** The place of the newest transaction; 0: there is none. */
+  lastSequence(): number {
+    return Number(this.#database.prepare('SELECT max(sequence) AS last FROM transactions').get()?.['last'] ?? 0);
   }
   /** How many transactions there are. */
   count(): number {

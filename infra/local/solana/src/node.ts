@@ -34,7 +34,7 @@ async function openChain(ledger: Ledger, { slotMs = 400, finalitySlots = 4, paus
     });
   }
   for (const [address, account] of ledger.accounts()) runtime.setAccount(address, account);
-  const state = kept === null ? newClock(slotMs, false) : resumedClock(kept, slotMs, kept.running && !paused);
+  const state = kept === null ? newClock(slotMs, false) : resumedClock(kept, slotMs, !paused);
   const clock = new SlotClock(state, finalitySlots, (changed) => ledger.setFact('clock', changed));
   const chain = new Chain({ clock, ledger, runtime, blockhashes: new Blockhashes(ledger.fact('forks', forks) ?? []) });
   if (kept === null) {
@@ -77,7 +77,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const node: Node = { ...(await openChain(ledger, options)), slotsBehind: 0 };
   const dispatch = dispatchTo(node);
   const [http, neighbour] = [httpServer(dispatch), httpServer(dispatch)];
-  const subscriptions = serveSubscriptions(node, dispatch, [http, neighbour]);
+  const subscriptions = serveSubscriptions(node, [http, neighbour]);
   try {
     await listenOnPair(http, neighbour, port, host);
   } catch (error) {

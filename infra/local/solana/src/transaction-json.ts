@@ -1,10 +1,13 @@
 import { base58 } from '@scure/base';
-import { unsupportedVersion } from './rpc/error.ts';
+import { instructionJson, MEMOS } from './instruction-json.ts';
 import type { Landed } from './ledger.ts';
-import { isWritable, type Message, parseWire, type Wire } from './wire.ts';
+import type { TransactionMeta } from './meta.ts';
+import { unsupportedVersion } from './rpc/error.ts';
+import { isWritable, type Message, parseWire } from './wire.ts';
 
 export type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
 
+/** The message as it is on the wire, in JSON. */
 function messageJson(message: Message): unknown {
   const { header, staticAccounts, instructions, lifetimeToken } = message;
   return {
@@ -12,20 +15,59 @@ function messageJson(message: Message): unknown {
     header: { numRequiredSignatures: header.numSignerAccounts, numReadonlySignedAccounts: header.numReadonlySignerAccounts, numReadonlyUnsignedAccounts: header.numReadonlyNonSignerAccounts },
     instructions: instructions.map(({ programAddressIndex, accountIndices = [], data }) => ({ programIdIndex: programAddressIndex, accounts: accountIndices, data: base58.encode(new Uint8Array(data ?? [])), stackHeight: 1 })),
     recentBlockhash: lifetimeToken,
-    ...(message.version === 0 && { addressTableLookups: (message.addressTableLookups ?? []).map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({ accountKey: lookupTableAddress, writableIndexes, readonlyIndexes })) }),
+    ...(message.version === 0 && { addressTableLookups: lookupsJson(message) }),
+  };
+}
+const lookupsJson = (message: Extract<Message, { version: 0 }>): unknown[] =>
+  (message.addressTableLookups ?? []).map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({ accountKey: lookupTableAddress, writableIndexes, readonlyIndexes }));
+
+/** The same for people: every account with what it is for, every instruction in words. */
+function parsedJson(message: Message, { loadedAddresses, ...meta }: TransactionMeta): { message: unknown; meta: unknown } {
+  const accountKeys = [
+    ...message.staticAccounts.map((pubkey, index) => ({ pubkey, signer: index < message.header.numSignerAccounts, source: 'transaction', writable: isWritable(message, index) })),
+    ...loadedAddresses.writable.map((pubkey) => ({ pubkey, signer: false, source: 'lookupTable', writable: true })),
+    ...loadedAddresses.readonly.map((pubkey) => ({ pubkey, signer: false, source: 'lookupTable', writable: false })),
+  ];
+  const addressAt = (index: number): string => accountKeys[index]?.pubkey ?? '';
+  const instructions = message.instructions.map(({ programAddressIndex, accountIndices = [], data }) =>
+    instructionJson({ program: addressAt(programAddressIndex), accounts: accountIndices.map(addressAt), data: new Uint8Array(data ?? []), stackHeight: 1 }),
+  );
+  const innerInstructions = meta.innerInstructions.map(({ index, instructions: called }) => ({
+    index,
+    instructions: called.map(({ programIdIndex, accounts, data, stackHeight }) => instructionJson({ program: addressAt(programIdIndex), accounts: accounts.map(addressAt), data: base58.decode(data), stackHeight })),
+  }));
+  return {
+    message: { accountKeys, instructions, recentBlockhash: message.lifetimeToken, ...(message.version === 0 && { addressTableLookups: lookupsJson(message) }) },
+    meta: { ...meta, innerInstructions },
   };
 }
 
-/** A landed transaction as getTransaction and getBlock have it. @throws RpcError -32015 where its version is not wanted */
+/**
+ * A landed transaction as getTransaction and getBlock have it.
+ *
+ * @throws RpcError -32015 where its version is above `maxVersion`
+ */
 export function transactionJson({ wire: bytes, meta }: Landed, encoding: TransactionEncoding, maxVersion: number | undefined): { transaction: unknown; meta: unknown; version?: unknown } {
-  const wire = parseWire(bytes);
-  const { version } = wire.message;
-  if (version !== 'legacy' && (maxVersion ?? -1) < version) throw unsupportedVersion(version);
-  const transaction = encoding === 'base64' ? [Buffer.from(bytes).toString('base64'), encoding] : encoding === 'base58' ? [base58.encode(bytes), encoding] : { signatures: wire.signatures, message: encoding === 'json' ? messageJson(wire.message) : parsedMessage(wire) };
-  return { transaction, meta, ...(maxVersion !== undefined && { version }) };
+  const { message, signatures } = parseWire(bytes);
+  if (message.version !== 'legacy' && (maxVersion ?? -1) < message.version) throw unsupportedVersion(message.version);
+  const version = maxVersion === undefined ? {} : { version: message.version };
+  switch (encoding) {
+    case 'base64':
+      return { transaction: [Buffer.from(bytes).toString('base64'), encoding], meta, ...version };
+    case 'base58':
+      return { transaction: [base58.encode(bytes), encoding], meta, ...version };
+    case 'json':
+      return { transaction: { signatures, message: messageJson(message) }, meta, ...version };
+    case 'jsonParsed': {
+      const parsed = parsedJson(message, meta);
+      return { transaction: { signatures, message: parsed.message }, meta: parsed.meta, ...version };
+    }
+  }
 }
 
-/** Accounts with what they are for; instructions with addresses instead of places. */
-function parsedMessage({ message }: Wire): unknown {
-  return { accountKeys: message.staticAccounts.map((pubkey, index) => ({ pubkey, signer: index < message.header.numSignerAccounts, writable: isWritable(message, index), source: 'transaction' })), instructions: [], recentBlockhash: message.lifetimeToken };
+/** The memos of a transaction, as getSignaturesForAddress lists them: `[length] text`, with `; ` between. */
+export function memoOf({ wire }: Landed): string | null {
+  const { staticAccounts, instructions } = parseWire(wire).message;
+  const memos = instructions.filter(({ programAddressIndex }) => MEMOS.includes(staticAccounts[programAddressIndex] ?? '')).map(({ data }) => Buffer.from(data ?? []));
+  return memos.length === 0 ? null : memos.map((memo) => `[${memo.length}] ${memo.toString()}`).join('; ');
 }

@@ -5,7 +5,7 @@ import type { Landed } from '../ledger.ts';
 import { blockNotAvailable, invalidParams, slotSkipped } from '../rpc/error.ts';
 import { blockSlot, inContext, method, type Methods, type Node } from '../rpc/method.ts';
 import { bank, count, address, optional, signature } from '../rpc/schemas.ts';
-import { transactionJson } from '../transaction-json.ts';
+import { memoOf, transactionJson } from '../transaction-json.ts';
 import { parseWire } from '../wire.ts';
 
 /** Without searchTransactionHistory a node knows what landed in its last so many slots. */
@@ -18,13 +18,6 @@ const asConfig = <T extends z.ZodType>(schema: T): z.ZodPreprocess<T> => z.prepr
 function status({ chain: { clock } }: Node, { slot, meta }: Landed): unknown {
   const confirmationStatus = levelOf(clock, slot);
   return { slot, confirmations: confirmationStatus === 'finalized' ? null : clock.slot() - slot, status: meta.status, err: meta.err, confirmationStatus };
-}
-
-/** The memos of a transaction, as getSignaturesForAddress lists them. */
-function memoOf({ meta }: Landed): string | null {
-  const memos = meta.logMessages.flatMap((line) => /^Program log: Memo \(len (\d+)\): "(.*)"$/.exec(line) ?? []).filter((_, index) => index % 3 !== 0);
-  const parts = Array.from({ length: memos.length / 2 }, (_, index) => `[${memos[2 * index]}] ${memos[2 * index + 1]}`);
-  return parts.length === 0 ? null : parts.join('; ');
 }
 
 export const historyMethods: Methods = {

@@ -84,7 +84,7 @@ export const sendingMethods: Methods = {
   simulateTransaction: method(z.tuple([z.string(), optional(simulateConfig)]), (node, [text, config]) => {
     const wire = read(text, config?.encoding);
     if (config?.sigVerify === true && config.replaceRecentBlockhash === true) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
-    const slot = bankSlot(node, config as BankConfig | undefined);
+    const slot = bankSlot(node, config);
     if (config?.sigVerify === true && !isSigned(wire)) throw badSignature();
     return inContext(slot, simulate(node, wire, slot, config ?? ({} as z.output<typeof simulateConfig>)).json);
   }),

@@ -15,7 +15,7 @@ export const request = z.object({ jsonrpc: z.literal('2.0'), id: z.union([z.stri
 export type Request = z.infer<typeof request>;
 export type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & ({ readonly result: unknown } | { readonly error: unknown });
 
-/** What belongs to one request, besides the node: a WebSocket adds methods of its own. */
+/** Runs a request; throws an RpcError. */
 export type Dispatch = (request: Request) => unknown;
 
 /** Calls a method by its name. */
@@ -28,10 +28,12 @@ export function dispatchTo(node: Node): Dispatch {
   };
 }
 
-async function answer(input: unknown, dispatch: Dispatch): Promise<Response> {
+/** The answer to one request; null where it has no id and wants none. */
+async function answer(input: unknown, dispatch: Dispatch): Promise<Response | null> {
   const parsed = request.safeParse(input);
   if (!parsed.success) return { jsonrpc: '2.0', id: null, error: invalidRequest() };
-  const { id = null } = parsed.data;
+  const { id } = parsed.data;
+  if (id === undefined) return null;
   try {
     return { jsonrpc: '2.0', id, result: (await dispatch(parsed.data)) ?? null };
   } catch (error) {
@@ -41,17 +43,24 @@ async function answer(input: unknown, dispatch: Dispatch): Promise<Response> {
   }
 }
 
-/** Answers a body of one request or a batch of them. */
-export async function answerText(text: string, dispatch: Dispatch): Promise<string> {
+/** Answers a body of one request or a batch of them; null: nothing in it wants an answer. */
+export async function answerText(text: string, dispatch: Dispatch): Promise<string | null> {
   let body: unknown;
   try {
     body = decode(text);
   } catch {
+    // Not JSON.
     return encode({ jsonrpc: '2.0', id: null, error: parseError() });
   }
-  if (!Array.isArray(body)) return encode(await answer(body, dispatch));
+  if (!Array.isArray(body)) {
+    const one = await answer(body, dispatch);
+    return one && encode(one);
+  }
   if (body.length === 0) return encode({ jsonrpc: '2.0', id: null, error: invalidRequest() });
   const answers: Response[] = [];
-  for (const one of body) answers.push(await answer(one, dispatch));
-  return encode(answers);
+  for (const one of body) {
+    const answered = await answer(one, dispatch);
+    if (answered !== null) answers.push(answered);
+  }
+  return answers.length === 0 ? null : encode(answers);
 }

@@ -24,7 +24,7 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispat
   if (incoming.method !== 'POST') return void outgoing.writeHead(405, { ...HEADERS, 'content-type': 'text/plain' }).end('Used HTTP Method is not allowed. POST or OPTIONS is required\n');
   const body = await bodyOf(incoming);
   if (body === null) return void outgoing.writeHead(413, HEADERS).end();
-  outgoing.writeHead(200, HEADERS).end(await answerText(body, dispatch));
+  outgoing.writeHead(200, HEADERS).end((await answerText(body, dispatch)) ?? '');
 }
 
 /** JSON-RPC over HTTP, as a node serves it on its RPC port. */

@@ -1,20 +1,57 @@
 import type { Server } from 'node:http';
-import { WebSocketServer } from 'ws';
-import { answerText, type Dispatch } from '../rpc/dispatcher.ts';
+import { type RawData, WebSocketServer } from 'ws';
 import type { Node } from '../rpc/method.ts';
+import { Connection } from './connection.ts';
 
-/** JSON-RPC over WebSockets, and subscriptions, on these servers. */
-export function serveSubscriptions(_node: Node, dispatch: Dispatch, servers: readonly Server[]): { stop(): void } {
-  const sockets = servers.map((server) => new WebSocketServer({ server }));
+const MAX_MESSAGE = 65_536;
+
+/** Text of a message, whichever way the library hands it over. */
+const textOf = (data: RawData): string => (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
+
+/**
+ * Subscriptions over WebSockets, on these servers. Notifications go out after every change; while somebody waits, a
+ * timer wakes at every slot.
+ */
+export function serveSubscriptions(node: Node, servers: readonly Server[]): { stop(): void } {
+  const { clock } = node.chain;
+  const connections = new Set<Connection>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function notify(): void {
+    for (const connection of connections) connection.notify();
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const somebodyWaits = [...connections].some((connection) => !connection.isIdle);
+    if (!clock.running || !somebodyWaits) return;
+    timer = setTimeout(() => node.chain.changed(), Math.max(1, clock.timeOf(clock.slot() + 1) - Date.now()));
+  }
+  const stopListening = node.chain.onChange(notify);
+
+  const sockets = servers.map((server) => new WebSocketServer({ server, maxPayload: MAX_MESSAGE }));
   for (const server of sockets) {
+    // The HTTP server tells of its own failures to whoever made it listen; here they would only be told twice.
+    server.on('error', () => undefined);
     server.on('connection', (socket) => {
-      socket.on('message', (data: Buffer) => {
-        void answerText(data.toString(), dispatch).then((text) => socket.send(text));
+      const connection = new Connection(node, socket);
+      connections.add(connection);
+      socket.on('message', (data) => {
+        connection
+          .receive(textOf(data))
+          .then(notify)
+          .catch((error: unknown) => {
+            console.error(error);
+            socket.terminate();
+          });
       });
+      // A client that breaks the protocol is disconnected by the library: `close` follows.
+      socket.on('error', () => undefined);
+      socket.on('close', () => connections.delete(connection));
     });
   }
   return {
     stop: () => {
+      stopListening();
+      if (timer !== null) clearTimeout(timer);
       for (const server of sockets) {
         for (const client of server.clients) client.terminate();
         server.close();
