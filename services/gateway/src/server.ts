@@ -6,6 +6,10 @@ import { answerClientError } from './client-errors.ts';
 /** Clients that keep a connection learn of the end of it by an answer, for so long, before idle ones are closed. */
 const FAREWELL_MS = 1_000;
 
+/** A client has this long for its head and for the whole request; behind a proxy the idle time must exceed the proxy's. Milliseconds. */
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 } as const;
+type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
+
 /** The API's HTTP server: bounded waits for clients, and an end that loses no request. */
 export class HttpServer {
   readonly #server: Server;
@@ -14,14 +18,10 @@ export class HttpServer {
   readonly #answering = new WeakMap<Duplex, ServerResponse>();
   #leaving = false;
 
-  constructor(listener: RequestListener) {
+  constructor(listener: RequestListener, timeouts: Timeouts = TIMEOUTS) {
     this.#server = createServer(
       {
-        // A client has this long for its head and for the whole request; behind a proxy the idle time must exceed the proxy's.
-        headersTimeout: 10_000,
-        requestTimeout: 20_000,
-        keepAliveTimeout: 65_000,
-        connectionsCheckingInterval: 5_000,
+        ...timeouts,
         maxHeaderSize: 16_384,
         // Nothing here depends on the Host header; Node would refuse its absence with an answer of its own.
         requireHostHeader: false,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Database } from '@pf/database';
 import type { Publisher } from '@pf/event-log';
 import { createLogger } from '@pf/runtime';
+import type { Screening } from '@pf/screening';
 import { ApiKeys } from '../src/api-keys.ts';
 import { createApp } from '../src/app.ts';
 import { Commands } from '../src/commands.ts';
@@ -46,6 +47,7 @@ describe('requests that need nothing but the gateway', () => {
       log,
       partitions: 6,
       redis,
+      screening: forbidden<Screening>('the screening'),
     });
     server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -81,12 +83,47 @@ describe('requests that need nothing but the gateway', () => {
   });
 
   it.each([
-    ['/v1/intents', 'POST'],
-    ['/v1/intents/pi_x', 'GET, HEAD'],
+    ['/v1/intents', 'POST, GET, HEAD'],
+    ['/v1/intents/pi_x', 'GET, HEAD, PATCH'],
+    ['/v1/intents/pi_x/events', 'GET, HEAD'],
+    ['/v1/webhooks', 'GET, HEAD'],
+    ['/v1/webhooks/whd_x/retry', 'POST'],
     ['/v1/intents/pi_x/build', 'POST'],
   ])('says which methods %s takes', async (path, allow) => {
     const response = await fetch(`${url}${path}`, { method: 'PUT' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+  });
+
+  it.each([
+    ['/v1/intents/pi_x', 'GET, HEAD'],
+    ['/v1/intents/pi_x/events', 'GET, HEAD'],
+    ['/v1/intents/pi_x/detected', 'POST'],
+    ['/v1/intents/pi_x/build', 'POST'],
+    ['/v1/intents/pi_x/submit', 'POST'],
+  ])('tells browsers without a key that pages may use %s', async (path, methods) => {
+    const { status, headers } = await fetch(`${url}${path}`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://wallet.example', 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization, last-event-id' },
+    });
+    expect([status, headers.get('access-control-allow-origin'), headers.get('access-control-allow-methods')]).toEqual([204, '*', methods]);
+    expect(headers.get('access-control-allow-headers')).toMatch(/Authorization, Content-Type, Last-Event-ID/);
+    const [method = ''] = methods.split(',').slice(0, 1);
+    const refused = await fetch(`${url}${path}`, { method, headers: { origin: 'https://wallet.example' } });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
+    expect(refused.headers.get('access-control-expose-headers')).toMatch(/X-Request-Id, RateLimit, .*Retry-After, Idempotent-Replayed/);
+  });
+
+  it.each([
+    ['/v1/intents', 'POST'],
+    ['/v1/intents/pi_x', 'PATCH'],
+    ['/v1/intents/pi_x/cancel', 'POST'],
+    ['/v1/intents/pi_x/refund', 'POST'],
+    ['/v1/webhooks', 'GET'],
+    ['/v1/webhooks/whd_x/retry', 'POST'],
+  ])('keeps pages from %s %s', async (path, method) => {
+    const { headers } = await fetch(`${url}${path}`, { method: 'OPTIONS', headers: { origin: 'https://shop.example', 'access-control-request-method': method } });
+    expect(headers.get('access-control-allow-methods') ?? '').not.toContain(method);
+    expect((await fetch(`${url}${path}`, { method })).headers.get('access-control-allow-origin')).toBeNull();
   });
 
   it('keeps a safe request id and replaces any other', async () => {

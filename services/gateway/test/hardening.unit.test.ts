@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { errorResponse } from '@pf/contracts';
+import { HttpServer } from '../src/server.ts';
+
+/** What a client that is not sound gets: everything until the server closes. */
+async function raw(port: number, text: string): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(text);
+  return answerOn(socket);
+}
+
+async function answerOn(socket: Socket): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
+  socket.on('error', () => undefined);
+  await once(socket, 'close');
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const code = body === '' ? null : errorResponse.parse(JSON.parse(body)).error.code;
+  return { status: head.split(' ')[1] ?? '', head, code };
+}
+
+describe('what never becomes a request', () => {
+  let server: HttpServer;
+  const listen = (listener: RequestListener = (_request, response) => response.end('{}'), headersTimeout = 10_000): Promise<number> => {
+    server = new HttpServer(listener, { headersTimeout, requestTimeout: headersTimeout * 2, keepAliveTimeout: 1_000, connectionsCheckingInterval: 50 });
+    return server.listen('127.0.0.1', 0);
+  };
+  afterEach(() => server.close());
+
+  it.each([
+    ['a head that is too large', `GET /v1/intents HTTP/1.1\r\nCookie: ${'a'.repeat(17_000)}\r\n\r\n`, '431', 'request.headers_too_large'],
+    ['a path that is too long', `GET /v1/${'a'.repeat(17_000)} HTTP/1.1\r\n\r\n`, '431', 'request.headers_too_large'],
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', '400', 'request.malformed_http'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nnonsense\r\n\r\n', '400', 'request.malformed_http'],
+    ['two lengths', 'POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n', '400', 'request.malformed_http'],
+    ['a length and chunks', 'POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', '400', 'request.malformed_http'],
+  ])('%s is answered as every error, and the connection ends', async (_name, text, status, code) => {
+    const answer = await raw(await listen(), text);
+    expect([answer.status, answer.code]).toEqual([status, code]);
+    expect(answer.head).toMatch(/^Connection: close$/m);
+    expect(answer.head).toMatch(/^Content-Type: application\/json; charset=utf-8$/m);
+  });
+
+  it('a head that comes drop by drop is cut off', async () => {
+    const socket = connect(await listen(undefined, 150), '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\n');
+    const drops = setInterval(() => socket.write('X: y\r\n'), 20);
+    const answer = await answerOn(socket);
+    clearInterval(drops);
+    expect([answer.status, answer.code]).toEqual(['408', 'request.timeout']);
+  });
+
+  it('a body that does not come is cut off', async () => {
+    const port = await listen((request, response) => request.resume().on('end', () => response.end()), 150);
+    const answer = await raw(port, 'POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf');
+    expect([answer.status, answer.code]).toEqual(['408', 'request.timeout']);
+  });
+
+  it('nothing is written into an answer that has begun', async () => {
+    const port = await listen((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' }).flushHeaders();
+      request.on('error', () => undefined);
+    }, 150);
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf');
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    socket.on('error', () => undefined);
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(text).not.toContain('request.timeout');
+  });
+
+  it('a request without a Host header is one all the same', async () => {
+    const socket = connect(await listen(), '127.0.0.1');
+    socket.end('GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
+    let text = '';
+    for await (const chunk of socket.setEncoding('utf8')) text += String(chunk);
+    expect(text).toMatch(/^HTTP\/1.1 200 OK/);
+  });
+});
