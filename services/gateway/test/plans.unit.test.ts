@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { PLANS } from '@pf/contracts';
+import { ApiError } from '../src/api-error.ts';
+import { requirePlan } from '../src/plans.ts';
+
+const refusal = (work: () => void): unknown => {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error instanceof ApiError ? [error.status, error.code, error.details] : error;
+  }
+};
+
+describe('plans', () => {
+  it('keep live Tempo for those that have it', () => {
+    expect(PLANS.map((plan) => refusal(() => requirePlan({ plan, livemode: true }, { family: 'tempo' })))).toEqual([
+      [402, 'plan.upgrade_required', { feature: 'live_tempo', plan: 'growth' }],
+      null,
+      null,
+    ]);
+  });
+
+  it.each(['base', 'solana'])('have live %s, all of them', (family) => {
+    for (const plan of PLANS) expect(refusal(() => requirePlan({ plan, livemode: true }, { family }))).toBeNull();
+  });
+
+  it('lack nothing in test mode', () => {
+    for (const plan of PLANS) expect(refusal(() => requirePlan({ plan, livemode: false }, { family: 'tempo', ttlSeconds: 60 }))).toBeNull();
+  });
+});
