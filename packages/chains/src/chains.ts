@@ -6,7 +6,10 @@ import { identifyChain } from './evm/calls.ts';
 import { networks } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Network } from './port.ts';
 import { networkOf } from './resolve.ts';
-import { RpcPool } from './rpc/pool.ts';
+import { RpcPool, type RpcPoolOptions } from './rpc/pool.ts';
+import { SolanaAdapter } from './solana/adapter.ts';
+import { identifyGenesis } from './solana/calls.ts';
+import { SolanaObserver } from './solana/observer.ts';
 
 /** The networks that are served, each with its adapter (gateway) and its observer (watcher) over one pool of upstreams. */
 export interface Chains {
@@ -22,6 +25,18 @@ export interface ChainsOptions {
   readonly log: Logger;
 }
 
+/** What is made for a network of each family. */
+interface Family {
+  /** How an upstream of another chain is found out. */
+  identify(chain: ChainId): RpcPoolOptions['identify'];
+  adapter(network: Network, pool: RpcPool): ChainAdapter;
+  observer(network: Network, pool: RpcPool): ChainObserver;
+}
+const families: Partial<Record<Network['family'], Family>> = {
+  base: { identify: identifyChain, adapter: (network, pool) => new BaseAdapter(network, pool), observer: (network, pool) => new BaseObserver(network, pool) },
+  solana: { identify: identifyGenesis, adapter: (network, pool) => new SolanaAdapter(network, pool), observer: (network, pool) => new SolanaObserver(network, pool) },
+};
+
 /** Connects to nothing yet: upstreams are asked when something is asked of them. */
 export function createChains({ upstreams, log }: ChainsOptions): Chains {
   const adapters = new Map<ChainId, ChainAdapter>();
@@ -29,11 +44,12 @@ export function createChains({ upstreams, log }: ChainsOptions): Chains {
   const pools: RpcPool[] = [];
   for (const [chain, urls] of upstreams) {
     const network = networkOf(chain);
-    if (network.family !== 'base') throw new Error(`there is no adapter for ${network.name}`);
-    const pool = new RpcPool({ network: network.name, urls, identify: identifyChain(chain), log });
+    const family = families[network.family];
+    if (family === undefined) throw new Error(`there is no adapter for ${network.name}`);
+    const pool = new RpcPool({ network: network.name, urls, identify: family.identify(chain), log });
     pools.push(pool);
-    adapters.set(chain, new BaseAdapter(network, pool));
-    observers.set(chain, new BaseObserver(network, pool));
+    adapters.set(chain, family.adapter(network, pool));
+    observers.set(chain, family.observer(network, pool));
   }
   return {
     adapters,

@@ -1,0 +1,96 @@
+import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import type { BroadcastResult, BuildRequest, BuildResult, ChainAdapter, Network, Parsed, SignedTransaction, Submitted, Token, Verification } from '../port.ts';
+import { resolveToken } from '../resolve.ts';
+import type { RpcUnreachedError } from '../rpc/errors.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
+import { broadcast } from './broadcast.ts';
+import { buildPayment } from './build.ts';
+import { getBlockHeight, getTransaction } from './calls.ts';
+import { verifyPayment } from './landable.ts';
+import { decodeSigned, signedTransaction } from './signed-transaction.ts';
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** What fits into a packet; nodes take no more of version 0. */
+const BYTES_MAX = 1_232;
+
+/** Solana behind the port: token transfers with the intent's reference as an account of the instruction (Solana Pay). */
+export class SolanaAdapter implements ChainAdapter {
+  readonly network: Network;
+  readonly #pool: RpcPool;
+
+  constructor(network: Network, pool: RpcPool) {
+    this.network = network;
+    this.#pool = pool;
+  }
+
+  newReference(): Reference {
+    return randomReference();
+  }
+
+  parseAddress(text: string): Parsed<Address> {
+    return parseWalletAddress(this.network, text);
+  }
+
+  parseHash(text: string): Parsed<TransactionHash> {
+    return parseSignature(text);
+  }
+
+  token(text: string): Token | null {
+    return resolveToken(this.network, text);
+  }
+
+  build(request: BuildRequest): Promise<BuildResult> {
+    return this.#pool.run((node) => buildPayment(node, request));
+  }
+
+  async canLand({ lifetime }: Build): Promise<boolean> {
+    if (lifetime.kind !== 'block_height') throw new Error(`a build on ${this.network.name} lives up to a block height, not ${lifetime.kind}`);
+    return (await this.#pool.call(getBlockHeight('confirmed'))) <= lifetime.lastValid;
+  }
+
+  parseSubmitted(text: string): Parsed<Submitted> {
+    const hash = parseSignature(text);
+    if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
+    if (!BASE64.test(text)) return { ok: false, problem: 'must be a signed transaction in base64, or the signature of one' };
+    const raw = Buffer.from(text, 'base64');
+    if (raw.length > BYTES_MAX) return { ok: false, problem: `is longer than ${BYTES_MAX} bytes` };
+    const decoded = decodeSigned(raw);
+    if (!decoded.ok) return decoded;
+    return { ok: true, value: { kind: 'signed', transaction: signedTransaction(raw, decoded.value) } };
+  }
+
+  async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
+    let answered = false;
+    let unreached: RpcUnreachedError | undefined;
+    for await (const attempt of this.#pool.attempts((node) => node.call(getTransaction(hash)))) {
+      if (attempt.kind === 'unreached') {
+        unreached = attempt.error;
+        continue;
+      }
+      answered = true;
+      // Believed as far as its bytes go: its first signature is the hash, and verify checks what that signs.
+      const decoded = attempt.value === null ? null : decodeSigned(attempt.value.transaction);
+      if (attempt.value !== null && decoded?.ok === true && decoded.value.hash === hash) return signedTransaction(attempt.value.transaction, decoded.value);
+    }
+    if (!answered) throw this.#pool.unavailable(unreached);
+    return null;
+  }
+
+  verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+    return verifyPayment(this.#pool, transaction, terms, fulfiller, sent);
+  }
+
+  broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {
+    return broadcast(this.#pool, transaction);
+  }
+
+  synthetic(): { readonly hash: TransactionHash; readonly address: Address } {
+    return { hash: randomSignature(), address: randomAddress() };
+  }
+
+  ready(timeoutMs: number): Promise<boolean> {
+    return this.#pool.ready(getBlockHeight('processed'), timeoutMs);
+  }
+}

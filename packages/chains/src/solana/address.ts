@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { Address, Reference, TransactionHash } from '@pf/domain';
+import { getBase58Decoder, isAddress, isSignature } from '@solana/kit';
+import type { Network, Parsed } from '../port.ts';
+import { PROGRAMS, SYSTEM_PROGRAM_ADDRESS } from './programs.ts';
+
+const ADDRESS_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+/** Native programs, sysvars and the incinerator have names that end in a row of ones; no key anybody found does. */
+const RESERVED = /1{8}$/;
+
+const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
+
+const randomBase58 = (bytes: number): string => getBase58Decoder().decode(randomBytes(bytes));
+export const randomAddress = (): Address => randomBase58(ADDRESS_BYTES) as Address;
+export const randomReference = (): Reference => randomBase58(ADDRESS_BYTES) as Reference;
+export const randomSignature = (): TransactionHash => randomBase58(SIGNATURE_BYTES) as TransactionHash;
+
+/**
+ * An address of a network that somebody can be paid at or pay from. One that is on no point of the curve may be a wallet
+ * of a program (a multisig, a vault) and can be paid.
+ */
+export function parseWalletAddress(network: Network, text: string): Parsed<Address> {
+  if (!isAddress(text)) return problem('must be a Solana address: base58 of 32 bytes');
+  if (text === SYSTEM_PROGRAM_ADDRESS) return problem('is the zero address');
+  const token = network.tokens.find(({ address }) => (address as string) === text);
+  if (token !== undefined) return problem(`is the address of the token ${token.symbol}`);
+  if (PROGRAMS.has(text) || RESERVED.test(text)) return problem("is one of the chain's own programs or accounts");
+  return { ok: true, value: text as string as Address };
+}
+
+/** A transaction's signature, which is its name: base58 of 64 bytes. */
+export function parseSignature(text: string): Parsed<TransactionHash> {
+  return isSignature(text) ? { ok: true, value: text as string as TransactionHash } : problem('must be a transaction signature: base58 of 64 bytes');
+}

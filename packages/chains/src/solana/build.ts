@@ -1,0 +1,102 @@
+import { formatAmount } from '@pf/domain';
+import { isOffCurveAddress } from '@solana/kit';
+import type { BuildRequest, BuildResult } from '../port.ts';
+import { networkOf } from '../resolve.ts';
+import type { RpcNode } from '../rpc/node.ts';
+import { type AccountInfo, getFeeForMessage, getLatestBlockhash, getMinimumBalanceForRentExemption, getMultipleAccounts, getRecentPrioritizationFees, simulateTransaction } from './calls.ts';
+import { feeOf, proposedPrice, UNITS } from './fees.ts';
+import { accountsOf, compilePayment, type PaymentAccounts } from './payment.ts';
+import { SYSTEM_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS } from './programs.ts';
+import { reasonOf } from './refusal.ts';
+import { isMintOrTokenAccount, type TokenAccount, tokenAccountIn } from './token-account.ts';
+
+const SOL_DECIMALS = 9;
+/** A token account without extensions; those of Token-2022 are larger. */
+const TOKEN_ACCOUNT_BYTES = 165;
+
+const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
+const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({ kind: 'not_payable', param, reason });
+
+/**
+ * Builds the unsigned version 0 transaction that pays these terms, from what one upstream says, in two round trips. What
+ * a new token account really costs, and what really arrives in it, is read from the simulation. Shapes: chains.md, Solana.
+ */
+export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
+  const accounts = await accountsOf(terms, fulfiller);
+  const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
+  if (isOffCurveAddress(payer)) return notPayable('fulfiller', 'is on no point of the curve: nobody can sign for it');
+  const [found, latest, recent, tokenRent] = await node.batch([
+    getMultipleAccounts([payer, recipient, source, destination, mint]),
+    getLatestBlockhash(),
+    getRecentPrioritizationFees([payer, source, destination]),
+    getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
+  ]);
+  const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] = found.value;
+  const [held, credited] = [tokenAccountIn(sourceInfo), tokenAccountIn(destinationInfo)];
+  if (mintInfo?.owner !== tokenProgram) return rejected(`the token ${mint} does not exist on this network`);
+  const unfit = whyNotPayer(payerInfo) ?? whyNotRecipient(recipientInfo, credited, accounts) ?? whyNotHeld(held, terms, accounts);
+  if (unfit !== null) return unfit;
+
+  const createsAccount = credited === null;
+  const units = tokenProgram === TOKEN_2022_PROGRAM_ADDRESS ? UNITS.token2022 : UNITS.token;
+  const unitLimit = createsAccount ? units.withAccount : units.transfer;
+  const unitPrice = proposedPrice(recent);
+  const { blockhash, lastValidBlockHeight } = latest.value;
+  const { raw, message, programs } = compilePayment(terms, accounts, { createsAccount, unitLimit, unitPrice, blockhash, lastValidBlockHeight });
+
+  // Somebody may have put lamports there before: only the rest is paid.
+  const there = destinationInfo?.lamports ?? 0n;
+  const rentAtLeast = createsAccount && tokenRent > there ? tokenRent - there : 0n;
+  const lamports = payerInfo?.lamports ?? 0n;
+  const needed = feeOf(BigInt(unitLimit), unitPrice, 0) + rentAtLeast;
+  if (lamports < needed) return rejected(lackingSol(lamports, needed, createsAccount));
+
+  const [simulated, fee] = await node.batch([simulateTransaction(raw, false, [destination]), getFeeForMessage(Buffer.from(message).toString('base64'))]);
+  const { err, accounts: after } = simulated.value;
+  const [destinationAfter = null] = after ?? [];
+  if (err !== null) return rejected(`the transfer would fail: ${reasonOf(err, programs)}`);
+  const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);
+  if (arrives !== terms.amount) return rejected(`the token would keep a part: ${arrives} of ${terms.amount} base units would arrive`);
+  return {
+    kind: 'built',
+    transaction: {
+      blob: Buffer.from(raw).toString('base64'),
+      format: 'solana_v0_message',
+      ataRentLamports: createsAccount ? Number((destinationAfter?.lamports ?? there) - there) : null,
+      estimatedFeeLamports: Number(fee.value ?? feeOf(BigInt(unitLimit), unitPrice, 0)),
+      estimatedFeeUsdc: null,
+      estimatedFeeEth: null,
+    },
+    lifetime: { kind: 'block_height', lastValid: lastValidBlockHeight },
+  };
+}
+
+/** Fee payers are plain accounts: no program's data, no nonce account. */
+function whyNotPayer(payer: AccountInfo | null): BuildResult | null {
+  if (payer === null || (payer.owner === SYSTEM_PROGRAM_ADDRESS && payer.data.length === 0)) return null;
+  return notPayable('fulfiller', `belongs to the program ${payer.owner}: it cannot pay fees`);
+}
+
+/** A wallet, one of a program too; but nothing that holds tokens itself. */
+function whyNotRecipient(recipient: AccountInfo | null, credited: TokenAccount | null, accounts: PaymentAccounts): BuildResult | null {
+  if (recipient !== null && isMintOrTokenAccount(recipient)) return notPayable('requestor', 'is a mint or a token account: it must be the wallet that owns one');
+  if (recipient?.executable === true) return notPayable('requestor', 'is a program');
+  if (credited === null) return null;
+  if (credited.owner !== accounts.recipient) return notPayable('requestor', 'has given its account for this token to somebody else');
+  return credited.frozen ? notPayable('requestor', 'has a frozen account for this token') : null;
+}
+
+function whyNotHeld(held: TokenAccount | null, terms: BuildRequest['terms'], { payer }: PaymentAccounts): BuildResult | null {
+  const amount = held?.owner === payer ? held.amount : 0n;
+  if (amount < terms.amount) {
+    const token = networkOf(terms.chain).tokens.find(({ address }) => address === terms.tokenAddress);
+    const shown = (units: bigint): string => (token === undefined ? `${units} base units` : `${formatAmount(units, token.decimals)} ${token.symbol}`);
+    return rejected(`the payer has ${shown(amount)} and needs ${shown(terms.amount)}`);
+  }
+  return held?.frozen === true ? rejected("the payer's account for this token is frozen") : null;
+}
+
+function lackingSol(has: bigint, needs: bigint, createsAccount: boolean): string {
+  const sol = (lamports: bigint): string => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
+  return `the payer has ${sol(has)} and needs ${sol(needs)} for the fee${createsAccount ? " and the rent of the requestor's token account" : ''}`;
+}

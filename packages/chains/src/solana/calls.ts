@@ -1,0 +1,120 @@
+import type { TransactionHash } from '@pf/domain';
+import { type Address, type Blockhash, isAddress, isBlockhash, isSignature } from '@solana/kit';
+import { z } from 'zod';
+import { type RpcCall, type RpcNode, rpcCall } from '../rpc/node.ts';
+
+/** The questions asked of Solana nodes (solana.com/docs/rpc), with the schema of each answer. */
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+const u64 = z.number().int().nonnegative().transform(BigInt);
+const address: z.ZodType<Address> = z.string().refine((text) => isAddress(text)).transform((text) => text);
+const signature: z.ZodType<TransactionHash> = z.string().refine((text) => isSignature(text)).transform((text) => text as string as TransactionHash);
+const blockhash: z.ZodType<Blockhash> = z.string().refine((text) => isBlockhash(text)).transform((text) => text);
+const base64 = z.tuple([z.string(), z.literal('base64')]).transform(([text]): Uint8Array => Buffer.from(text, 'base64'));
+/** An answer together with the slot of the bank that gave it. */
+const inContext = <T>(value: z.ZodType<T>) => z.object({ context: z.object({ slot: u64 }), value });
+
+/** A TransactionError as JSON: a name, or an object of one name: `{InstructionError: [3, {Custom: 1}]}`. */
+const transactionError = z.union([z.string(), z.record(z.string(), z.unknown())]);
+export type TransactionError = z.infer<typeof transactionError>;
+
+export const getGenesisHash = (): RpcCall<string> => rpcCall('getGenesisHash', [], blockhash);
+
+const epochInfo = z.object({ absoluteSlot: u64, blockHeight: u64 });
+export type EpochInfo = z.infer<typeof epochInfo>;
+/** Slot and block height of the newest bank of that commitment. */
+export const getEpochInfo = (commitment: Commitment): RpcCall<EpochInfo> => rpcCall('getEpochInfo', [{ commitment }], epochInfo);
+export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> => rpcCall('getBlockHeight', [{ commitment }], u64);
+
+const latestBlockhash = inContext(z.object({ blockhash, lastValidBlockHeight: u64 }));
+export const getLatestBlockhash = (): RpcCall<z.infer<typeof latestBlockhash>> => rpcCall('getLatestBlockhash', [{ commitment: 'confirmed' }], latestBlockhash);
+const flag = inContext(z.boolean());
+export const isBlockhashValid = (hash: Blockhash): RpcCall<z.infer<typeof flag>> => rpcCall('isBlockhashValid', [hash, { commitment: 'processed' }], flag);
+
+const account = z.object({ lamports: u64, owner: address, executable: z.boolean(), data: base64 });
+export type AccountInfo = z.infer<typeof account>;
+const accounts = inContext(z.array(account.nullable()));
+/** At most 100 a call; null for an account that does not exist. */
+export const ACCOUNTS_MAX = 100;
+export const getMultipleAccounts = (addresses: readonly Address[], dataSlice?: { readonly offset: number; readonly length: number }): RpcCall<z.infer<typeof accounts>> =>
+  rpcCall('getMultipleAccounts', [addresses, { commitment: 'confirmed', encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }], accounts);
+
+const fees = z.array(z.object({ slot: u64, prioritizationFee: u64 }));
+/** µlamports per compute unit that sufficed in recent slots to lock these accounts. */
+export const getRecentPrioritizationFees = (writable: readonly Address[]): RpcCall<z.infer<typeof fees>> => rpcCall('getRecentPrioritizationFees', [writable], fees);
+/** Lamports that an account of so many bytes has to hold. */
+export const getMinimumBalanceForRentExemption = (bytes: number): RpcCall<bigint> => rpcCall('getMinimumBalanceForRentExemption', [bytes], u64);
+const fee = inContext(u64.nullable());
+/** Lamports; null where the message's blockhash is not live. */
+export const getFeeForMessage = (message: string): RpcCall<z.infer<typeof fee>> => rpcCall('getFeeForMessage', [message, { commitment: 'confirmed' }], fee);
+
+const simulation = inContext(z.object({ err: transactionError.nullable(), accounts: z.array(account.nullable()).nullish() }));
+export type Simulation = z.infer<typeof simulation>;
+/** What would come of a transaction, and of these accounts of it. */
+export const simulateTransaction = (raw: Uint8Array, sigVerify: boolean, addresses: readonly Address[] = []): RpcCall<Simulation> =>
+  rpcCall(
+    'simulateTransaction',
+    [Buffer.from(raw).toString('base64'), { encoding: 'base64', sigVerify, commitment: 'processed', ...(addresses.length === 0 ? {} : { accounts: { encoding: 'base64', addresses } }) }],
+    simulation,
+  );
+
+/** Without preflight, which simulates once more, and without the node's own retries: the watcher sends again. */
+export const sendTransaction = (raw: Uint8Array): RpcCall<TransactionHash> =>
+  rpcCall('sendTransaction', [Buffer.from(raw).toString('base64'), { encoding: 'base64', skipPreflight: true, maxRetries: 0 }], signature);
+
+const status = z.object({ slot: u64, err: transactionError.nullable(), confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish() });
+export type SignatureStatus = z.infer<typeof status>;
+const statuses = inContext(z.array(status.nullable()));
+export const STATUSES_MAX = 256;
+/** @param history also of what has left the cache of recent slots. */
+export const getSignatureStatuses = (hashes: readonly TransactionHash[], history: boolean): RpcCall<z.infer<typeof statuses>> =>
+  rpcCall('getSignatureStatuses', [hashes, { searchTransactionHistory: history }], statuses);
+
+const signatures = z.array(z.object({ signature, slot: u64, err: transactionError.nullable() }));
+export type SignatureInfo = z.infer<typeof signatures>[number];
+export interface SignaturesRange {
+  /** Those before this one, which is newer. */
+  readonly before?: TransactionHash | undefined;
+  /** Down to this one, without it. */
+  readonly until?: TransactionHash | undefined;
+  readonly limit: number;
+}
+/** Transactions that name this account, the newest first. */
+export const getSignaturesForAddress = (of: string, { before, until, limit }: SignaturesRange): RpcCall<readonly SignatureInfo[]> =>
+  rpcCall('getSignaturesForAddress', [of, { commitment: 'confirmed', limit, ...(before === undefined ? {} : { before }), ...(until === undefined ? {} : { until }) }], signatures);
+
+const balance = z.object({ accountIndex: z.number().int(), mint: address, owner: address.nullish() });
+const innerInstruction = z.object({ programIdIndex: z.number().int(), accounts: z.array(z.number().int()), data: z.string() });
+const landedTransaction = z.object({
+  slot: u64,
+  transaction: base64,
+  meta: z
+    .object({
+      err: transactionError.nullable(),
+      innerInstructions: z.array(z.object({ index: z.number().int(), instructions: z.array(innerInstruction) })).nullish(),
+      loadedAddresses: z.object({ writable: z.array(address), readonly: z.array(address) }).nullish(),
+      preTokenBalances: z.array(balance).nullish(),
+      postTokenBalances: z.array(balance).nullish(),
+    })
+    .nullable(),
+});
+export type LandedTransaction = z.infer<typeof landedTransaction>;
+/** Null where the node knows no such transaction in a confirmed block: no proof that there is none. */
+export const getTransaction = (hash: TransactionHash): RpcCall<LandedTransaction | null> =>
+  rpcCall('getTransaction', [hash, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }], landedTransaction.nullable());
+
+/** The oldest slot of which this node still has the transactions, and when a slot was, in seconds since 1970. */
+export const getFirstAvailableBlock = (): RpcCall<bigint> => rpcCall('getFirstAvailableBlock', [], u64);
+export const getBlockTime = (slot: bigint): RpcCall<number | null> => rpcCall('getBlockTime', [Number(slot)], z.number().nullable());
+
+/** CAIP-2 names a Solana network by so many characters of its genesis hash. */
+const REFERENCE_LENGTH = 32;
+
+/** For RpcPool: what is wrong with an upstream that should serve this CAIP-2 chain of the solana namespace. */
+export const identifyGenesis =
+  (chain: string) =>
+  async (node: RpcNode): Promise<string | null> => {
+    const actual = `solana:${(await node.call(getGenesisHash())).slice(0, REFERENCE_LENGTH)}`;
+    return actual === chain ? null : `it serves ${actual}, not ${chain}`;
+  };

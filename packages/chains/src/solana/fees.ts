@@ -1,0 +1,43 @@
+/** Lamports that each signature costs. */
+export const SIGNATURE_LAMPORTS = 5_000n;
+const MICRO = 1_000_000n;
+
+/** µlamports per compute unit: the least we propose, and the most on a busy chain. */
+const PRICE_MIN = 1_000n;
+const PRICE_MAX = 2_000_000n;
+
+/** Lamports that a payer's wallet may let a payment cost: 0.01 SOL. Beyond that it is a mistake. */
+export const FEE_MAX = 10_000_000n;
+
+/**
+ * Compute units that we ask for, several times what a payment takes, so that wallets' guards have room (chains.md).
+ * Token-2022 takes about twice as many as Token.
+ */
+export const UNITS = {
+  token: { transfer: 30_000, withAccount: 60_000 },
+  token2022: { transfer: 60_000, withAccount: 120_000 },
+} as const;
+
+/** What a transaction without a limit of its own gets for each instruction, and what none can exceed. */
+const UNITS_PER_INSTRUCTION = 200_000n;
+const UNITS_MAX = 1_400_000n;
+
+/** The 75th percentile of what recent slots took, within our bounds. */
+export function proposedPrice(recent: readonly { readonly prioritizationFee: bigint }[]): bigint {
+  const sorted = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const price = sorted[Math.floor(sorted.length * 0.75)] ?? 0n;
+  return price < PRICE_MIN ? PRICE_MIN : price > PRICE_MAX ? PRICE_MAX : price;
+}
+
+/** Lamports for the priority: the part of the fee above the signatures'. */
+export const priorityFee = (unitLimit: bigint, unitPrice: bigint): bigint => (unitLimit * unitPrice + MICRO - 1n) / MICRO;
+
+/**
+ * Lamports that a transaction with one signature costs, whether it succeeds or not.
+ * @param unitLimit null where it sets none: then it is charged for what it might use.
+ */
+export function feeOf(unitLimit: bigint | null, unitPrice: bigint, instructions: number): bigint {
+  const byDefault = UNITS_PER_INSTRUCTION * BigInt(instructions);
+  const limit = unitLimit ?? byDefault;
+  return SIGNATURE_LAMPORTS + priorityFee(limit > UNITS_MAX ? UNITS_MAX : limit, unitPrice);
+}

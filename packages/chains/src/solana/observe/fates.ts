@@ -1,0 +1,174 @@
+import type { IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
+import type { WatchedIntent, WatchSet } from '../../port.ts';
+import type { RpcNode } from '../../rpc/node.ts';
+import type { RpcPool } from '../../rpc/pool.ts';
+import { type EpochInfo, getBlockTime, getEpochInfo, getFirstAvailableBlock, getSignatureStatuses, getTransaction, type LandedTransaction, type SignatureStatus, STATUSES_MAX } from '../calls.ts';
+import { reasonOf } from '../refusal.ts';
+import { decodeSigned } from '../signed-transaction.ts';
+import { programsOf } from '../verify.ts';
+import { BLOCKHASH_BLOCKS } from '../landable.ts';
+import type { Memory } from './memory.ts';
+
+type Submitted = WatchedIntent & { readonly submission: Submission };
+type Settling = WatchedIntent & { readonly settlement: Settlement };
+
+/** A transaction whose end is not known: a live submission, or a settlement that is not final, or was lost. */
+export type Fate =
+  | { readonly kind: 'submitted'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint; readonly since: number }
+  | { readonly kind: 'settling'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly settlement: Settlement; readonly since: number }
+  | { readonly kind: 'lost'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint | null; readonly since: number };
+
+/** What the newest confirmed and the newest final block are. */
+export interface Heads {
+  readonly confirmed: EpochInfo;
+  readonly finalized: EpochInfo;
+}
+
+export interface Judgement {
+  /** Settlements that are final, and such as are not where they were. */
+  readonly observations: readonly Observation[];
+  /** In a confirmed block: what they paid, or why they failed, is read from the transactions themselves. */
+  readonly landed: readonly Fate[];
+  /** This node shows none of these among the newest blocks. */
+  readonly missing: readonly Fate[];
+}
+
+/** How often the upstreams are asked whether a transaction that nobody shows has been there. */
+const PROVE_EVERY_MS = 5_000;
+/** A transaction older than this may have been pruned from a node's history: then the history's beginning is asked for. */
+const PRUNED_MS = 3_600_000;
+
+export function fatesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly Fate[] {
+  const submitted = ({ id, submission: { hash, lifetime, preparedAt } }: Submitted): Fate[] =>
+    lifetime.kind === 'block_height' ? [{ kind: 'submitted', intentId: id, hash, lastValid: lifetime.lastValid, since: preparedAt }] : [];
+  const settling = ({ id, settlement, createdAt }: Settling): Fate =>
+    settlement.lost
+      ? { kind: 'lost', intentId: id, hash: settlement.hash, lastValid: lost[settlement.hash] ?? null, since: createdAt }
+      : { kind: 'settling', intentId: id, hash: settlement.hash, settlement, since: createdAt };
+  return [...[...watch.submitted()].flatMap(submitted), ...[...watch.settling()].map(settling)];
+}
+
+/** The questions for the state of each, 256 with one. */
+export const statusCalls = (fates: readonly Fate[]): readonly ReturnType<typeof getSignatureStatuses>[] =>
+  chunked(fates).map((chunk) => getSignatureStatuses(chunk.map(({ hash }) => hash), false));
+
+const chunked = <T>(items: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(items.length / STATUSES_MAX) }, (_, chunk) => items.slice(chunk * STATUSES_MAX, (chunk + 1) * STATUSES_MAX));
+
+/** True for what is in a block that is confirmed at least. Nodes of old name no level. */
+const isConfirmed = ({ confirmationStatus, slot }: SignatureStatus, { confirmed }: Heads): boolean =>
+  confirmationStatus === 'confirmed' || confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= confirmed.absoluteSlot);
+const isFinal = ({ confirmationStatus, slot }: SignatureStatus, { finalized }: Heads): boolean =>
+  confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= finalized.absoluteSlot);
+
+/** What the states tell. */
+export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatus | null)[], heads: Heads): Judgement {
+  const observations: Observation[] = [];
+  const landed: Fate[] = [];
+  const missing: Fate[] = [];
+  fates.forEach((fate, place) => {
+    const status = statuses[place] ?? null;
+    if (status === null) return void missing.push(fate);
+    if (!isConfirmed(status, heads)) return;
+    if (fate.kind !== 'settling') return void landed.push(fate);
+    const { intentId, hash, settlement } = fate;
+    if (status.err === null && settlement.transfer.block === status.slot) {
+      if (isFinal(status, heads)) observations.push({ kind: 'observation', type: 'landed', intentId, data: { hash, level: 'finalized', transfer: settlement.transfer } });
+      return;
+    }
+    // It is in another block now, so that its evidence is another one, or has failed there.
+    observations.push({ kind: 'observation', type: 'lost', intentId, data: { hash } });
+    landed.push(fate);
+  });
+  return { observations, landed, missing };
+}
+
+/** Those that the final chain has passed by: if they were ever going to be there, they would be. */
+export function duePassed(missing: readonly Fate[], { finalized }: Heads, memory: Memory, now: number): readonly Fate[] {
+  memory.keepProven(new Set(missing.map(({ hash }) => hash)));
+  return missing
+    .filter((fate) => (fate.kind === 'settling' ? finalized.absoluteSlot > fate.settlement.transfer.block : fate.lastValid !== null && finalized.blockHeight > fate.lastValid))
+    .filter(({ hash }) => now - (memory.provenAt.get(hash) ?? -Infinity) >= PROVE_EVERY_MS)
+    .slice(0, STATUSES_MAX);
+}
+
+/** What one upstream says of a transaction that others do not show. */
+interface Testimony {
+  readonly status: SignatureStatus | null;
+  readonly transaction: LandedTransaction | null;
+  /** The final chain is past it there, and all of the time in question is in that node's history. */
+  readonly isProof: boolean;
+}
+
+export interface Proof {
+  readonly fate: Fate;
+  /** known: in a confirmed block, and here it is. absent: it is there in no block and can be in none. open: neither is certain. */
+  readonly kind: 'known' | 'absent' | 'open';
+  readonly status: SignatureStatus | null;
+  readonly transaction: LandedTransaction | null;
+  readonly finalized: EpochInfo | null;
+}
+
+/**
+ * Asks every upstream, with its history, what became of them. `absent` only where all that answer are past it and do
+ * not know it, and at least two, where two are configured: a node that lags, lies or has lost its history proves nothing.
+ */
+export async function prove(pool: RpcPool, fates: readonly Fate[], now: number): Promise<readonly Proof[]> {
+  if (fates.length === 0) return [];
+  const testimonies: { readonly finalized: EpochInfo; readonly of: readonly Testimony[] }[] = [];
+  let upstreams = 0;
+  for await (const attempt of pool.attempts((node) => testify(node, fates, now))) {
+    upstreams += 1;
+    if (attempt.kind === 'answered') testimonies.push(attempt.value);
+  }
+  return fates.map((fate, place): Proof => {
+    const of = testimonies.flatMap(({ of: all }) => all[place] ?? []);
+    const known = of.find(({ status, transaction }) => status !== null && transaction !== null);
+    if (known !== undefined) return { fate, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
+    const isAbsent = of.length >= Math.min(2, upstreams) && of.length > 0 && of.every(({ status, isProof }) => status === null && isProof);
+    return { fate, kind: isAbsent ? 'absent' : 'open', status: null, transaction: null, finalized: testimonies[0]?.finalized ?? null };
+  });
+}
+
+async function testify(node: RpcNode, fates: readonly Fate[], now: number): Promise<{ readonly finalized: EpochInfo; readonly of: readonly Testimony[] }> {
+  // First what is final, then the states: an answer of an older slot would not be about that.
+  const finalized = await node.call(getEpochInfo('finalized'));
+  const { context, value } = await node.call(getSignatureStatuses(fates.map(({ hash }) => hash), true));
+  const oldest = Math.min(...fates.map(({ since }) => since));
+  const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) < oldest;
+  const shown = fates.filter((_fate, place) => (value[place] ?? null) !== null);
+  const transactions = shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => getTransaction(hash)));
+  const byHash = new Map(shown.map(({ hash }, place) => [hash, transactions[place] ?? null]));
+  const of = fates.map((fate, place): Testimony => {
+    const isPast = fate.kind === 'settling' ? finalized.absoluteSlot > fate.settlement.transfer.block : fate.lastValid !== null && finalized.blockHeight > fate.lastValid;
+    return { status: value[place] ?? null, transaction: byHash.get(fate.hash) ?? null, isProof: isPast && reachesBack && context.slot >= finalized.absoluteSlot };
+  });
+  return { finalized, of };
+}
+
+/** When the oldest block was made that this node still has, in milliseconds since 1970. */
+async function historyBegin(node: RpcNode): Promise<number> {
+  const first = await node.call(getFirstAvailableBlock());
+  if (first === 0n) return 0;
+  const seconds = await node.call(getBlockTime(first));
+  return seconds === null ? Infinity : seconds * 1_000;
+}
+
+/** What a proof of absence is told as. */
+export function absence({ fate, finalized }: Proof): Observation {
+  const { intentId, hash } = fate;
+  if (fate.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
+  const proof = `its blockhash could be used up to block ${fate.lastValid ?? '?'}, the final chain is at block ${finalized?.blockHeight ?? '?'}, and no upstream has it in its history`;
+  return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
+}
+
+/** A transaction that landed was live then: a lost one can land again for so many blocks after any block it was known in. */
+export const lostUntil = ({ confirmed }: Heads): bigint => confirmed.blockHeight + BLOCKHASH_BLOCKS;
+
+/** Why a transaction that is in a block failed, in words; null where it did not. */
+export function failureIn({ transaction, meta }: LandedTransaction): string | null {
+  const error = meta?.err ?? null;
+  if (error === null) return null;
+  const decoded = decodeSigned(transaction);
+  return `the transaction failed on chain: ${reasonOf(error, decoded.ok ? programsOf(decoded.value) : [])}`;
+}

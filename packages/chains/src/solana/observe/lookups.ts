@@ -1,0 +1,63 @@
+import type { Observation, TransactionHash } from '@pf/domain';
+import type { Network, WatchSet } from '../../port.ts';
+import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
+import { refusable, type RpcNode } from '../../rpc/node.ts';
+import { getTransaction, type LandedTransaction } from '../calls.ts';
+import { failureIn, type Fate } from './fates.ts';
+import type { Memory } from './memory.ts';
+import { paymentsIn } from './transfers.ts';
+
+/** Transactions of watched accounts that one step looks at, the oldest first. */
+const LOOKED_MAX = 50;
+/** A node may list a transaction before it shows it; one that it never shows is given up. */
+const SHOWN_WITHIN_MS = 300_000;
+
+export interface Looked {
+  readonly observations: readonly Observation[];
+  readonly warnings: readonly string[];
+}
+
+/** What a transaction says that an intent was waiting for: what it paid, or that it failed. */
+export function readFate(node: RpcNode, { intentId, hash }: Fate, transaction: LandedTransaction, network: Network, watch: WatchSet): Looked {
+  const reason = failureIn(transaction);
+  if (reason !== null) return { observations: [{ kind: 'observation', type: 'reverted', intentId, data: { hash, reason } }], warnings: [] };
+  return paymentsOf(node, hash, transaction, network, watch);
+}
+
+function paymentsOf(node: RpcNode, hash: TransactionHash, transaction: LandedTransaction, network: Network, watch: WatchSet): Looked {
+  const payments = paymentsIn(transaction, hash, network, watch);
+  if (payments === null) throw new RpcUnreachedError(`${node.name} answered another transaction than ${hash}`, 'no');
+  return { observations: payments.landings, warnings: payments.warnings };
+}
+
+/** Reads the transactions that ended fates; what this node does not show yet is read by a later step. */
+export async function readFates(node: RpcNode, fates: readonly Fate[], network: Network, watch: WatchSet): Promise<Looked> {
+  const transactions = fates.length === 0 ? [] : await node.batch(fates.map(({ hash }) => getTransaction(hash)));
+  return joined(fates.map((fate, place) => {
+    const transaction = transactions[place] ?? null;
+    return transaction === null ? nothing : readFate(node, fate, transaction, network, watch);
+  }));
+}
+
+/** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once. */
+export async function lookAtUnseen(node: RpcNode, memory: Memory, network: Network, watch: WatchSet, now: number): Promise<Looked & { readonly isBehind: boolean }> {
+  const unseen = [...memory.unseen].sort(([, one], [, other]) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
+  const asked = unseen.slice(0, LOOKED_MAX);
+  if (asked.length === 0) return { ...nothing, isBehind: false };
+  const transactions = await node.batch(asked.map(([hash]) => refusable(getTransaction(hash))));
+  const looked = asked.map(([hash, { since }], place): Looked => {
+    const transaction = transactions[place] ?? null;
+    if (transaction === null && now - since < SHOWN_WITHIN_MS) return nothing;
+    memory.unseen.delete(hash);
+    memory.looked.set(hash, true);
+    if (transaction === null) return passedBy(`${node.name} lists ${hash} and does not show it`);
+    // Of a version that is yet to come, say: nothing that a payment is made with today.
+    if (transaction instanceof RpcRefusedError) return passedBy(`${node.name} does not show ${hash}: ${transaction.message}`);
+    return paymentsOf(node, hash, transaction, network, watch);
+  });
+  return { ...joined(looked), isBehind: unseen.length > asked.length };
+}
+
+const passedBy = (reason: string): Looked => ({ observations: [], warnings: [`${reason}: it was passed by`] });
+const nothing: Looked = { observations: [], warnings: [] };
+const joined = (all: readonly Looked[]): Looked => ({ observations: all.flatMap(({ observations }) => observations), warnings: all.flatMap(({ warnings }) => warnings) });

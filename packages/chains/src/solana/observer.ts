@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Observation, TransactionHash } from '@pf/domain';
+import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import type { RpcNode } from '../rpc/node.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { type EpochInfo, getEpochInfo } from './calls.ts';
+import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
+import { absence, duePassed, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
+import { lookAtUnseen, readFate, readFates } from './observe/lookups.ts';
+import { Memory } from './observe/memory.ts';
+import { type Position, readPosition, writePosition } from './observe/position.ts';
+
+/** Between steps: while somebody waits for a confirmation, and else. */
+const AWAITED_MS = 400;
+const QUIET_MS = 1_000;
+/** A head this far below what was seen before is told. Upstreams behind one URL differ by some slots all the time. */
+const SHORTFALL_TOLD = 150n;
+
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
+/**
+ * Follows a Solana network (chains.md "Observe"): the states of what was submitted, 256 with one question; of the
+ * recipients' token accounts the balances, 100 with one question, and the transactions of those whose balance moved, and
+ * of a few others in turn. So cost follows what happens, not how many intents are open. What can be found is read from
+ * the transaction itself: a balance proves nothing.
+ */
+export class SolanaObserver implements ChainObserver {
+  readonly network: Network;
+  readonly rebroadcastAfterMs = 2_000;
+  readonly #pool: RpcPool;
+  readonly #now: () => number;
+  #memory = new Memory();
+  /** The position that the memory belongs to. */
+  #remembered: string | null = null;
+  #isAwaited = false;
+
+  /** @param now our clock, in ms. */
+  constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
+    this.network = network;
+    this.#pool = pool;
+    this.#now = now;
+  }
+
+  get intervalMs(): number {
+    return this.#isAwaited ? AWAITED_MS : QUIET_MS;
+  }
+
+  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+    const before = cursor === null ? null : readPosition(cursor);
+    return this.#pool.run((node) => this.#step(node, before, synchronise));
+  }
+
+  async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+    const now = this.#now();
+    const [confirmed, finalized] = await node.batch([getEpochInfo('confirmed'), getEpochInfo('finalized')]);
+    const heads: Heads = { confirmed, finalized };
+    const head = confirmed.absoluteSlot;
+    const position = before ?? first(finalized);
+    const watch = await synchronise();
+    const shortfall = position.head - head;
+    // Of a step that was not stored nothing may be remembered: what it saw has to be seen again. Nor of slots that are
+    // yet to come, where the chain began anew.
+    const memory = this.#remembered === position.id && shortfall <= SHORTFALL_TOLD ? this.#memory : new Memory();
+    this.#remembered = null;
+
+    const derived = await deriveAccounts(memory, watch, this.network, least(position.slot, head), now);
+    const fates = fatesOf(watch, position.lost);
+    const balances = pollBalances(memory);
+    const states = statusCalls(fates);
+    const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
+    const judged = judge(fates, (stateAnswers as StateAnswer[]).flatMap(({ value }) => value), heads);
+    const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
+
+    const lists = readLists(memory, moved.changed);
+    const listed = lists.calls.length === 0 ? [] : await node.batch(lists.calls);
+    moved.commit();
+    lists.read(listed, head, now)();
+    const ended = await readFates(node, judged.landed, this.network, watch);
+    const looked = await lookAtUnseen(node, memory, this.network, watch, now);
+    const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
+
+    const observations = memory.untold([...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations], now);
+    const isBehind = derived.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
+    const next: Position = { id: randomUUID(), slot: memory.readUpTo(head), head: shortfall > 0n ? position.head : head, lost: lostAfter(position.lost, watch, observations, heads) };
+    this.#memory = memory;
+    this.#remembered = next.id;
+    this.#isAwaited = [...watch.submitted()].length > 0 || memory.unseen.size > 0;
+    return {
+      observations,
+      cursor: writePosition(next),
+      head,
+      behind: isBehind ? least(head, head - next.slot + 1n) : 0n,
+      warnings: [...ended.warnings, ...looked.warnings, ...proven.warnings, ...(shortfall > SHORTFALL_TOLD ? [`the head is slot ${head}, ${shortfall} below what was read before`] : [])],
+    };
+  }
+
+  /** What became of those that the final chain has passed by and this node does not show. */
+  async #prove(node: RpcNode, missing: Parameters<typeof duePassed>[0], heads: Heads, memory: Memory, watch: WatchSet, now: number): Promise<{ readonly observations: readonly Observation[]; readonly warnings: readonly string[] }> {
+    const due = duePassed(missing, heads, memory, now);
+    const proofs = await prove(this.#pool, due, now);
+    for (const { hash } of due) memory.provenAt.set(hash, now);
+    const observations: Observation[] = [];
+    const warnings: string[] = [];
+    for (const proof of proofs) {
+      if (proof.kind === 'absent') observations.push(absence(proof));
+      if (proof.kind !== 'known' || proof.status === null || proof.transaction === null) continue;
+      const told = judge([proof.fate], [proof.status], heads);
+      observations.push(...told.observations);
+      for (const fate of told.landed) {
+        const read = readFate(node, fate, proof.transaction, this.network, watch);
+        observations.push(...read.observations);
+        warnings.push(...read.warnings);
+      }
+    }
+    return { observations, warnings };
+  }
+}
+
+type StateAnswer = ReturnType<ReturnType<typeof statusCalls>[number]['parse']>;
+type BalanceAnswer = ReturnType<ReturnType<typeof pollBalances>['calls'][number]['parse']>;
+const split = <T>(items: readonly T[], at: number): readonly [readonly T[], readonly T[]] => [items.slice(0, at), items.slice(at)];
+
+/** The first start begins at what is final: no intent is older than the service. */
+const first = ({ absoluteSlot }: EpochInfo): Position => ({ id: randomUUID(), slot: absoluteSlot, head: absoluteSlot, lost: {} });
+
+/** Until when each lost settlement may land again: counted from when it was seen to be lost, which is late enough. */
+function lostAfter(before: Position['lost'], watch: WatchSet, observations: readonly Observation[], heads: Heads): Position['lost'] {
+  const lost = new Set<TransactionHash>(observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash));
+  for (const { settlement } of watch.settling()) if (settlement.lost) lost.add(settlement.hash);
+  return Object.fromEntries([...lost].map((hash) => [hash, before[hash] ?? lostUntil(heads)]));
+}

@@ -1,0 +1,31 @@
+import type { TokenAddress } from '@pf/domain';
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import { type Address, address } from '@solana/kit';
+
+export { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS };
+export const TOKEN_2022_PROGRAM_ADDRESS = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+export const SYSTEM_PROGRAM_ADDRESS = address('11111111111111111111111111111111');
+/** The memo program that every runtime has; the client library's default is a newer one. */
+export const MEMO_PROGRAM_ADDRESS = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+/** Wallets guard what they sign with assertions of this program: they read accounts and may fail, no more. */
+export const LIGHTHOUSE_PROGRAM_ADDRESS = address('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
+
+/** Programs that token accounts belong to. */
+export const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([TOKEN_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS]);
+
+/** Addresses that nobody holds a key of, beside those that chains reserve by their ending. */
+export const PROGRAMS: ReadonlySet<string> = new Set([
+  TOKEN_PROGRAM_ADDRESS,
+  TOKEN_2022_PROGRAM_ADDRESS,
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  MEMO_PROGRAM_ADDRESS,
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH',
+  LIGHTHOUSE_PROGRAM_ADDRESS,
+]);
+
+/** The registry's mints that belong to Token-2022 (PYUSD, live and devnet): a mint never changes its program. */
+const TOKEN_2022_MINTS: ReadonlySet<string> = new Set(['2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM']);
+
+/** The program that moves a token of the registry; it is part of the derivation of its associated accounts. */
+export const tokenProgramOf = (mint: TokenAddress | Address): Address => (TOKEN_2022_MINTS.has(mint) ? TOKEN_2022_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS);

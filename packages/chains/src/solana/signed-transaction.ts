@@ -1,0 +1,110 @@
+import type { TransactionHash } from '@pf/domain';
+import {
+  type Address,
+  type Blockhash,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getPublicKeyFromAddress,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type SignatureBytes,
+  verifySignature,
+} from '@solana/kit';
+import type { Parsed, SignedTransaction } from '../port.ts';
+
+/** One instruction by the places of its accounts in the message's list. */
+export interface Instruction {
+  readonly program: number;
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+}
+
+/** A signed transaction of any version, read. */
+export interface DecodedTransaction {
+  readonly hash: TransactionHash;
+  readonly version: 'legacy' | 0 | 1;
+  readonly blockhash: Blockhash;
+  /** How many of the accounts sign: the first ones. */
+  readonly signers: number;
+  /** The accounts that the message itself names, the fee payer first. Look-up tables may add others behind them. */
+  readonly accounts: readonly Address[];
+  readonly tables: readonly Address[];
+  readonly instructions: readonly Instruction[];
+  /** What was signed, and each signer's signature; null where one is missing. */
+  readonly message: Uint8Array;
+  readonly signatures: Readonly<Record<string, SignatureBytes | null>>;
+  isWritable(place: number): boolean;
+}
+
+const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
+
+/**
+ * Reads a transaction in the form that goes over the wire. Exactly one text of bytes stands for one transaction: lengths
+ * that are not written the shortest way and bytes behind the end are refused, and so is one that its fee payer has not
+ * signed. Never throws, whatever the bytes are.
+ */
+export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
+  try {
+    const transaction = getTransactionDecoder().decode(raw);
+    const compiled = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+    const message = Uint8Array.from(transaction.messageBytes);
+    const isCanonical = same(getTransactionEncoder().encode(transaction), raw) && same(getCompiledTransactionMessageEncoder().encode(compiled), message);
+    if (!isCanonical) return problem('is not in the canonical form');
+    const { header, staticAccounts, lifetimeToken } = compiled;
+    const [payer] = staticAccounts;
+    const signature = payer === undefined ? undefined : transaction.signatures[payer];
+    if (signature === undefined || signature === null) return problem('is not signed');
+    const { numSignerAccounts: signers, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
+    return {
+      ok: true,
+      value: {
+        hash: getBase58Decoder().decode(signature) as TransactionHash,
+        version: compiled.version,
+        blockhash: lifetimeToken as Blockhash,
+        signers,
+        accounts: staticAccounts,
+        tables: compiled.version === 0 ? (compiled.addressTableLookups ?? []).map(({ lookupTableAddress }) => lookupTableAddress) : [],
+        instructions: instructionsOf(compiled),
+        message,
+        signatures: transaction.signatures,
+        isWritable: (place) => (place < signers ? place < signers - numReadonlySignerAccounts : place < staticAccounts.length - numReadonlyNonSignerAccounts),
+      },
+    };
+  } catch {
+    // The codecs throw on all that is wrong in the bytes: lengths, versions, places behind the end.
+    return problem('is no valid Solana transaction');
+  }
+}
+
+const same = (one: ArrayLike<number>, other: Uint8Array): boolean => Buffer.from(Uint8Array.from(one)).equals(other);
+
+type Compiled = ReturnType<ReturnType<typeof getCompiledTransactionMessageDecoder>['decode']>;
+function instructionsOf(compiled: Compiled): readonly Instruction[] {
+  if (compiled.version === 1) {
+    return compiled.instructionHeaders.map(({ programAccountIndex }, place) => ({
+      program: programAccountIndex,
+      accounts: compiled.instructionPayloads[place]?.instructionAccountIndices ?? [],
+      data: Uint8Array.from(compiled.instructionPayloads[place]?.instructionData ?? []),
+    }));
+  }
+  return compiled.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
+    program: programAddressIndex,
+    accounts: accountIndices ?? [],
+    data: Uint8Array.from(data ?? []),
+  }));
+}
+
+/** True where the account has signed this very message (ed25519). */
+export async function isSignedBy({ signatures, message }: DecodedTransaction, account: Address): Promise<boolean> {
+  const signature = signatures[account];
+  if (signature === undefined || signature === null) return false;
+  try {
+    return await verifySignature(await getPublicKeyFromAddress(account), signature, message);
+  } catch {
+    // The address is on no point of the curve: no key can have signed for it.
+    return false;
+  }
+}
+
+export const signedTransaction = (raw: Uint8Array, { hash }: DecodedTransaction): SignedTransaction => ({ hash, raw });

@@ -1,0 +1,142 @@
+import type { Address as WalletAddress, PaymentTerms } from '@pf/domain';
+import { COMPUTE_BUDGET_PROGRAM_ADDRESS, getSetComputeUnitLimitInstructionDataDecoder, getSetComputeUnitPriceInstructionDataDecoder } from '@solana-program/compute-budget';
+import { CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR, TRANSFER_CHECKED_DISCRIMINATOR, getTransferCheckedInstructionDataDecoder } from '@solana-program/token';
+import type { Address } from '@solana/kit';
+import type { Differences } from '../port.ts';
+import { FEE_MAX, feeOf } from './fees.ts';
+import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, LIGHTHOUSE_PROGRAM_ADDRESS, MEMO_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from './programs.ts';
+import { type DecodedTransaction, isSignedBy } from './signed-transaction.ts';
+
+/** Phantom puts in two or three. */
+const GUARDS_MAX = 4;
+/** Lighthouse's first two instructions write; all others only assert. */
+const FIRST_ASSERTION = 2;
+
+const SET_UNIT_LIMIT = { discriminator: 2, bytes: 5 };
+const SET_UNIT_PRICE = { discriminator: 3, bytes: 9 };
+const TRANSFER_CHECKED_BYTES = 10;
+/** Source, mint, destination, authority; the reference comes behind them. */
+const TRANSFER_ACCOUNTS = 4;
+/** SystemInstruction::AdvanceNonceAccount: as the first instruction it makes the nonce the transaction's lifetime. */
+const ADVANCE_NONCE = 4;
+
+type Kind = 'guard' | 'limit' | 'price' | 'account' | 'memo' | 'transfer' | 'nonce' | 'other';
+
+/** An instruction with its accounts by address. */
+interface Named {
+  readonly kind: Kind;
+  readonly place: number;
+  readonly program: string;
+  readonly accounts: readonly string[];
+  /** Places of the accounts in the message. */
+  readonly places: readonly number[];
+  readonly data: Uint8Array;
+}
+
+function kindOf(program: string, data: Uint8Array): Kind {
+  const [first] = data;
+  if (program === LIGHTHOUSE_PROGRAM_ADDRESS && first !== undefined && first >= FIRST_ASSERTION) return 'guard';
+  if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS && first === SET_UNIT_LIMIT.discriminator && data.length === SET_UNIT_LIMIT.bytes) return 'limit';
+  if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS && first === SET_UNIT_PRICE.discriminator && data.length === SET_UNIT_PRICE.bytes) return 'price';
+  if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS && first === CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR && data.length === 1) return 'account';
+  if (program === MEMO_PROGRAM_ADDRESS) return 'memo';
+  if (TOKEN_PROGRAMS.has(program) && first === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES) return 'transfer';
+  if (program === SYSTEM_PROGRAM_ADDRESS && first === ADVANCE_NONCE) return 'nonce';
+  return 'other';
+}
+
+/** Accounts by address; of those that a look-up table would add only the place is known. */
+const nameOf = ({ accounts }: DecodedTransaction, place: number): string => accounts[place] ?? `account ${place} of a look-up table`;
+
+/** The programs of a transaction's instructions, in their order. */
+export const programsOf = ({ accounts, instructions }: DecodedTransaction): readonly (Address | undefined)[] => instructions.map(({ program }) => accounts[program]);
+
+function named(transaction: DecodedTransaction): readonly Named[] {
+  return transaction.instructions.map(({ program, accounts, data }, place) => {
+    const name = nameOf(transaction, program);
+    return { kind: kindOf(name, data), place, program: name, accounts: accounts.map((account) => nameOf(transaction, account)), places: accounts, data };
+  });
+}
+
+type Compare = (name: string, expected: string | null, actual: string | null) => void;
+
+/**
+ * By meaning: who signed, and what the instructions do. Guards, compute budget and blockhash are the wallet's own
+ * business, within bounds. Asks nobody. Empty when it pays exactly these terms and does nothing else.
+ */
+export async function differences(transaction: DecodedTransaction, terms: PaymentTerms, fulfiller: WalletAddress): Promise<Differences> {
+  const differs: Record<string, { expected: string | null; actual: string | null }> = {};
+  const compare: Compare = (name, expected, actual) => {
+    if (expected !== actual) differs[name] ??= { expected, actual };
+  };
+  const expected = await accountsOf(terms, fulfiller);
+  compare('version', '0', String(transaction.version));
+  compare('tables', 'none', transaction.tables.join(', ') || 'none');
+  const [sender = null] = transaction.accounts;
+  compare('sender', fulfiller, sender);
+  compare('signers', '1', String(transaction.signers));
+  if (sender !== null && !(await isSignedBy(transaction, sender))) compare('signature', 'of the sender, over this very message', 'of something else');
+
+  const instructions = named(transaction);
+  const of = (kind: Kind): readonly Named[] => instructions.filter((one) => one.kind === kind);
+  compare('nonce', null, of('nonce')[0]?.accounts[0] ?? null);
+  if (of('guard').length > GUARDS_MAX) compare('guards', `at most ${GUARDS_MAX}`, String(of('guard').length));
+  compareBudget(of('limit'), of('price'), instructions.length, compare);
+  compare('instructions', 'nothing beside the payment', of('other').map(({ program, data }) => `${program} ${hex(data)}`).join(', ') || 'nothing beside the payment');
+  compareAccountCreation(of('account'), expected, compare);
+  compareMemo(of('memo'), terms, compare);
+  compareTransfer(transaction, of('transfer'), terms, expected, compare);
+
+  const order = instructions.map(({ kind }) => kind).filter((kind) => kind === 'account' || kind === 'memo' || kind === 'transfer').join(', ');
+  compare('order', [...of('account').map(() => 'account'), ...of('memo').map(() => 'memo'), ...of('transfer').map(() => 'transfer')].join(', '), order);
+  compare('accounts', 'none that no instruction uses', unused(transaction).join(', ') || 'none that no instruction uses');
+  return differs;
+}
+
+/** Enough to tell what it is. */
+const hex = (data: Uint8Array): string => Buffer.from(data.subarray(0, 32)).toString('hex');
+
+function compareBudget(limits: readonly Named[], prices: readonly Named[], instructions: number, compare: Compare): void {
+  if (limits.length > 1 || prices.length > 1) compare('budget', 'at most one unit limit and one unit price', `${limits.length} and ${prices.length}`);
+  const [limit] = limits.map(({ data }) => BigInt(getSetComputeUnitLimitInstructionDataDecoder().decode(data).units));
+  const [price] = prices.map(({ data }) => getSetComputeUnitPriceInstructionDataDecoder().decode(data).microLamports);
+  const fee = feeOf(limit ?? null, price ?? 0n, instructions);
+  if (fee > FEE_MAX) compare('fee', `at most ${FEE_MAX} lamports`, `${fee} lamports`);
+}
+
+function compareAccountCreation(creations: readonly Named[], { payer, destination, recipient, mint, tokenProgram }: PaymentAccounts, compare: Compare): void {
+  const exact = [payer, destination, recipient, mint, SYSTEM_PROGRAM_ADDRESS, tokenProgram].join(', ');
+  if (creations.length > 1) compare('token_account', 'created once at most', `created ${creations.length} times`);
+  for (const { accounts } of creations) compare('token_account', exact, accounts.join(', '));
+}
+
+function compareMemo(memos: readonly Named[], terms: PaymentTerms, compare: Compare): void {
+  compare('memo', memoOf(terms), memos.map(({ data }) => Buffer.from(data).toString('utf8')).join(', ') || null);
+  const signed = memos.flatMap(({ accounts }) => accounts);
+  if (signed.length > 0) compare('memo', 'no accounts', signed.join(', '));
+}
+
+function compareTransfer(transaction: DecodedTransaction, transfers: readonly Named[], terms: PaymentTerms, expected: PaymentAccounts, compare: Compare): void {
+  const [transfer] = transfers;
+  compare('transfers', '1', String(transfers.length));
+  if (transfer === undefined) return;
+  const [source = null, mint = null, destination = null, authority = null] = transfer.accounts;
+  const { amount, decimals } = getTransferCheckedInstructionDataDecoder().decode(transfer.data);
+  compare('token', expected.mint, mint);
+  compare('program', expected.tokenProgram, transfer.program);
+  compare('source', expected.source, source);
+  compare('recipient', expected.destination, destination);
+  compare('authority', expected.payer, authority);
+  compare('amount', terms.amount.toString(), amount.toString());
+  compare('decimals', decimalsOf(terms).toString(), decimals.toString());
+  const references = transfer.places.slice(TRANSFER_ACCOUNTS);
+  compare('reference', terms.reference, references.map((place) => nameOf(transaction, place)).join(', ') || null);
+  if (references.some((place) => transaction.isWritable(place))) compare('reference', `${terms.reference}, read-only`, `${terms.reference}, writable`);
+}
+
+/** Accounts that the message names and no instruction uses: they would tie the transaction to something else. */
+function unused({ accounts, instructions }: DecodedTransaction): readonly Address[] {
+  const used = new Set(instructions.flatMap(({ program, accounts: places }) => [program, ...places]));
+  return accounts.filter((_account, place) => place > 0 && !used.has(place));
+}
