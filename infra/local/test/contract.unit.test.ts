@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { networks } from '@pf/chains';
 import { describe, expect, it } from '@jest/globals';
-import { CHAINS } from '../src/backing.ts';
-import { TOKENS } from '../src/tokens.ts';
+import { CHAIN_NAMES, CHAINS } from '../src/chains.ts';
+import { TOKENS_OF } from '../src/local-chains.ts';
 
 describe('the token contract of the local chains', () => {
   it('is committed as its source compiles', async () => {
@@ -11,9 +11,11 @@ describe('the token contract of the local chains', () => {
     const { compile } = (await import(compiler)) as { compile: () => unknown };
     expect(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8'))).toEqual(compile());
   }, 30_000);
+});
 
-  it.each(CHAINS)('lies at the addresses of every token the service knows on $label', ({ name, chainId }) => {
-    const known = networks.find(({ chain }) => chain === `eip155:${chainId}`)?.tokens.map(({ symbol, address }) => [symbol, address]);
-    expect(TOKENS[name].map(({ symbol, address }) => [symbol, address])).toEqual(known);
+describe('the local chains', () => {
+  it.each(CHAIN_NAMES)('have every token that the service knows, at its address: %s', (name) => {
+    const known = networks.find(({ chain }) => chain === CHAINS[name].caip2)?.tokens.map(({ symbol, address }) => [symbol, address]);
+    expect(TOKENS_OF[name]).toEqual(Object.fromEntries(known ?? []));
   });
 });

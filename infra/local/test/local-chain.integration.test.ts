@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { freePorts, until } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CHAINS } from '../src/backing.ts';
+import { ANVILS } from '../src/local-chains.ts';
 import { startBlockClock } from '../src/block-clock.ts';
 import { startGuard } from '../src/guard.ts';
-import { anvilPart, type LocalChain } from '../src/parts/anvil.ts';
+import { anvilPart } from '../src/parts/anvil.ts';
 import { rpc } from '../src/rpc.ts';
 import { readSettings } from '../src/settings.ts';
 import { Supervised } from '../src/supervised.ts';
@@ -23,7 +23,7 @@ describe('a local chain that runs for long', () => {
     data = await mkdtemp(path.join(os.tmpdir(), 'pf-chain-'));
     const [port = 0] = await freePorts(1);
     const settings = readSettings({ PF_DATA: data, BASE_PORT: String(port) }, '/repository');
-    const { part, url: at } = anvilPart(settings, CHAINS[0] as LocalChain);
+    const { part, url: at } = anvilPart(settings, ANVILS.base);
     chain = new Supervised(part, { logs: data, environment: process.env, guard, say: (text) => void said.push(text), changed: () => undefined });
     await chain.start();
     url = at;
@@ -46,7 +46,7 @@ describe('a local chain that runs for long', () => {
     const firstPid = chain.pid;
 
     let before = 0;
-    const stop = startBlockClock(url, 1, async () => {
+    const stop = startBlockClock(url, { blockMs: 1, baseFee: null }, async () => {
       before = await height();
       await chain.renew();
     });

@@ -22,12 +22,12 @@ export const isAlive = (pid: number): boolean => {
 
 interface StackFile {
   readonly pids: Record<string, number>;
-  readonly chains: { readonly base: { readonly rpcUrl: string } };
+  readonly chains: Record<'base' | 'tempo', { readonly rpcUrl: string }>;
   /** Who may read it. */
   readonly mode: number;
 }
 
-/** A supervisor that runs Redis and one chain of its own, and takes the rest from the tests' stack. */
+/** A supervisor that runs Redis, Base and Tempo by itself, and takes the rest from the tests' stack. */
 export interface SupervisedStack {
   readonly data: string;
   readonly redisPort: number;
@@ -52,7 +52,7 @@ export interface Supervisor {
 
 export async function supervisedStack(): Promise<SupervisedStack> {
   const data = await mkdtemp(path.join(os.tmpdir(), 'pf-supervised-'));
-  const [redisPort = 0, basePort = 0] = await freePorts(2);
+  const [redisPort = 0, basePort = 0, tempoPort = 0] = await freePorts(3);
   const shared = readBackingStack();
   const supervisors = new Set<ChildProcess>();
   const environment = {
@@ -60,15 +60,19 @@ export async function supervisedStack(): Promise<SupervisedStack> {
     PF_DATA: data,
     REDIS_URL: '',
     RPC_BASE_SEPOLIA: '',
+    RPC_TEMPO_MODERATO: '',
     REDIS_PORT: String(redisPort),
     BASE_PORT: String(basePort),
+    TEMPO_PORT: String(tempoPort),
     DATABASE_URL: shared.database,
     KAFKA_BROKERS: shared.kafka,
     RPC_BASE: shared.chains['baseLive']?.rpcUrl,
+    // Nobody asks it here.
+    RPC_SOLANA_DEVNET: 'http://127.0.0.1:9',
   };
 
   function start(extra: Record<string, string> = {}): Supervisor {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, 'backing'], { env: { ...environment, ...extra }, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'backing'], { env: { ...environment, ...extra }, stdio: ['ignore', 'ignore', 'pipe'] });
     supervisors.add(child);
     let said = '';
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));

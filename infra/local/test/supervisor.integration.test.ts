@@ -17,13 +17,13 @@ describe('the supervisor of the local stack', () => {
   });
   afterEach(() => stack.close());
 
-  const height = async (): Promise<number> => Number(await rpc(stack.file().chains.base.rpcUrl, 'eth_blockNumber'));
+  const height = async (chain: 'base' | 'tempo' = 'base'): Promise<number> => Number(await rpc(stack.file().chains[chain].rpcUrl, 'eth_blockNumber'));
 
   it('starts again what died, says so, and keeps stack.json true; SIGTERM leaves no process', async () => {
     const supervisor = stack.start();
     await supervisor.up();
     const { pids, mode } = stack.file();
-    expect(Object.keys(pids).sort()).toEqual(['base', 'redis']);
+    expect(Object.keys(pids).sort()).toEqual(['base', 'redis', 'tempo']);
     expect(mode).toBe(0o600);
 
     process.kill(pids['redis'] as number, 'SIGKILL');
@@ -39,10 +39,10 @@ describe('the supervisor of the local stack', () => {
     expect(stack.file().pids).toEqual({});
   });
 
-  it('killed with -9 takes everything with it, and the next one goes on with the same chain', async () => {
+  it('killed with -9 takes everything with it, and the next one goes on with the same chains', async () => {
     const first = stack.start();
     await first.up();
-    await until('some blocks', async () => (await height()) > 20);
+    await until('some blocks', async () => (await height()) > 20 && (await height('tempo')) > 14);
     const { pids } = stack.file();
     await first.end('SIGKILL');
 
@@ -50,19 +50,20 @@ describe('the supervisor of the local stack', () => {
     await second.up();
     expect(Object.values(pids).filter(isAlive)).toEqual([]);
     expect(await height()).toBeGreaterThan(20);
+    expect(await height('tempo')).toBeGreaterThan(14);
   });
 
   it('refuses a folder on which another runs, and to empty it, and names that one', async () => {
     const first = stack.start();
     await first.up();
-    const second = stack.start({ REDIS_PORT: '1', BASE_PORT: '2' });
+    const second = stack.start({ REDIS_PORT: '1', BASE_PORT: '2', TEMPO_PORT: '3' });
     expect(await second.exited).toBe(1);
     expect(second.said()).toContain(`(process ${first.pid})`);
 
-    const reset = run(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, 'reset'], { env: { ...process.env, PF_DATA: stack.data } });
+    const reset = run(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'reset'], { env: { ...process.env, PF_DATA: stack.data } });
     await expect(reset).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`(process ${first.pid})`) });
     expect(await first.end('SIGINT')).toBe(0);
-    await run(process.execPath, [MAIN, 'reset'], { env: { ...process.env, PF_DATA: stack.data } });
+    await run(process.execPath, ['--conditions=source', MAIN, 'reset'], { env: { ...process.env, PF_DATA: stack.data } });
     expect(() => stack.file()).toThrow('ENOENT');
   });
 

@@ -17,3 +17,5 @@ export * as happened from './happened.ts';
 export * from './inputs.ts';
 export * as samples from './samples.ts';
 export * from './tcp-proxy.ts';
+export * from './tempo.ts';
+export * from './tempo-wallet.ts';
