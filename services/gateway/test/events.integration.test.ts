@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { intentEvent, intentEventsResponse, newIntentId, streamSnapshot } from '@pf/contracts';
+import { createAccount, createKey, intentEvents, revokeKey } from '@pf/database';
+import type { IntentId } from '@pf/domain';
+import { type ApiClient, apiClient, type Cluster, type Instance, openStream, readBackingStack, startCluster, startTcpProxy, type TcpProxy, until } from '@pf/testing';
+
+// Each request waits for a real pipeline, beside whatever else this machine does.
+jest.setTimeout(60_000);
+
+const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+
+describe('the events of an intent', () => {
+  let cluster: Cluster;
+  let redis: TcpProxy;
+  let gateways: readonly [Instance, Instance];
+  let clients: readonly [ApiClient, ApiClient];
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    redis = await startTcpProxy(new URL(readBackingStack().redis).host);
+    [gateways] = await Promise.all([Promise.all([cluster.start('gateway'), cluster.start('gateway', { detours: { redis: redis.address } })]), cluster.start('intent')]);
+    clients = [apiClient(`${gateways[0].url}/v1`, cluster.apiKeys.test), apiClient(`${gateways[1].url}/v1`, cluster.apiKeys.test)];
+  });
+  afterAll(async () => {
+    await cluster.close();
+    await redis.close();
+  });
+
+  const created = async (body: Record<string, unknown> = {}): Promise<IntentId> => (await clients[0].create({ ...good, ...body })).body.intent.id;
+  const stored = (id: IntentId) => intentEvents(cluster.database, id);
+
+  it('are listed, and streamed from a snapshot on, in the very bytes of the webhooks; the stream ends with the last', async () => {
+    const id = await created({ metadata: { memo: 'Zürich €', '10': 'b', '2': 'a' } });
+    const stream = await clients[0].follow(id);
+    expect(Object.fromEntries(['content-type', 'cache-control', 'x-accel-buffering'].map((name) => [name, stream.headers.get(name)]))).toEqual({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    await until('the snapshot', () => stream.messages.length === 1);
+    const [snapshot] = stream.messages;
+    expect([snapshot?.event, snapshot?.id]).toEqual(['snapshot', '1']);
+    expect(streamSnapshot.parse(JSON.parse(snapshot?.data ?? ''))).toEqual({ intent: (await clients[0].get(id)).body.intent });
+    await clients[0].detected(id);
+    await clients[1].simulate(id, 'finalized');
+    expect(await stream.ended).toBe(true);
+    const events = await stored(id);
+    expect(events.map(({ type }) => type)).toEqual(['intent.created', 'intent.detected', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+    expect(stream.messages.slice(1)).toEqual(events.slice(1).map(({ version, type, body }) => ({ id: String(version), event: type, data: body })));
+    for (const { data } of stream.messages.slice(1)) expect(() => intentEvent.parse(JSON.parse(data))).not.toThrow();
+
+    const history = await clients[1].events(id);
+    expect([history.status, history.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(intentEventsResponse.parse(history.body).events).toEqual(events.map(({ body }) => JSON.parse(body) as unknown));
+    // Later there is the end, and nothing more.
+    const late = await clients[1].follow(id);
+    expect([await late.ended, late.messages.map(({ event }) => event)]).toEqual([true, ['snapshot']]);
+    const after = await clients[1].follow(id, String(events.at(-1)?.version));
+    expect([after.status, await after.ended, after.messages]).toEqual([200, true, []]);
+  });
+
+  it.each(['failed', 'cancelled', 'expired'])('end where the intent is %s', async (state) => {
+    const id = await created();
+    const stream = await clients[1].follow(id);
+    await clients[0].simulate(id, state);
+    expect(await stream.ended).toBe(true);
+    expect(stream.messages.at(-1)?.event).toMatch(new RegExp(`snapshot|intent.${state}`));
+    expect(JSON.parse(stream.messages.at(-1)?.data ?? '')).toMatchObject(stream.messages.at(-1)?.event === 'snapshot' ? { intent: { state } } : { data: { intent: { state } } });
+  });
+
+  it('come without a gap or a repeat to one who loses the connection again and again, to another gateway each time', async () => {
+    const id = await created();
+    const first = await clients[0].follow(id);
+    await until('the snapshot', () => first.messages.length === 1);
+    first.close();
+    let at = first.messages[0]?.id ?? '';
+    const moving = (async () => {
+      for (let round = 0; round < 12; round++) {
+        for (const state of ['pending', 'created']) expect((await clients[round % 2 ? 1 : 0].simulate(id, state)).status).toBe(200);
+      }
+      await clients[0].simulate(id, 'confirmed');
+      await clients[0].simulate(id, 'finalized');
+    })();
+    const heard: string[] = [];
+    for (let connection = 0, over = false; !over; connection++) {
+      const stream = await clients[connection % 2 ? 1 : 0].follow(id, at);
+      const some = 1 + Math.floor(Math.random() * 4);
+      over = await Promise.race([stream.ended, until('some events', () => stream.messages.length >= some, 30_000).then(() => false)]);
+      stream.close();
+      await stream.ended;
+      // What had arrived when the connection went counts, however much it is.
+      for (const message of stream.messages) heard.push(message.id);
+      at = heard.at(-1) ?? at;
+    }
+    await moving;
+    const expected = (await stored(id)).map(({ version }) => String(version)).filter((version) => Number(version) > Number(first.messages[0]?.id));
+    expect(expected.length).toBeGreaterThan(24);
+    expect(heard).toEqual(expected);
+  });
+
+  it('begin with a snapshot where the client names an event that there has not been', async () => {
+    const id = await created();
+    for (const unknown of ['99', 'abc', '-1', '1e1', '9'.repeat(40)]) {
+      const stream = await clients[0].follow(id, unknown);
+      await until('the snapshot', () => stream.messages[0]?.event === 'snapshot');
+      stream.close();
+    }
+    const all = await clients[0].follow(id, '0');
+    await until('all from the first on', () => all.messages[0]?.event === 'intent.created');
+    all.close();
+  });
+
+  it('go on while Redis is away, and after it has come back', async () => {
+    const id = await created();
+    await redis.cut();
+    const stream = await clients[1].follow(id);
+    await until('the snapshot', () => stream.messages.length === 1);
+    await clients[0].simulate(id, 'pending');
+    await until('the event', () => stream.messages.at(-1)?.event === 'intent.pending');
+    await redis.restore();
+    await clients[0].simulate(id, 'finalized');
+    expect(await stream.ended).toBe(true);
+    expect(stream.messages.map(({ event }) => event)).toEqual(['snapshot', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+  });
+
+  it('are nobody else’s: unknown ids, other accounts and the other mode find nothing', async () => {
+    const id = await created();
+    const other = await createAccount(cluster.database, { name: 'other' });
+    const { key } = await createKey(cluster.database, { accountId: other.id, livemode: false });
+    const tries: readonly [string, string][] = [
+      [cluster.apiKeys.live, id],
+      [key, id],
+      [cluster.apiKeys.test, newIntentId(0)],
+      [cluster.apiKeys.test, 'pi_none'],
+    ];
+    for (const accept of ['application/json', 'text/event-stream']) {
+      for (const [apiKey, which] of tries) {
+        const answer = await apiClient(`${gateways[0].url}/v1`, apiKey).request('GET', `/intents/${which}/events`, undefined, { accept });
+        expect([answer.status, answer.body.error?.code]).toEqual([404, 'intent.not_found']);
+      }
+      const keyless = await apiClient(`${gateways[0].url}/v1`, null).request('GET', `/intents/${id}/events`, undefined, { accept });
+      expect([keyless.status, keyless.body.error?.code]).toEqual([401, 'api_key.missing']);
+    }
+    const head = await fetch(`${gateways[0].url}/v1/intents/${id}/events`, { method: 'HEAD', headers: { authorization: `Bearer ${cluster.apiKeys.test}`, accept: 'text/event-stream' } });
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  });
+
+  it('are for payers too, who may fetch, follow, detect, build and submit, and nothing else', async () => {
+    const id = await created();
+    const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' });
+    const payer = apiClient(`${gateways[0].url}/v1`, key);
+    const allowed = [await payer.get(id), await payer.events(id), await payer.detected(id)];
+    expect(allowed.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(allowed[0]?.headers.get('ratelimit-policy')).toBe('"address";q=600;w=60, "key";q=6000;w=60');
+    const stream = await openStream(`${gateways[0].url}/v1/intents/${id}/events`, { authorization: `Bearer ${key}`, origin: 'https://wallet.example' });
+    expect([stream.status, stream.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    stream.close();
+    // What they lack is said of the request, not of the scope.
+    expect((await payer.build(id)).body.error?.code).toBe('request.validation_failed');
+    expect((await payer.request('POST', `/intents/${id}/submit`, {})).body.error?.code).toBe('request.validation_failed');
+    const refused: readonly [string, string][] = [
+      ['POST', '/intents'],
+      ['GET', '/intents'],
+      ['PATCH', `/intents/${id}`],
+      ['POST', `/intents/${id}/cancel`],
+      ['POST', `/intents/${id}/refund`],
+      ['POST', `/test/intents/${id}/simulate`],
+      ['GET', '/webhooks'],
+      ['POST', '/webhooks/whd_x/retry'],
+    ];
+    for (const [method, path] of refused) {
+      const { status, body } = await payer.request(method, path);
+      expect([method, path, status, body.error?.code]).toEqual([method, path, 401, 'api_key.insufficient_scope']);
+    }
+  });
+
+  it('end within 30 s for one whose key was revoked', async () => {
+    const { key, id: keyId } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' });
+    const id = await created();
+    const stream = await apiClient(`${gateways[0].url}/v1`, key).follow(id);
+    const other = await clients[0].follow(id);
+    await until('the snapshot', () => stream.messages.length === 1);
+    await revokeKey(cluster.database, { accountId: cluster.accountId, keyId });
+    const revokedAt = performance.now();
+    expect(await stream.ended).toBe(true);
+    expect(performance.now() - revokedAt).toBeLessThan(30_000);
+    // Others go on, with a comment every 15 s.
+    await until('comments', () => other.comments() > 0);
+    other.close();
+  });
+
+  it('are gone on with at another gateway when one stops', async () => {
+    const id = await created();
+    const leaving = await cluster.start('gateway');
+    const stream = await apiClient(`${leaving.url}/v1`, cluster.apiKeys.test).follow(id);
+    await until('the snapshot', () => stream.messages.length === 1);
+    leaving.kill('SIGTERM');
+    expect(await stream.ended).toBe(true);
+    expect(stream.retryMs()).toBeGreaterThan(0);
+    await clients[0].simulate(id, 'finalized');
+    expect((await leaving.exited).code).toBe(0);
+    const resumed = await clients[0].follow(id, stream.messages.at(-1)?.id);
+    expect(await resumed.ended).toBe(true);
+    expect([...stream.messages, ...resumed.messages].map(({ event }) => event)).toEqual(['snapshot', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+  });
+});
