@@ -1,4 +1,5 @@
-import { type Operation, openApiDocument, OPERATIONS } from '@pf/contracts/openapi';
+import { type Operation, OPERATIONS } from '@pf/contracts';
+import { openApiDocument } from '@pf/contracts/openapi';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 
 type Document = ReturnType<typeof openApiDocument>;

@@ -9,5 +9,7 @@ export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';
 export * from './messages.ts';
+export { errorsOf, type Operation, statusesOf, type Success, TAGS } from './operation.ts';
+export { OPERATIONS } from './operations.ts';
 export * from './quotas.ts';
 export * from './scalars.ts';

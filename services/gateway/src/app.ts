@@ -1,5 +1,6 @@
 import type { Database } from '@pf/database';
 import { type HealthAnswer, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
+import type { Screening } from '@pf/screening';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
@@ -35,6 +36,7 @@ export interface AppParts {
   readonly log: Logger;
   readonly partitions: number;
   readonly redis: RedisLink;
+  readonly screening: Screening;
   /** Between the client and this process: so many addresses of X-Forwarded-For are believed. Default 0. */
   readonly trustedProxies?: number;
 }
@@ -63,14 +65,15 @@ export function createApp(parts: AppParts): Express {
     listDeliveries(parts),
     retryDelivery(parts),
   ];
-  for (const [path, operations] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
-    const route = app.route(`/v1${path}`);
+  for (const [path, atPath] of Map.groupBy(endpoints, ({ operation }) => operation.path)) {
+    // Express writes parameters as `:id`, OpenAPI as `{id}`.
+    const route = app.route(`/v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     // What is for apps in the hands of payers is open to their browsers.
-    const forPayers = operations.filter(({ scope }) => scope === 'payer');
+    const forPayers = atPath.filter(({ operation }) => operation.scope === 'payer');
     if (forPayers.length > 0) route.options(preflight(methodsOf(forPayers)));
-    for (const operation of forPayers) route[operation.method](openToBrowsers);
-    for (const operation of operations) route[operation.method](serve(operation, keys, limiter));
-    route.all(methodNotAllowed(operations));
+    for (const { operation } of forPayers) route[operation.method](openToBrowsers);
+    for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, keys, limiter));
+    route.all(methodNotAllowed(atPath));
   }
   app.use(() => {
     throw new ApiError('route.not_found');
@@ -85,10 +88,10 @@ function answerHealth(response: Response, { status, body }: HealthAnswer): void 
 }
 
 /** Express answers HEAD where there is GET. */
-const methodsOf = (operations: readonly Endpoint[]): readonly string[] => operations.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+const methodsOf = (endpoints: readonly Endpoint[]): readonly string[] => endpoints.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
 
-function methodNotAllowed(operations: readonly Endpoint[]): () => never {
-  const allow = methodsOf(operations).join(', ');
+function methodNotAllowed(endpoints: readonly Endpoint[]): () => never {
+  const allow = methodsOf(endpoints).join(', ');
   return () => {
     throw new ApiError('request.method_not_allowed', { message: `This path takes ${allow}.`, headers: { Allow: allow } });
   };

@@ -1,4 +1,4 @@
-import type { KeyScope } from '@pf/contracts';
+import type { Operation } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
 import type { Request, Response } from 'express';
 import { type ApiKeys, requireScope } from './api-keys.ts';
@@ -11,11 +11,9 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One operation of the API. `path` is the pattern below /v1; `scope` the least that a key needs. */
+/** How one operation of the API is done. What it takes and can answer stands in the contract, and so in the OpenAPI document. */
 export interface Endpoint {
-  readonly method: 'get' | 'patch' | 'post';
-  readonly path: string;
-  readonly scope: KeyScope;
+  readonly operation: Operation;
   /** Null: it has written its answer itself. */
   handle(call: Call): Promise<Answer | null>;
 }
@@ -31,11 +29,11 @@ export interface Call {
 export const serve =
   (endpoint: Endpoint, keys: ApiKeys, limiter: Limiter) =>
   async (request: Request, response: Response): Promise<void> => {
-    response.locals['route'] = `/v1${endpoint.path}`;
+    response.locals['route'] = `/v1${endpoint.operation.path}`;
     const holder = await keys.holder(request.headers.authorization);
     response.locals['accountId'] = holder.accountId;
     await limiter.admit(holder, request, response);
-    requireScope(holder, endpoint.scope);
+    requireScope(holder, endpoint.operation.scope);
     const answer = await endpoint.handle({ holder, request, response });
     if (answer) write(response, answer.status, JSON.stringify(answer.body), answer.headers);
   };

@@ -3,6 +3,7 @@ import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
 import { openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
 import { loadConfig, runService, variables } from '@pf/runtime';
+import { openScreening, screeningVariables } from '@pf/screening';
 import { z } from 'zod';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
@@ -23,6 +24,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const config = loadConfig({
     ...kafkaVariables,
     ...upstreamVariables,
+    ...screeningVariables,
     DATABASE_URL: variables.databaseUrl,
     REDIS_URL: variables.redisUrl,
     /** Before our keys: several stacks can share a Redis. */
@@ -39,6 +41,8 @@ runService('gateway', async ({ log, onShutdown }) => {
   onShutdown('database', () => database.close());
   const chains = createChains({ upstreams: upstreamsOf(config), log });
   onShutdown('chains', () => chains.close());
+  const screening = openScreening(config, log);
+  onShutdown('screening', () => screening.close());
 
   const outcomes = new Outcomes(database, log);
   const listener = { replied: outcomes.settle.bind(outcomes), lost: outcomes.seekAll.bind(outcomes) };
@@ -73,6 +77,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       log,
       partitions: eventLog.partitions,
       redis,
+      screening,
       trustedProxies: config.TRUSTED_PROXIES,
     }),
   );

@@ -4,7 +4,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponse
 import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
 import { nameComponents } from './components.ts';
 import { FIELDS } from './fields.ts';
-import { errorsOf, type Operation, type Success, TAGS } from './operation.ts';
+import { errorsOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Every answer to a known key has these (IETF draft-ietf-httpapi-ratelimit-headers). */
 const commonHeaders = z.object({

@@ -1,4 +1,4 @@
-import { STREAM_COMMENT_MS } from '@pf/contracts';
+import { OPERATIONS, STREAM_COMMENT_MS } from '@pf/contracts';
 import { type Database, intentEvents } from '@pf/database';
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import type { Logger } from '@pf/runtime';
@@ -19,9 +19,7 @@ interface Parts {
 
 /** GET /intents/{id}/events: the history as JSON or, for those who accept an event stream, what happens as it happens. */
 export const followIntent = (parts: Parts, commentMs: number = STREAM_COMMENT_MS): Endpoint => ({
-  method: 'get',
-  path: '/intents/:id/events',
-  scope: 'payer',
+  operation: OPERATIONS.intentEvents,
   async handle(call) {
     const { holder, request, response } = call;
     const intent = await requireIntent(parts.database, pathId(request, parts.partitions), holder);

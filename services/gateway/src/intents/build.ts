@@ -1,4 +1,4 @@
-import { buildIntentRequest } from '@pf/contracts';
+import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
 import type { Database, IntentOwner } from '@pf/database';
 import { type Build, type IntentId, liveSubmission, type PublicIntent, view } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
@@ -26,9 +26,7 @@ interface Built {
 
 /** POST /intents/{id}/build: the same bytes for the same payer while they can land, else new ones. */
 export const buildIntent = (parts: Parts): Endpoint => ({
-  method: 'post',
-  path: '/intents/:id/build',
-  scope: 'payer',
+  operation: OPERATIONS.buildIntent,
   async handle({ holder, request, response }) {
     const id = pathId(request, parts.partitions);
     const body = await readBody(request, response, buildIntentRequest);

@@ -1,5 +1,5 @@
 import { type ChainAdapter, networkOf, type Parsed } from '@pf/chains';
-import { AnyPartition, type CreateIntentRequest, createIntentRequest, newIntentId, partitionOfKey, type RequestIssue } from '@pf/contracts';
+import { AnyPartition, type CreateIntentRequest, createIntentRequest, newIntentId, OPERATIONS, partitionOfKey, type RequestIssue } from '@pf/contracts';
 import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
 import { type Address, type CreateData, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -8,30 +8,30 @@ import type { Commands } from '../commands.ts';
 import type { Answer, Endpoint } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';
 import { readAmount } from './amount.ts';
+import { requireCleanWallets, type ScreeningParts } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
 import { type Adapters, answeredIntent } from './lookup.ts';
 
 /** An idempotency key is remembered this long from its first use. */
 const KEY_LIFE_MS = 24 * 3_600_000;
 
-interface Parts {
+interface Parts extends ScreeningParts {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
   readonly partitions: number;
 }
 
-/** POST /intents. The hot path asks nobody but the writer: whether an idempotency key was used is the writer's to know. */
-export const createIntent = ({ adapters, commands, database, partitions }: Parts, anywhere = new AnyPartition(partitions)): Endpoint => ({
-  method: 'post',
-  path: '/intents',
-  scope: 'full',
+/** POST /intents. The hot path asks nobody but the screening and the writer: whether an idempotency key was used is the writer's to know. */
+export const createIntent = ({ adapters, commands, database, partitions, screening, log }: Parts, anywhere = new AnyPartition(partitions)): Endpoint => ({
+  operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
     const body = await readBody(request, response, createIntentRequest);
     let data: CreateData;
     try {
       data = resolve(adapters, body, holder.livemode);
       requirePlan(holder, { family: networkOf(data.chain).family, ttlSeconds: data.ttlSeconds });
+      await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
     } catch (error) {
       // A used key answers with its intent, whatever the body, the plan and the screening say now; a field that is wrong is wrong.
       if (error instanceof ApiError && error.status !== 400) {

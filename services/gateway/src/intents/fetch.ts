@@ -1,3 +1,4 @@
+import { OPERATIONS } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import { view } from '@pf/domain';
 import type { Endpoint } from '../endpoint.ts';
@@ -5,8 +6,6 @@ import { pathId, requireIntent } from './lookup.ts';
 
 /** GET /intents/{id}. */
 export const fetchIntent = ({ database, partitions }: { readonly database: Database; readonly partitions: number }): Endpoint => ({
-  method: 'get',
-  path: '/intents/:id',
-  scope: 'payer',
+  operation: OPERATIONS.getIntent,
   handle: async ({ holder, request }) => ({ status: 200, body: { intent: view(await requireIntent(database, pathId(request, partitions), holder)) } }),
 });

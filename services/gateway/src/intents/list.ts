@@ -1,4 +1,4 @@
-import { listIntentsQuery } from '@pf/contracts';
+import { listIntentsQuery, OPERATIONS } from '@pf/contracts';
 import { type Database, listIntents as findIntents } from '@pf/database';
 import { view } from '@pf/domain';
 import type { Endpoint } from '../endpoint.ts';
@@ -8,9 +8,7 @@ import type { Adapters } from './lookup.ts';
 
 /** GET /intents: those of the key's account and mode, newest first. */
 export const listIntents = ({ adapters, database }: { readonly adapters: Adapters; readonly database: Database }): Endpoint => ({
-  method: 'get',
-  path: '/intents',
-  scope: 'full',
+  operation: OPERATIONS.listIntents,
   async handle({ holder, request }) {
     const { limit, cursor, ...query } = readQuery(request, listIntentsQuery);
     const after = positionOf({ cursor });

@@ -1,4 +1,4 @@
-import { emptyRequest, type KeyScope } from '@pf/contracts';
+import { emptyRequest, type Operation, OPERATIONS } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
@@ -13,11 +13,9 @@ interface Parts {
 
 /** A command without data, decided by the writer alone; the answer is the intent after it. */
 const plainCommand =
-  (name: string, type: 'cancel' | 'detect', scope: KeyScope) =>
+  (operation: Operation, type: 'cancel' | 'detect') =>
   ({ commands, database, partitions }: Parts): Endpoint => ({
-    method: 'post',
-    path: `/intents/:id/${name}`,
-    scope,
+    operation,
     async handle({ holder, request, response }) {
       const intentId = pathId(request, partitions);
       await readBody(request, response, emptyRequest);
@@ -27,6 +25,6 @@ const plainCommand =
   });
 
 /** POST /intents/{id}/cancel: while it is `created`. */
-export const cancelIntent = plainCommand('cancel', 'cancel', 'full');
+export const cancelIntent = plainCommand(OPERATIONS.cancelIntent, 'cancel');
 /** POST /intents/{id}/detected: a payer was found; the first call counts. */
-export const detectIntent = plainCommand('detected', 'detect', 'payer');
+export const detectIntent = plainCommand(OPERATIONS.detectIntent, 'detect');

@@ -1,11 +1,13 @@
-import { emptyRequest, newIntentId, partitionOf, TTL_SECONDS } from '@pf/contracts';
+import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { requireCleanWallets, type ScreeningParts } from './clean-wallets.ts';
 import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
+import { requirePaid } from './states.ts';
 
-interface Parts {
+interface Parts extends ScreeningParts {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
@@ -13,14 +15,14 @@ interface Parts {
 }
 
 /** POST /intents/{id}/refund. The refund lies in its original's partition: one writer decides about both, in one transaction. */
-export const refundIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
-  method: 'post',
-  path: '/intents/:id/refund',
-  scope: 'full',
+export const refundIntent = ({ adapters, commands, database, partitions, screening, log }: Parts): Endpoint => ({
+  operation: OPERATIONS.refundIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
     await readBody(request, response, emptyRequest);
     const original = await requireIntent(database, intentId, holder);
+    requirePaid(original, 'refunded');
+    await requireCleanWallets({ screening, log }, original, { holder, what: 'refund', intentId });
     const reference = adapterOf(adapters, original).newReference();
     const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
     const { accountId, livemode } = holder;

@@ -1,4 +1,4 @@
-import { simulateIntentRequest } from '@pf/contracts';
+import { OPERATIONS, simulateIntentRequest } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
@@ -15,9 +15,7 @@ interface Parts {
 
 /** POST /test/intents/{id}/simulate: what the chain or the clock would do, decided by the same writer and told by the same events. */
 export const simulateIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
-  method: 'post',
-  path: '/test/intents/:id/simulate',
-  scope: 'full',
+  operation: OPERATIONS.simulateIntent,
   async handle({ holder, request, response }) {
     const { accountId, livemode } = holder;
     // As part of what a key may do: before anything of the request is looked at.

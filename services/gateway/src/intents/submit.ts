@@ -1,15 +1,16 @@
 import { type ChainAdapter, RpcUnavailableError, type SignedTransaction, type Submitted } from '@pf/chains';
-import { submitIntentRequest } from '@pf/contracts';
+import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
 import { SignedTransactions } from '@pf/database';
-import { type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
+import { type Address, type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { claimAndBroadcast, type ClaimParts } from './claim.ts';
+import { requireCleanWallets, type ScreeningParts } from './clean-wallets.ts';
 import { type Adapters, type Asked, lookUp, pathId, payerOf, termsOf } from './lookup.ts';
 import { requireCreated } from './states.ts';
 
-interface Parts extends ClaimParts {
+interface Parts extends ClaimParts, ScreeningParts {
   readonly adapters: Adapters;
   readonly partitions: number;
 }
@@ -29,12 +30,10 @@ interface Payment {
 
 /**
  * POST /intents/{id}/submit, in the order of decisions.md: parse, hash; a hash that the intent knows is answered from
- * what became of it; else state, verify, keep the bytes, claim, broadcast, record.
+ * what became of it; else state, screen, verify, keep the bytes, claim, broadcast, record.
  */
 export const submitIntent = (parts: Parts): Endpoint => ({
-  method: 'post',
-  path: '/intents/:id/submit',
-  scope: 'payer',
+  operation: OPERATIONS.submitIntent,
   async handle({ holder, request, response }) {
     const id = pathId(request, parts.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
@@ -49,7 +48,7 @@ export const submitIntent = (parts: Parts): Endpoint => ({
       if (earlier?.status === 'live' && submitted.kind === 'signed') await broadcastAgain(adapter, submitted.transaction);
       return { status: 200, body: { intent: view(intent), txSignature: hash } };
     }
-    const payment = earlier?.status === 'live' ? await repeat(submit, earlier) : await begin(submit);
+    const payment = earlier?.status === 'live' ? await repeat(submit, earlier) : await begin(submit, (fulfiller) => requireCleanWallets(parts, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }));
     return { status: 200, body: { intent: await claimAndBroadcast(parts, { id, owner: holder, adapter, ...payment }), txSignature: hash } };
   },
 });
@@ -82,9 +81,10 @@ function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submi
 }
 
 /** A transaction that this intent does not know, or that was given up before any node had it. */
-async function begin({ adapter, kept, intent, submitted, named }: Submit): Promise<Payment> {
+async function begin({ adapter, kept, intent, submitted, named }: Submit, screen: (fulfiller: Address) => Promise<void>): Promise<Payment> {
   requireCreated(intent, 'paid');
   const fulfiller = payerOf(intent, named);
+  await screen(fulfiller);
   const isOut = submitted.kind === 'sent';
   const signed = isOut ? await fetchSent(adapter, submitted.hash) : submitted.transaction;
   const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);

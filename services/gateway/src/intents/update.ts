@@ -1,4 +1,4 @@
-import { updateIntentRequest } from '@pf/contracts';
+import { OPERATIONS, updateIntentRequest } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import type { CommandData, PaymentIntent } from '@pf/domain';
 import { validationFailed } from '../api-error.ts';
@@ -17,9 +17,7 @@ interface Parts {
 
 /** PATCH /intents/{id}: the writer compares `updatedAt` and merges the metadata. What changes nothing is answered with the present intent. */
 export const updateIntent = ({ commands, database, partitions }: Parts): Endpoint => ({
-  method: 'patch',
-  path: '/intents/:id',
-  scope: 'full',
+  operation: OPERATIONS.updateIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
     const { updatedAt, amount, ttlSeconds, metadata } = await readBody(request, response, updateIntentRequest);

@@ -1,4 +1,4 @@
-import { listDeliveriesQuery } from '@pf/contracts';
+import { listDeliveriesQuery, OPERATIONS } from '@pf/contracts';
 import { type Database, listDeliveries as findDeliveries } from '@pf/database';
 import type { Endpoint } from '../endpoint.ts';
 import { pageOf, positionOf, readQuery } from '../pages.ts';
@@ -6,9 +6,7 @@ import { shownDelivery } from './shown.ts';
 
 /** GET /webhooks: the deliveries of the key's mode, newest first. */
 export const listDeliveries = ({ database }: { readonly database: Database }): Endpoint => ({
-  method: 'get',
-  path: '/webhooks',
-  scope: 'full',
+  operation: OPERATIONS.listDeliveries,
   async handle({ holder, request }) {
     const { limit, cursor, ...filters } = readQuery(request, listDeliveriesQuery);
     const found = await findDeliveries(database, holder, filters, positionOf({ cursor }), limit + 1);

@@ -1,4 +1,4 @@
-import { DUE_CHANNEL, emptyRequest, encodeDueNotice } from '@pf/contracts';
+import { DUE_CHANNEL, emptyRequest, encodeDueNotice, OPERATIONS } from '@pf/contracts';
 import { type Database, retryDelivery as makeDue } from '@pf/database';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
@@ -11,9 +11,7 @@ const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
 /** POST /webhooks/{id}/retry: due now in Postgres, which is what counts; the webhook services are told so that it goes at once. */
 export const retryDelivery = ({ database, redis }: { readonly database: Database; readonly redis: RedisLink }): Endpoint => ({
-  method: 'post',
-  path: '/webhooks/:id/retry',
-  scope: 'full',
+  operation: OPERATIONS.retryDelivery,
   async handle({ holder, request, response }) {
     const deliveryId = String(request.params['id']);
     if (!DELIVERY_ID.test(deliveryId)) throw new ApiError('delivery.not_found');

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { KeyScope } from '../account.ts';
-import { type ErrorCode, ERRORS } from '../errors.ts';
+import type { KeyScope } from './account.ts';
+import { type ErrorCode, ERRORS } from './errors.ts';
 
 export const TAGS = {
   'Payment Intents': 'A payment request: created, paid by a wallet on chain, followed to `confirmed` and `finalized`.',

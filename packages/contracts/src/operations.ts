@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { buildIntentResponse, intentResponse, listIntentsResponse, submitIntentResponse } from '../api/intent.ts';
-import { listIntentsQuery } from '../api/intent-list.ts';
-import { buildIntentRequest, createIntentRequest, emptyRequest, simulateIntentRequest, submitIntentRequest, updateIntentRequest } from '../api/intent-requests.ts';
-import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from '../deliveries.ts';
-import { intentEventsResponse } from '../intent-events.ts';
-import { intentId } from '../scalars.ts';
+import { buildIntentResponse, intentResponse, listIntentsResponse, submitIntentResponse } from './api/intent.ts';
+import { listIntentsQuery } from './api/intent-list.ts';
+import { buildIntentRequest, createIntentRequest, emptyRequest, simulateIntentRequest, submitIntentRequest, updateIntentRequest } from './api/intent-requests.ts';
+import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from './deliveries.ts';
+import { intentEventsResponse } from './intent-events.ts';
+import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
 
 const intentPath = z.object({ id: intentId.meta({ description: 'The id of the payment intent.', example: 'pi_5mUj8xNgYq3vWJ2hTfKd7' }) });
