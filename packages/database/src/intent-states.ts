@@ -1,5 +1,5 @@
-import { decodeIntent } from '@pf/contracts';
-import type { AccountId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import { decodeIntent, type Outcome, parseOutcome } from '@pf/contracts';
+import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { LEDGER, type ProjectionTables, type Queryable } from './projection.ts';
 
 /** An idempotency key, whose it is, and in which mode. */
@@ -9,10 +9,19 @@ export interface IdempotencyKey {
   readonly idempotencyKey: string;
 }
 
-interface StateRow {
-  readonly state: string;
+/** What a run of inputs names. */
+export interface Wanted {
+  readonly ids: readonly IntentId[];
+  readonly keys: readonly IdempotencyKey[];
+  readonly commandIds: readonly CommandId[];
 }
-const states = (rows: readonly StateRow[]): PaymentIntent[] => rows.map(({ state }) => decodeIntent(state));
+
+/** What decisions about these inputs may look at. */
+export interface Found {
+  /** One that was found in several ways comes several times. */
+  readonly intents: readonly PaymentIntent[];
+  readonly outcomes: readonly Outcome[];
+}
 
 /** Reads the domain's whole state of intents from the projection: what a decision looks at. */
 export class IntentStates {
@@ -28,43 +37,37 @@ export class IntentStates {
   async find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]> {
     if (ids.length === 0) return [];
     const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<StateRow>({ name: `find ${intents}`, text: `SELECT state FROM ${intents} WHERE id = ANY($1::text[])`, values: [ids] });
-    return states(rows);
+    const { rows } = await this.#queryable.query<{ state: string }>({ name: `find ${intents}`, text: `SELECT state FROM ${intents} WHERE id = ANY($1::text[])`, values: [ids] });
+    return rows.map(({ state }) => decodeIntent(state));
   }
 
-  /** As `find`, and for each refund its original, and the refund that its original names now. One that is several of these comes several times. */
-  async findWithRelatives(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]> {
-    if (ids.length === 0) return [];
+  /**
+   * Everything at once: the intents named, for each refund its original, and the refund that its original names now; the
+   * newest intent that each key made, however long ago; what became of the commands, where that is known.
+   */
+  async lookUp({ ids, keys, commandIds }: Wanted): Promise<Found> {
     const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<StateRow>({
-      name: `find relatives ${intents}`,
+    const { rows } = await this.#queryable.query<{ state: string; outcome: null } | { state: null; outcome: string }>({
+      name: `look up ${intents}`,
       text: `
         WITH named AS MATERIALIZED (SELECT refund_of, state FROM ${intents} WHERE id = ANY($1::text[])),
         original AS MATERIALIZED (SELECT refunded_by, state FROM ${intents} WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
-        SELECT state FROM named
-        UNION ALL SELECT state FROM original
-        UNION ALL SELECT state FROM ${intents} WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)`,
-      values: [ids],
-    });
-    return states(rows);
-  }
-
-  /** The newest intent that each key made, however long ago. */
-  async newestOf(keys: readonly IdempotencyKey[]): Promise<readonly PaymentIntent[]> {
-    if (keys.length === 0) return [];
-    const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<StateRow>({
-      name: `find by key ${intents}`,
-      text: `
-        SELECT made.state FROM unnest($1::text[], $2::boolean[], $3::text[]) AS key (account_id, livemode, idempotency_key)
+        SELECT state, NULL AS outcome FROM named
+        UNION ALL SELECT state, NULL FROM original
+        UNION ALL SELECT state, NULL FROM ${intents} WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)
+        UNION ALL SELECT made.state, NULL FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
         CROSS JOIN LATERAL (
           SELECT state FROM ${intents} AS intent
           WHERE intent.account_id = key.account_id AND intent.livemode = key.livemode AND intent.idempotency_key = key.idempotency_key
           ORDER BY intent.created_at DESC LIMIT 1
-        ) AS made`,
-      values: [keys.map(({ accountId }) => accountId), keys.map(({ livemode }) => livemode), keys.map(({ idempotencyKey }) => idempotencyKey)],
+        ) AS made
+        UNION ALL SELECT NULL, body FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])`,
+      values: [ids, keys.map(({ accountId }) => accountId), keys.map(({ livemode }) => livemode), keys.map(({ idempotencyKey }) => idempotencyKey), commandIds],
     });
-    return states(rows);
+    return {
+      intents: rows.flatMap(({ state }) => (state === null ? [] : [decodeIntent(state)])),
+      outcomes: rows.flatMap(({ outcome }) => (outcome === null ? [] : [parseOutcome(outcome)])),
+    };
   }
 
   /** Open intents whose time had run out at `now`, the longest overdue first, at most `limit` of each partition. */

@@ -16,8 +16,8 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'intent',
-    // Three queries at a time for each partition, up to six; with more of them, slices wait for each other.
-    maxConnections: Math.min(3 * config.KAFKA_PARTITIONS, 18),
+    // One for a slice of each partition, up to a number, and two for what goes on beside them.
+    maxConnections: Math.min(config.KAFKA_PARTITIONS, 16) + 2,
     settings: BY_INDEX,
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });

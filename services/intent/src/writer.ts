@@ -1,5 +1,5 @@
 import type { CommandMessage, ObservationMessage } from '@pf/contracts';
-import { type Database, findOutcomes, fold, type IdempotencyKey, intentsOf, IntentStates, parseEvents, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
+import { type Database, fold, type IdempotencyKey, intentsOf, IntentStates, parseEvents, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
 import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, Slice } from '@pf/event-log';
 import { currentTrace, fieldsOf, inSpan, type Logger, type TraceContext } from '@pf/runtime';
@@ -87,11 +87,11 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   /** Decides the end of these intents' time. Those for which it has been put off meanwhile, or which are no longer open, stay as they are. */
   async expire(partition: number, ids: readonly IntentId[]): Promise<Slice<WriterContext>> {
     return this.#deciding('intent.expire', partition, [], async () => {
-      const intents = await this.#states.findWithRelatives(ids);
-      const decider = this.#decider(partition, { intents, outcomes: [] });
+      const known = await this.#states.lookUp({ ids, keys: [], commandIds: [] });
+      const decider = this.#decider(partition, known);
       const trace = currentTrace();
       // Relatives are among them: what is not due stays as it is.
-      for (const { id: intentId } of intents) {
+      for (const { id: intentId } of known.intents) {
         try {
           decider.expire({ kind: 'expire', intentId, trace });
         } catch (error) {
@@ -121,8 +121,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     return new SliceDecider(partition, at, clock, known);
   }
 
-  /** Everything that the decisions may look at, in one query of each kind. */
-  async #known(messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Known> {
+  /** Everything that the decisions may look at. */
+  #known(messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Known> {
     const ids: IntentId[] = [];
     const keys: IdempotencyKey[] = [];
     const commandIds: CommandMessage['commandId'][] = [];
@@ -134,12 +134,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       if (type === 'create' && data.idempotencyKey !== null) keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
       if (type === 'refund') ids.push(data.refundIntentId);
     }
-    const [named, keyed, outcomes] = await Promise.all([
-      this.#states.findWithRelatives(ids),
-      this.#states.newestOf(keys),
-      commandIds.length === 0 ? [] : findOutcomes(this.#parts.database, commandIds),
-    ]);
-    return { intents: [...keyed, ...named], outcomes };
+    return this.#states.lookUp({ ids, keys, commandIds });
   }
 
   /** Decides in a span that is linked to the messages' own, and does what comes before the commit. */

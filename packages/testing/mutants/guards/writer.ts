@@ -96,8 +96,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'An idempotency key is looked up',
     file: 'services/intent/src/writer.ts',
-    guard: 'this.#states.newestOf(keys),',
-    instead: '[],',
+    guard: 'keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });',
+    instead: '{}',
     test: { file: 'services/intent/test/writer.integration.test.ts', name: 'of a key that a hundred use at once makes one intent' },
   },
   {
