@@ -5,6 +5,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { type Database, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import { createEventLog, type EventLog } from '@pf/event-log';
+import { writeListFile } from '@pf/screening';
 import pg from 'pg';
 import { freePorts } from './free-ports.ts';
 import { type BackingStack, chainOf, readBackingStack, stackFile } from './stack.ts';
@@ -12,6 +13,11 @@ import { until } from './until.ts';
 
 export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
 const PARTITIONS = 6;
+/** Nobody's wallets, sanctioned in tests. */
+export const LISTED = [
+  { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
+  { address: '9KzxTkXZyhNqV5mwPfgE3b1Qq5wJ7vC8n2RtUoYdLsHm', label: 'SOL', uid: '90002', name: 'TEST ENTITY TWO' },
+] as const;
 const SERVICES = path.join(import.meta.dirname, '../../../services');
 
 /** One process of a service. */
@@ -42,6 +48,8 @@ export interface Cluster {
   readonly webhookSecrets: OpenedAccount['webhookSecrets'];
   /** SECRETS_KEY of its services. */
   readonly secretsKey: Buffer;
+  /** What its gateways screen with; `LISTED` to begin with. */
+  readonly sanctionsListFile: string;
   /** Starts a process and waits until it is ready. */
   start(service: ServiceName, options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean }): Promise<Instance>;
   /** Kills what still runs and drops the database. */
@@ -70,6 +78,8 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
   await log.createTopics();
   const logs = path.join(path.dirname(stackFile()), 'test-logs', name);
   mkdirSync(logs, { recursive: true });
+  const sanctionsListFile = path.join(logs, 'sanctions-list.json');
+  await writeListFile(sanctionsListFile, { version: 1, source: 'test', publishedOn: null, fetchedAt: new Date().toISOString(), count: LISTED.length, addresses: [...LISTED] });
   const running = new Set<Instance>();
 
   async function start(service: ServiceName, { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {}): Promise<Instance> {
@@ -90,6 +100,7 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
         RPC_BASE: chainOf(stack, 'baseLive').rpcUrl,
         NETWORKS: 'eip155:84532',
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
+        SCREENING_LIST_FILE: sanctionsListFile,
         ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
         ...env,
       },
@@ -122,6 +133,7 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
     apiKeys: account.apiKeys,
     webhookSecrets: account.webhookSecrets,
     secretsKey: Buffer.from(secretsKey, 'base64'),
+    sanctionsListFile,
     start,
     async close() {
       await Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited)));
