@@ -13,6 +13,8 @@ import { compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
+/** Our packages as they are written: nothing need be compiled. */
+const sources = ['--conditions=source'];
 const supervisor = path.join('infra', 'local', 'src', 'main.ts');
 
 const USAGE = `What to do: node infra/local/bootstrap.mjs …
@@ -21,20 +23,20 @@ const USAGE = `What to do: node infra/local/bootstrap.mjs …
   reset       empty the data folder
   build       dependencies, the Prisma client, everything compiled
   test        types, lint, unit, integration, end to end; or only those named
-  demo        a payment, as a client makes it
+  demo …      payments on every chain, as a client makes them; lost and failed ones
   pf …        accounts, keys, webhooks
   run FILE …  a TypeScript file of this repository`;
 
 /** What a command needs before it runs, and what runs then: arguments to Node. */
 const commands = {
-  start: { backing: true, compiled: 'meanwhile', args: [supervisor, 'start'] },
-  backing: { backing: true, compiled: 'never', args: [supervisor, 'backing'] },
-  reset: { backing: false, compiled: 'never', args: [supervisor, 'reset'] },
+  start: { backing: true, compiled: 'meanwhile', args: [...sources, supervisor, 'start'] },
+  backing: { backing: true, compiled: 'never', args: [...sources, supervisor, 'backing'] },
+  reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
   test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
-  demo: { backing: false, compiled: 'before', args: ['--conditions=source', path.join('infra', 'local', 'src', 'demo.ts')] },
+  demo: { backing: false, compiled: 'before', args: [...sources, path.join('infra', 'local', 'src', 'demo.ts')] },
   pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
-  run: { backing: false, compiled: 'before', args: ['--conditions=source'] },
+  run: { backing: false, compiled: 'before', args: sources },
 };
 
 /** Backing parts that the environment names need nothing on this machine. */

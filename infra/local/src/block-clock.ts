@@ -1,31 +1,45 @@
-import { rpc } from './rpc.ts';
+import { type Call, rpc, rpcBatch } from './rpc.ts';
 
 /** Filled after a start, so that questions at `safe` and `finalized` have a state to answer from. */
 const BLOCKS_AFTER_START = 12;
-/** Ten minutes of the testnet. anvil keeps every block in memory and writes them all each time it saves. */
+/** Ten minutes of Base, twenty-five of Tempo. anvil keeps every block in memory and writes them all each time it saves. */
 const BLOCKS_UNTIL_FULL = 3000;
 
+export interface Pace {
+  /** Milliseconds between blocks. */
+  readonly blockMs: number;
+  /** Wei of each block's base fee, where the real network's does not follow demand; null: it follows. */
+  readonly baseFee: bigint | null;
+}
+
 /**
- * Mines a block on a local chain every `everyMs`, as the real one does, whether or not there is something in it.
- * While the chain is down it keeps trying: the supervisor starts it again.
+ * Mines blocks on a local chain at the pace of the real one, whether or not there is something in them. While the chain
+ * is down it keeps trying: the supervisor starts it again. While somebody has given the chain an interval of its own
+ * (`evm_setIntervalMining`) it stands back; 0 gives the chain back. One block more may come after that was said.
  * @param onFull is called when the chain holds many blocks and no transaction waits: the moment to forget empty ones
  * @returns stops the clock
  */
-export function startBlockClock(url: string, everyMs: number, onFull: () => Promise<void>): () => void {
+export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull: () => Promise<void>): () => void {
   let stopped = false;
   let timer: NodeJS.Timeout;
   let due = performance.now();
   let mined: number | null = null; // null: the chain has just started, or is down.
+  let another = false;
+
+  const interval: Call = ['anvil_getIntervalMining'];
+  const block: readonly Call[] = [interval, ...(baseFee === null ? [] : [['anvil_setNextBlockBaseFeePerGas', `0x${baseFee.toString(16)}`] as const]), ['evm_mine']];
 
   async function mine(): Promise<void> {
     if (mined === null) {
       await rpc(url, 'anvil_mine', [`0x${BLOCKS_AFTER_START.toString(16)}`]);
       mined = BLOCKS_AFTER_START;
-    } else {
-      await rpc(url, 'evm_mine');
-      mined += 1;
+      return;
     }
-    if (mined < BLOCKS_UNTIL_FULL) return;
+    // Asked in the same request: a question of its own before each block would cost as much as the block.
+    const [own] = await rpcBatch(url, another ? [interval] : block);
+    if (!another) mined += 1;
+    another = own !== null;
+    if (another || mined < BLOCKS_UNTIL_FULL) return;
     const pool = (await rpc(url, 'txpool_status')) as { pending: string };
     if (BigInt(pool.pending) > 0n) return;
     mined = null;
@@ -38,10 +52,11 @@ export function startBlockClock(url: string, everyMs: number, onFull: () => Prom
     } catch {
       // It is down, and being started again.
       mined = null;
+      another = false;
     }
     if (stopped) return;
     // From when it was due, not from now: five blocks a second stay five. After a stall there is no burst.
-    due = Math.max(due + everyMs, performance.now());
+    due = Math.max(due + blockMs, performance.now());
     timer = setTimeout(() => void tick(), Math.max(0, due - performance.now()));
   }
 

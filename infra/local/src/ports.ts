@@ -1,5 +1,8 @@
+import { CHAIN_NAMES, type ChainName } from './chains.ts';
 import { isFree } from './sockets.ts';
 import { PORTS, type PortName, type Settings } from './settings.ts';
+
+const CHAIN_PORTS: Readonly<Record<ChainName, readonly PortName[]>> = { base: ['base'], baseLive: ['baseLive'], solana: ['solana', 'solanaWebSocket'], tempo: ['tempo'] };
 
 /** Which ports this stack will listen on: a backing part that the environment gives needs none. */
 export function portsNeeded(settings: Settings, withServices: boolean): readonly PortName[] {
@@ -9,8 +12,7 @@ export function portsNeeded(settings: Settings, withServices: boolean): readonly
     ...(given.database ? [] : (['postgres'] as const)),
     ...(given.redis ? [] : (['redis'] as const)),
     ...(given.kafka ? [] : (['kafka', 'kafkaController'] as const)),
-    ...(given.base ? [] : (['base'] as const)),
-    ...(given.baseLive ? [] : (['baseLive'] as const)),
+    ...CHAIN_NAMES.flatMap((name) => (given.chains[name] ? [] : CHAIN_PORTS[name])),
   ];
 }
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { BackingAddresses } from './backing.ts';
+import { CHAINS } from './chains.ts';
 import { type Ground, superviseOn } from './ground.ts';
 import type { Part } from './part.ts';
 import { type PortName, PORTS, type Settings } from './settings.ts';
@@ -7,16 +8,17 @@ import { type PortName, PORTS, type Settings } from './settings.ts';
 /** Partitions of every topic here; 24 in production. */
 export const PARTITIONS = 6;
 
+const SERVED = ['base', 'baseLive'] as const;
+
 const SERVICES = [
   { name: 'intent', label: 'intent: the single writer' },
-  { name: 'watcher', label: 'watcher: both Base networks' },
+  { name: 'watcher', label: 'watcher: all networks' },
   { name: 'webhook', label: 'webhook: signed deliveries' },
   { name: 'gateway', label: 'gateway: the API' },
 ] as const satisfies readonly { name: PortName; label: string }[];
 
 /** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
 function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
-  const { base, baseLive } = addresses.chains;
   const shared = {
     DATABASE_URL: addresses.database,
     REDIS_URL: addresses.redis,
@@ -24,9 +26,13 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
     SECRETS_KEY: secretsKey,
-    RPC_BASE_SEPOLIA: settings.given.base ?? base.rpcUrl,
-    RPC_BASE: settings.given.baseLive ?? baseLive.rpcUrl,
-    NETWORKS: [base, baseLive].map(({ caip2 }) => caip2).join(','),
+    ...Object.fromEntries(SERVED.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl])),
+    NETWORKS: SERVED.map((name) => CHAINS[name].caip2).join(','),
+    // Set where the stack was started, they would be served, but not watched.
+    RPC_SOLANA: '',
+    RPC_SOLANA_DEVNET: '',
+    RPC_TEMPO: '',
+    RPC_TEMPO_MODERATO: '',
     // A developer's webhook receiver is on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
     NODE_ENV: 'production',

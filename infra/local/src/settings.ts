@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { CHAINS, type ChainName, forEachChain } from './chains.ts';
 
-/** Every port of the local stack, the variable that moves it, and where it is otherwise. */
+/** Every port of the local stack, the variable that moves it (with those after it of the same variable), and where it is otherwise. */
 export const PORTS = {
   gateway: { variable: 'GATEWAY_PORT', usual: 4000 },
   intent: { variable: 'INTENT_PORT', usual: 4001 },
@@ -13,6 +14,10 @@ export const PORTS = {
   kafkaController: { variable: 'KAFKA_CONTROLLER_PORT', usual: 4013 },
   base: { variable: 'BASE_PORT', usual: 4020 },
   baseLive: { variable: 'BASE_LIVE_PORT', usual: 4021 },
+  solana: { variable: 'SOLANA_PORT', usual: 4022 },
+  // Solana's clients look for the WebSocket one port further.
+  solanaWebSocket: { variable: 'SOLANA_PORT', usual: 4023 },
+  tempo: { variable: 'TEMPO_PORT', usual: 4024 },
 } as const;
 
 export type PortName = keyof typeof PORTS;
@@ -32,8 +37,7 @@ export interface Settings {
     readonly database: string | null;
     readonly redis: string | null;
     readonly kafka: string | null;
-    readonly base: string | null;
-    readonly baseLive: string | null;
+    readonly chains: Readonly<Record<ChainName, string | null>>;
   };
 }
 
@@ -49,8 +53,7 @@ const environment = z.object({
   DATABASE_URL: given,
   REDIS_URL: given,
   KAFKA_BROKERS: given,
-  RPC_BASE_SEPOLIA: given,
-  RPC_BASE: given,
+  ...(Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, given])) as Record<(typeof CHAINS)[ChainName]['upstreams'], typeof given>),
   ...(Object.fromEntries(Object.values(PORTS).map(({ variable }) => [variable, port.optional()])) as Record<
     (typeof PORTS)[PortName]['variable'],
     z.ZodOptional<typeof port>
@@ -71,9 +74,14 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   const values = parsed.data;
   const names = Object.keys(PORTS) as PortName[];
   const ports = Object.fromEntries(
-    names.map((name) => [name, values[PORTS[name].variable] ?? PORTS[name].usual + values.PF_PORT_SHIFT]),
+    names.map((name) => {
+      const { variable, usual } = PORTS[name];
+      const chosen = values[variable];
+      return [name, chosen === undefined ? usual + values.PF_PORT_SHIFT : chosen + usual - firstOf(variable)];
+    }),
   ) as Record<PortName, number>;
   for (const name of names) {
+    if (ports[name] > 65_535) throw new Error(`${PORTS[name].variable}: ${name} would be at ${ports[name]}; ports end at 65535.`);
     if (BLOCKED.includes(ports[name])) throw new Error(`${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another PF_PORT_SHIFT.`);
     const twin = names.find((other) => other !== name && ports[other] === ports[name]);
     if (twin) throw new Error(`${PORTS[name].variable} and ${PORTS[twin].variable} are both ${ports[name]}.`);
@@ -88,8 +96,10 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
       database: values.DATABASE_URL ?? null,
       redis: values.REDIS_URL ?? null,
       kafka: values.KAFKA_BROKERS ?? null,
-      base: values.RPC_BASE_SEPOLIA ?? null,
-      baseLive: values.RPC_BASE ?? null,
+      chains: forEachChain((name) => values[CHAINS[name].upstreams] ?? null),
     },
   };
 }
+
+/** Where the first of the ports is otherwise that a variable moves. */
+const firstOf = (variable: string): number => Math.min(...Object.values(PORTS).flatMap((port) => (port.variable === variable ? [port.usual] : [])));

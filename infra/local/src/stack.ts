@@ -30,7 +30,8 @@ const stack = z.object({
   kafka: z.string(),
   /** Process ids by name, of what runs now. */
   pids: z.record(z.string(), z.number()),
-  chains: z.object({ base: chain, baseLive: chain }),
+  /** By name: chains.ts. One of an older version may have fewer. */
+  chains: z.record(z.string(), chain),
 });
 /** `stack.json`: where everything is, for scripts. */
 export type Stack = z.infer<typeof stack>;

@@ -1,3 +1,4 @@
+import { CHAIN_NAMES, CHAINS } from './chains.ts';
 import type { Stack } from './stack.ts';
 
 /** What a person needs to know when the stack is up: where it is, a key, what to type next. */
@@ -9,14 +10,16 @@ export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
           ['Test API key', stack.apiKeys.test],
         ] as [string, string][])
       : []),
-    ['Base Sepolia', stack.chains.base.rpcUrl],
-    ['Base', stack.chains.baseLive.rpcUrl],
+    ...CHAIN_NAMES.flatMap((name): [string, string][] => {
+      const chain = stack.chains[name];
+      return chain ? [[CHAINS[name].label, chain.rpcUrl]] : [];
+    }),
     ['Postgres', withoutPassword(stack.database)],
     ['Redis', withoutPassword(stack.redis)],
     ['Kafka', stack.kafka],
     ['The rest', file],
   ];
-  const table = rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`).join('\n');
+  const table = rows.map(([name, value]) => `  ${name.padEnd(16)}${value}`).join('\n');
   const next = stack.baseUrl ? 'Next, in another terminal: npm run demo' : 'Only the backing parts run.';
   return `\n${table}\n\n${next}   (Ctrl-C stops everything)\n`;
 }

@@ -43,12 +43,6 @@ function account(index: number): { address: string; privateKey: string } {
 /** The funded accounts of a local chain, for demos and tests. */
 export const wallets = (): { address: string; privateKey: string }[] => Array.from({ length: WALLETS }, (_, index) => account(index));
 
-/**
- * EIP-2935 keeps 8,191 block hashes in a contract's storage. anvil copies all state for every block, which with them
- * costs 8 ms a block after an hour, without 0.1 ms. Nothing here asks for old hashes.
- */
-const BLOCK_HASH_HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935';
-
 /** Puts the token contracts at their addresses and money into the wallets, where that has not been done yet. */
 export async function placeTokens(url: string, tokens: readonly Token[]): Promise<void> {
   const { abi, bytecode } = artifact.parse(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8')));
@@ -58,7 +52,6 @@ export async function placeTokens(url: string, tokens: readonly Token[]): Promis
   const call = async (to: string, name: string): Promise<unknown> =>
     contract.decodeFunctionResult(name, String(await rpc(url, 'eth_call', [{ to, data: contract.encodeFunctionData(name) }, 'latest'])))[0];
 
-  await rpc(url, 'anvil_setCode', [BLOCK_HASH_HISTORY, '0x']);
   const missing: Token[] = [];
   for (const token of tokens) {
     if ((await rpc(url, 'eth_getCode', [token.address, 'latest'])) !== bytecode) await rpc(url, 'anvil_setCode', [token.address, bytecode]);

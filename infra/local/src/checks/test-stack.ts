@@ -40,7 +40,7 @@ export async function startTestStack(main: string, data: string, given: NodeJS.P
   const said = path.join(data, 'stack.log');
   await mkdir(data, { recursive: true, mode: 0o700 });
   const log = await open(said, 'a');
-  const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+  const child: ChildProcess = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', main, 'start'], {
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     env: environmentFor(data, await freeShift(), given),
     detached: true,

@@ -8,12 +8,13 @@ const hex = z.string().regex(/^0x[0-9a-f]+$/i);
 // The parts of anvil's dump that we touch; everything else goes through as it is.
 const dump = z.looseObject({
   best_block_number: z.union([hex, z.number()]),
-  blocks: z.array(z.looseObject({ header: z.looseObject({ number: hex }), transactions: z.array(z.unknown()) })),
+  blocks: z.array(z.looseObject({ header: z.looseObject({ number: hex, timestamp: hex }), transactions: z.array(z.unknown()) })),
 });
 
 /**
- * Makes anvil's saved state ready for a start: forgets old blocks without transactions (2 KB each, five a second), and
- * puts the last good copy in place of one that was cut off by a kill while it was written.
+ * Makes anvil's saved state ready for a start: forgets old blocks without transactions (2 KB each, five a second) and
+ * all first blocks but the first (each start adds one of its own, and of several any may become the chain's), and puts
+ * the last good copy in place of one that was cut off by a kill while it was written.
  */
 export async function tidyState(file: string): Promise<void> {
   const good = `${file}.good`;
@@ -27,9 +28,10 @@ export async function tidyState(file: string): Promise<void> {
     return;
   }
   const oldest = BigInt(state.best_block_number) - RECENT;
-  const kept = state.blocks.filter(({ header, transactions }) => {
-    const number = BigInt(header.number);
-    return number === 0n || number > oldest || transactions.length > 0;
+  const [genesis] = state.blocks.filter(({ header }) => BigInt(header.number) === 0n).sort((one, other) => Number(BigInt(one.header.timestamp) - BigInt(other.header.timestamp)));
+  const kept = state.blocks.filter((block) => {
+    const number = BigInt(block.header.number);
+    return number === 0n ? block === genesis : number > oldest || block.transactions.length > 0;
   });
   if (kept.length < state.blocks.length) {
     await writeFile(`${file}.new`, JSON.stringify({ ...state, blocks: kept }));
