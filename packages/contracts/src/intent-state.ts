@@ -90,6 +90,8 @@ const paymentIntent = z.object({
   submissions: z.array(submission),
   settlement: settlement.nullable(),
   transfers: z.array(z.string()),
+  // Rows from before it was kept have none.
+  otherRefunds: z.array(intentId).default([]),
 }) satisfies z.ZodType<PaymentIntent>;
 
 /** The domain's whole state of an intent as JSON text; equal states give equal bytes when both are folds of the same events. */

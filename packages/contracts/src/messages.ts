@@ -128,7 +128,7 @@ const eventData = {
   refund_released: z.object({ refundIntentId: intentId }),
   confirmation_lost: z.object({ hash: transactionHash }),
   confirmation_restored: z.object({ landing }),
-  extra_payment_observed: z.object({ landing }),
+  extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
 

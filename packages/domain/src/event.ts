@@ -77,7 +77,8 @@ export interface EventData {
   refund_released: { readonly refundIntentId: IntentId };
   confirmation_lost: { readonly hash: TransactionHash };
   confirmation_restored: { readonly landing: Landing };
-  extra_payment_observed: { readonly landing: Landing };
+  /** `refundIntentId`: on an original, the late refund whose payment it was, beside the refund that is linked. */
+  extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
 }
 

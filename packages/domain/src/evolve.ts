@@ -1,4 +1,4 @@
-import type { TransactionHash } from './ids.ts';
+import type { IntentId, TransactionHash } from './ids.ts';
 import type { IntentEvent, Landing } from './event.ts';
 import type { PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './intent.ts';
 import { transferKey } from './landing.ts';
@@ -66,6 +66,7 @@ const born = (state: PaymentIntent | undefined, event: Extract<IntentEvent, { ty
     submissions: [],
     settlement: null,
     transfers: [],
+    otherRefunds: [],
   };
 };
 
@@ -144,9 +145,11 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       return { status: 'created', retryRequired: true, txSignature: null, submissions, build: null, simulated: state.simulated || simulated };
     }
     case 'refund_linked':
-      return { refundedBy: event.data.refundIntentId };
-    case 'refund_released':
-      return { refundedBy: null };
+      return { refundedBy: event.data.refundIntentId, otherRefunds: without(state.otherRefunds, event.data.refundIntentId) };
+    case 'refund_released': {
+      const { refundIntentId } = event.data;
+      return { refundedBy: state.refundedBy === refundIntentId ? null : state.refundedBy, otherRefunds: without(state.otherRefunds, refundIntentId) };
+    }
     case 'confirmation_lost': {
       const { settlement } = state;
       return settlement === null ? {} : { settlement: { ...settlement, lost: true }, transfers: uncounted(state, settlement) };
@@ -155,7 +158,11 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       const { landing } = event.data;
       return { ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false), txSignature: landing.hash, fulfiller: landing.transfer.from };
     }
-    case 'extra_payment_observed':
+    case 'extra_payment_observed': {
+      const { landing, refundIntentId } = event.data;
+      const otherRefunds = refundIntentId === undefined ? state.otherRefunds : [...without(state.otherRefunds, refundIntentId), refundIntentId];
+      return { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }), otherRefunds };
+    }
     case 'mismatched_payment_observed': {
       const { landing } = event.data;
       return { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
@@ -164,6 +171,8 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       return event satisfies never;
   }
 };
+
+const without = (ids: readonly IntentId[], id: IntentId): readonly IntentId[] => ids.filter((other) => other !== id);
 
 /** The submissions with this one changed; the same array when it is none of ours. */
 const marked = (state: PaymentIntent, hash: TransactionHash, change: Partial<Submission>): readonly Submission[] => {

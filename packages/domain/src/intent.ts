@@ -142,4 +142,6 @@ export interface PaymentIntent {
   readonly settlement: Settlement | null;
   /** `hash:index` of every transfer ever counted for this intent, whatever it was judged to be. */
   readonly transfers: readonly string[];
+  /** Refunds that were paid late, while another was linked: `refundedBy` falls back on them. Oldest first. */
+  readonly otherRefunds: readonly IntentId[];
 }

@@ -6,7 +6,6 @@ import type { IntentStatus, PaymentIntent } from './intent.ts';
 import { accept, refuse, refuseState } from './answering.ts';
 import { BrokenRuleError } from './broken-rule.ts';
 import type { Draft } from './draft.ts';
-import { transferKey } from './landing.ts';
 import { liveSubmission } from './submission.ts';
 
 /** `refund`: a new intent, the other way round, linked with its original in both directions. */
@@ -43,17 +42,24 @@ export const refund = (original: PaymentIntent, command: Extract<Command, { type
 
 const ENDED_UNPAID: ReadonlySet<IntentStatus> = new Set(['expired', 'cancelled', 'failed']);
 
-/** Once a refund has ended unpaid and can no longer land, its original may be refunded anew. Looked at after each decision. */
+/**
+ * Once a refund has ended unpaid and can no longer land, its original may be refunded anew, unless an earlier refund was
+ * paid late meanwhile: then that is the refund. Looked at after each decision.
+ */
 export const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
   const ended = draft.intent(intentId);
   if (ended === undefined || ended.refundOf === null || !ENDED_UNPAID.has(ended.status) || liveSubmission(ended) !== undefined) return;
   const original = present(ended.refundOf, draft);
-  if (original.refundedBy === ended.id) draft.append(original.id, 'refund_released', { refundIntentId: ended.id });
+  if (original.refundedBy !== ended.id && !original.otherRefunds.includes(ended.id)) return;
+  const released = draft.append(original.id, 'refund_released', { refundIntentId: ended.id });
+  const paid = released.otherRefunds.at(-1);
+  if (released.refundedBy === null && paid !== undefined) draft.append(original.id, 'refund_linked', { refundIntentId: paid });
 };
 
 /**
  * A refund that had ended was paid after all. Had its original been given free, it is linked again, and a successor for
- * which nothing is under way is cancelled, so that nobody pays twice; else the original was refunded twice, and says so.
+ * which nothing is under way is cancelled, so that nobody pays twice; else the original may be refunded twice, says so, and
+ * remembers the one that was paid.
  */
 export const linkLateRefund = (paid: PaymentIntent, landing: Landing, draft: Draft): void => {
   if (paid.refundOf === null) return;
@@ -62,7 +68,7 @@ export const linkLateRefund = (paid: PaymentIntent, landing: Landing, draft: Dra
   if (original.refundedBy !== null) {
     const successor = present(original.refundedBy, draft);
     if (successor.status !== 'created' || liveSubmission(successor) !== undefined) {
-      if (!original.transfers.includes(transferKey(landing))) draft.append(original.id, 'extra_payment_observed', { landing });
+      if (!original.otherRefunds.includes(paid.id)) draft.append(original.id, 'extra_payment_observed', { landing, refundIntentId: paid.id });
       return;
     }
     draft.append(successor.id, 'intent.cancelled', { cause: 'superseded' });

@@ -3,7 +3,7 @@ import type { IntentId, TransactionHash } from '@pf/domain';
 import type { Told } from '../../testing/src/given.ts';
 import { given } from '../../testing/src/given.ts';
 import {
-  cancelled, confirmed, created, dropped, expired, extraPayment, failed, finalized, lost, mismatchedPayment, of, pending, prepared, refundConfirmed, refundCreated, refundLinked, refundReleased,
+  cancelled, confirmed, created, dropped, expired, failed, finalized, lateRefundPaid, lost, mismatchedPayment, of, pending, prepared, refundConfirmed, refundCreated, refundLinked, refundReleased,
   simulated,
 } from '../../testing/src/happened.ts';
 import { about, gateway, owner, watcher } from '../../testing/src/inputs.ts';
@@ -134,7 +134,7 @@ describe('a released refund that lands late is confirmed, always', () => {
   });
 
   it('and its successor too was submitted: the original says that it was refunded twice', () => {
-    const twice = extraPayment(REFUNDING, refundTransfer(REFUND));
+    const twice = lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND));
     for (const submitted of [
       [preparedRefund(SUCCESSOR, REFUNDING_AGAIN)],
       [preparedRefund(SUCCESSOR, REFUNDING_AGAIN), pendingRefund(SUCCESSOR, REFUNDING_AGAIN)],
@@ -150,8 +150,48 @@ describe('a released refund that lands late is confirmed, always', () => {
     }
   });
 
+  describe('and is the refund, where its successor, on which something was submitted, is never paid', () => {
+    const paidBeside = [refundConfirmed(REFUND, REFUNDING, 'expired'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND))];
+    const both = [...released, ...refunded(SUCCESSOR), preparedRefund(SUCCESSOR, REFUNDING_AGAIN), ...paidBeside];
+
+    it('because that reverts', () => {
+      given(...both)
+        .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
+        .then(pendingRefund(SUCCESSOR, REFUNDING_AGAIN), of(SUCCESSOR, failed(REFUNDING_AGAIN)), refundReleased(SUCCESSOR), refundLinked(REFUND))
+        .showing({ refundedBy: REFUND })
+        .when(gateway.refund('pi_4third' as IntentId))
+        .thenRefused('intent.already_refunded')
+        .answering({ details: { refund_intent_id: REFUND } });
+    });
+
+    it('because that expires and is dropped', () => {
+      given(...both, of(SUCCESSOR, expired(true)))
+        .when(about(SUCCESSOR, watcher.dropped(REFUNDING_AGAIN)))
+        .then(of(SUCCESSOR, dropped(REFUNDING_AGAIN)), refundReleased(SUCCESSOR), refundLinked(REFUND))
+        .showing({ refundedBy: REFUND });
+    });
+
+    it('but not once its own payment was undone and proven dead', () => {
+      given(...both, of(REFUND, lost(REFUNDING)))
+        .when(about(REFUND, watcher.dropped(REFUNDING)))
+        .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND))
+        .showing({ refundedBy: SUCCESSOR })
+        .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
+        .then(pendingRefund(SUCCESSOR, REFUNDING_AGAIN), of(SUCCESSOR, failed(REFUNDING_AGAIN)), refundReleased(SUCCESSOR))
+        .showing({ refundedBy: null });
+    });
+
+    it('and again, should it land after that', () => {
+      given(...both, of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING)), refundReleased(REFUND))
+        .when(late)
+        .then(refundConfirmed(REFUND, REFUNDING, 'failed'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)))
+        .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
+        .showing({ refundedBy: REFUND });
+    });
+  });
+
   it('and the money of a late one that is undone and comes again is not counted twice against the original', () => {
-    const paidTwice = [refundConfirmed(REFUND, REFUNDING, 'expired'), extraPayment(REFUNDING, refundTransfer(REFUND)), of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING))];
+    const paidTwice = [refundConfirmed(REFUND, REFUNDING, 'expired'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)), of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING))];
     given(...released, ...refunded(SUCCESSOR), pendingRefund(SUCCESSOR, REFUNDING_AGAIN), refundConfirmed(SUCCESSOR, REFUNDING_AGAIN), ...paidTwice)
       .when(late)
       .then(refundConfirmed(REFUND, REFUNDING, 'failed'));

@@ -52,6 +52,11 @@ export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = 
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change) },
 });
+/** On an original: a refund of it was paid late, beside the one that is linked. */
+export const lateRefundPaid = (refundIntentId: IntentId, hash: TransactionHash, change: Partial<Transfer> = {}): Told => ({
+  type: 'extra_payment_observed',
+  data: { landing: landing(hash, change), refundIntentId },
+});
 export const mismatchedPayment = (hash: TransactionHash, change: Partial<Transfer>, ...differs: readonly PaymentTerm[]): Told => ({
   type: 'mismatched_payment_observed',
   data: { landing: landing(hash, change), differs },
