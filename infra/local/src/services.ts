@@ -3,6 +3,7 @@ import type { BackingAddresses } from './backing.ts';
 import { CHAINS } from './chains.ts';
 import { type Ground, superviseOn } from './ground.ts';
 import type { Part } from './part.ts';
+import { screeningVariables } from './sanctioned.ts';
 import { type PortName, PORTS, type Settings } from './settings.ts';
 
 /** Partitions of every topic here; 24 in production. */
@@ -33,6 +34,7 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     RPC_SOLANA_DEVNET: '',
     RPC_TEMPO: '',
     RPC_TEMPO_MODERATO: '',
+    ...screeningVariables(settings),
     // A developer's webhook receiver is on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
     NODE_ENV: 'production',

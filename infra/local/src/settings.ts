@@ -18,6 +18,7 @@ export const PORTS = {
   // Solana's clients look for the WebSocket one port further.
   solanaWebSocket: { variable: 'SOLANA_PORT', usual: 4023 },
   tempo: { variable: 'TEMPO_PORT', usual: 4024 },
+  sanctions: { variable: 'SANCTIONS_PORT', usual: 4030 },
 } as const;
 
 export type PortName = keyof typeof PORTS;

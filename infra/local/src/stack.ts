@@ -32,6 +32,10 @@ const stack = z.object({
   pids: z.record(z.string(), z.number()),
   /** By name: chains.ts. One of an older version may have fewer. */
   chains: z.record(z.string(), chain),
+  /** By the chains' names; the first is on the list, the second known to the provider. */
+  sanctionedAddresses: z.record(z.string(), z.array(z.string())).optional(),
+  /** What the gateway screens with. */
+  sanctions: z.object({ listFile: z.string(), providerUrl: z.string(), apiKey: z.string() }).optional(),
 });
 /** `stack.json`: where everything is, for scripts. */
 export type Stack = z.infer<typeof stack>;

@@ -3,6 +3,8 @@ import { startGuard } from './guard.ts';
 import { identify, takeOwnership } from './owner.ts';
 import { portsNeeded, requireFreePorts } from './ports.ts';
 import { prepareData } from './preparation.ts';
+import { startSanctions } from './parts/sanctions.ts';
+import { sanctionedAddresses, sanctionsOf } from './sanctioned.ts';
 import { secretsKeyOf } from './secrets-key.ts';
 import { startServices } from './services.ts';
 import type { Settings } from './settings.ts';
@@ -70,17 +72,22 @@ export async function supervise({ settings, environment, terminal, withServices,
     // The API keys live here only, so the file stays; but nothing of the last run is true any more.
     if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, pids: {} });
 
-    const running = await startBacking({ settings, environment, terminal, guard, changed, started: joins(backing) });
+    const ground = { settings, environment, terminal, guard, changed, started: joins(backing) };
+    const screening = withServices ? startSanctions(ground) : Promise.resolve();
+    // Told below, when the backing parts have come to their end too.
+    screening.catch(() => undefined);
+    const running = await startBacking(ground);
     stopClocks = running.stopClocks;
     stack = { ...former, ...running.addresses, baseUrl: undefined };
     if (withServices) {
+      await screening;
       await Promise.race([compiled, ended]);
       stillWanted();
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
       const account = stackAccount.safeParse(former);
       const { database, kafka } = running.addresses;
       const prepared = await prepareData({ database, kafka, secretsKey, former: account.data ?? null }, environment, aborted.signal);
-      stack = { ...stack, ...prepared };
+      stack = { ...stack, ...prepared, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
       await startServices({ settings, environment, terminal, guard, changed, started: joins(services) }, running.addresses, secretsKey);
       stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1` };
     }
