@@ -34,7 +34,7 @@ const commands = {
   reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
   test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
-  demo: { backing: false, compiled: 'before', args: [...sources, path.join('infra', 'local', 'src', 'demo.ts')] },
+  demo: { backing: false, compiled: 'before', args: [...sources, path.join('infra', 'local', 'src', 'demo', 'main.ts')] },
   pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
   run: { backing: false, compiled: 'before', args: sources },
 };

@@ -7,7 +7,8 @@ const chain = z.object({
   caip2: z.string(),
   rpcUrl: z.string(),
   tokens: z.record(z.string(), z.string()),
-  wallets: z.array(wallet).min(4),
+  /** None where the nodes are not the stack's own. */
+  wallets: z.array(wallet),
 });
 export type StackChain = z.infer<typeof chain>;
 export type StackWallet = z.infer<typeof wallet>;

@@ -1,0 +1,83 @@
+import { apiClient, chainOf, hasValidSignature, newWallet, pf, readStack, stackFile, type Stack, until, walletOn, webhookReceiver, type WebhookReceiver } from '@pf/testing';
+import { CHAINS } from '../chains.ts';
+import { drops, failures } from './mishaps/index.ts';
+import { type DemoChain, type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
+import { bold, dim, money, say, timeline } from './output.ts';
+import { AMOUNT, type Intent, type Scene } from './scene.ts';
+import { fail, LAST_EVENT, pay, payAfterDrop } from './stories.ts';
+
+const TITLES: Readonly<Record<Scenario, string>> = {
+  pay: `Paying ${AMOUNT} USDC on`,
+  drop: `Paying ${AMOUNT} USDC at the second attempt on`,
+  fail: `Failing to pay ${AMOUNT} USDC on`,
+};
+
+/** What has been changed outside and is to be put back, also after Ctrl-C. */
+const undoing = new Set<() => Promise<void>>();
+async function undo(): Promise<void> {
+  for (const one of [...undoing].reverse()) {
+    undoing.delete(one);
+    await one();
+  }
+}
+
+async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver: WebhookReceiver): Promise<void> {
+  const chain = chainOf(stack, name);
+  const [payer] = chain.wallets;
+  const usdc = chain.tokens['USDC'];
+  if (!payer || usdc === undefined) throw new Error(`${stackFile()} lists no wallets for ${name}: the demo pays on the stack's own chains only`);
+  say(`\n${bold(`${TITLES[scenario]} ${CHAINS[name].label}`)} ${dim(chain.caip2)}`);
+  const mishap = scenario === 'drop' ? drops[name](chain, payer) : scenario === 'fail' ? await failures[name](chain, payer) : null;
+  if (mishap) undoing.add(() => mishap.undo());
+  const scene: Scene = { chain, api: apiClient(stack.baseUrl, stack.apiKeys.test), payer: mishap?.payer ?? payer, requestor: newWallet(chain), time: timeline() };
+  const balances = async (): Promise<string> => {
+    const [payers, requestors] = await Promise.all([scene.payer, scene.requestor].map((wallet) => walletOn(chain, wallet).tokenBalance(usdc)));
+    return `payer ${money(payers ?? 0n)}   requestor ${money(requestors ?? 0n)}`;
+  };
+
+  say(`  requestor ${scene.requestor.address}\n  fulfiller ${scene.payer.address}\n  balances  ${await balances()}\n`);
+  const intent = mishap === null ? await pay(scene) : scenario === 'drop' ? await payAfterDrop(scene, mishap) : await fail(scene, mishap);
+  await undo();
+  say(`\n  balances  ${await balances()}`);
+  await showWebhooks(receiver, intent, LAST_EVENT[scenario], stack.webhookSecret);
+}
+
+async function showWebhooks({ received }: WebhookReceiver, { id }: Intent, last: string, secret: string): Promise<void> {
+  const ours = () => received.filter(({ body }) => body.data.intent.id === id);
+  await until(`the webhook ${last}`, () => ours().some(({ body }) => body.type === last), 20_000);
+  say('  webhooks');
+  for (const webhook of ours()) {
+    say(`    ${webhook.body.type.padEnd(22)} ${webhook.body.eventId}  signature ${hasValidSignature(webhook, secret) ? 'valid' : 'INVALID'}`);
+  }
+}
+
+/** @throws Error when a payment goes otherwise than told, or `interrupted` does */
+async function demo({ chains, scenario }: Options, interrupted: Promise<never>): Promise<void> {
+  const stack = readStack();
+  const receiver = await webhookReceiver();
+  // Delivery URLs are set on the command line: until there is a page for it, that is the dashboard.
+  await pf('webhooks', 'add', receiver.url);
+  try {
+    for (const name of chains) await Promise.race([tell(stack, name, scenario, receiver), interrupted]);
+    say();
+  } finally {
+    await undo();
+    await pf('webhooks', 'remove', receiver.url);
+    await receiver.close();
+  }
+}
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+const interrupted = new Promise<never>((_, reject) => process.once('SIGINT', () => reject(new Error('interrupted'))));
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === null) say(USAGE);
+  else await demo(options, interrupted);
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  console.error(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `\nThe demo stopped: ${error.message}`);
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}
+// An interrupted payment goes on being waited for.
+process.exit();

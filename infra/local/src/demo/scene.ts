@@ -1,0 +1,82 @@
+import type { ApiAnswer, ApiClient, BuildBody, IntentBody, StackChain, StackWallet, SubmitBody } from '@pf/testing';
+import { until } from '@pf/testing';
+import { say, type Timeline } from './output.ts';
+
+export const AMOUNT = '1.25';
+export type Intent = IntentBody['intent'];
+
+/** One payment on one chain: who pays whom, over which API. */
+export interface Scene {
+  readonly chain: StackChain;
+  readonly api: ApiClient;
+  readonly payer: StackWallet;
+  /** Nothing was ever paid to it: on Solana it has no account for the token yet. */
+  readonly requestor: StackWallet;
+  readonly time: Timeline;
+}
+
+function succeeded<Body>(answer: ApiAnswer<Body>, what: string): Body {
+  if (answer.status < 300) return answer.body;
+  const { code, message, details } = answer.body.error ?? { code: '', message: 'no message', details: null };
+  throw new Error(`${what} answered ${answer.status} ${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`);
+}
+
+export async function create({ api, chain, requestor, time }: Scene): Promise<Intent> {
+  const { intent } = succeeded(await api.create({ chain: chain.caip2, token: 'USDC', amount: AMOUNT, requestor: requestor.address, metadata: { order: 'demo' } }), 'POST /intents');
+  time.step('POST /intents', `${intent.id} ${intent.state}`);
+  return intent;
+}
+
+/** What a payer's app does once it has heard of the intent. */
+export async function detect({ api, time }: Scene, { id }: Intent): Promise<void> {
+  time.step('POST /intents/{id}/detected', succeeded(await api.detected(id), 'detected').intent.state);
+  time.step('GET  /intents/{id}', succeeded(await api.get(id), 'GET').intent.state);
+}
+
+/** Each chain names its fee in a field of its own; the others are null. */
+function fee({ estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports }: BuildBody['transaction']): string {
+  if (estimatedFeeEth !== null) return `fee about ${estimatedFeeEth} ETH`;
+  if (estimatedFeeUsdc !== null) return `fee about ${estimatedFeeUsdc} USDC`;
+  return `fee about ${estimatedFeeLamports} lamports${ataRentLamports ? `, and ${ataRentLamports} for the requestor's new token account` : ''}`;
+}
+
+/** @returns the unsigned transaction, base64 */
+export async function build({ api, payer, time }: Scene, { id }: Intent): Promise<string> {
+  const { transaction } = succeeded(await api.build(id, payer.address), 'build');
+  time.step('POST /intents/{id}/build', `${transaction.format}, ${fee(transaction)}`);
+  return transaction.blob;
+}
+
+/** A submission the service took, and when, in the scene's time. */
+export interface Submitted extends Pick<SubmitBody, 'txSignature'> {
+  readonly at: number;
+}
+
+export async function submit({ api, payer, time }: Scene, { id }: Intent, signing: Promise<string>): Promise<Submitted> {
+  const signed = await signing;
+  time.step('the wallet signs', `${Buffer.from(signed, 'base64').length} bytes`);
+  const { intent, txSignature } = succeeded(await api.submit(id, signed, payer.address), 'submit');
+  const at = time.elapsed();
+  time.step('POST /intents/{id}/submit', `${intent.state} ${txSignature}`);
+  return { txSignature, at };
+}
+
+/** Polls as a simple client would. @throws when the intent has ended otherwise */
+export async function reach({ api }: Scene, { id }: Intent, what: string, good: (intent: Intent) => boolean): Promise<Intent> {
+  const last = await until(`intent ${id} to be ${what}`, async () => {
+    const { intent } = succeeded(await api.get(id), 'GET');
+    return (good(intent) || ['failed', 'expired', 'cancelled'].includes(intent.state)) && intent;
+  }, 90_000);
+  if (!good(last)) throw new Error(`the intent is ${last.state}, not ${what}`);
+  return last;
+}
+
+/** The end of every payment that succeeds. */
+export async function settle(scene: Scene, intent: Intent, { at }: Submitted): Promise<void> {
+  await reach(scene, intent, 'confirmed', ({ state }) => state === 'confirmed' || state === 'finalized');
+  scene.time.step('confirmed on chain', `${Math.round(scene.time.elapsed() - at)} ms after submit`);
+  await reach(scene, intent, 'finalized', ({ state }) => state === 'finalized');
+  scene.time.step('finalized', '');
+}
+
+export const note = (text: string): void => say(`${' '.repeat(18)}${text}`);
