@@ -21,6 +21,7 @@ import { submitIntent } from './intents/submit.ts';
 import { updateIntent } from './intents/update.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { RedisLink } from './redis-link.ts';
+import { reference } from './reference/reference.ts';
 import { requestLog } from './request-log.ts';
 import { listDeliveries } from './webhooks/list.ts';
 import { retryDelivery } from './webhooks/retry.ts';
@@ -75,6 +76,7 @@ export function createApp(parts: AppParts): Express {
     for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, keys, limiter));
     route.all(methodNotAllowed(atPath));
   }
+  app.use('/v1', reference());
   app.use(() => {
     throw new ApiError('route.not_found');
   });

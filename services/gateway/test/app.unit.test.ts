@@ -1,64 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Database } from '@pf/database';
-import type { Publisher } from '@pf/event-log';
-import { createLogger } from '@pf/runtime';
-import type { Screening } from '@pf/screening';
-import { ApiKeys } from '../src/api-keys.ts';
-import { createApp } from '../src/app.ts';
-import { Commands } from '../src/commands.ts';
-import { Feeds } from '../src/events/feeds.ts';
-import { Limiter } from '../src/limits/limiter.ts';
-import { RateLimits } from '../src/limits/rate-limits.ts';
-import { SharedBuckets } from '../src/limits/shared-buckets.ts';
-import { Outcomes } from '../src/outcomes.ts';
-import { RedisLink } from '../src/redis-link.ts';
-import { ReplyChannel } from '../src/reply-channel.ts';
-
-/** What must not be asked: every use of it fails the test. */
-const forbidden = <T extends object>(name: string): T =>
-  new Proxy({} as T, {
-    get: () => {
-      throw new Error(`${name} must not be asked`);
-    },
-  });
+import { type BareApp, startBareApp } from './bare-app.ts';
 
 describe('requests that need nothing but the gateway', () => {
-  const log = createLogger('test', 'silent');
-  const database = forbidden<Database>('the database');
-  const outcomes = new Outcomes(database, log);
-  const replies = new ReplyChannel('redis://127.0.0.1:1', 'test', { replied: () => undefined, lost: () => undefined }, log);
-  const redis = new RedisLink('redis://127.0.0.1:1', log);
-  let ready = true;
-  let server: Server;
+  let app: BareApp;
   let url: string;
-
   beforeAll(async () => {
-    const app = createApp({
-      adapters: new Map(),
-      commands: new Commands(forbidden<Publisher>('the log'), replies, outcomes),
-      database,
-      feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
-      health: { live: () => true, ready: { log: () => Promise.resolve(ready) } },
-      keys: new ApiKeys(database),
-      limiter: new Limiter(new RateLimits(new SharedBuckets(redis, ''))),
-      log,
-      partitions: 6,
-      redis,
-      screening: forbidden<Screening>('the screening'),
-    });
-    server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    app = await startBareApp();
+    ({ url } = app);
   });
-  afterAll(async () => {
-    replies.close();
-    redis.close();
-    server.close();
-    await once(server, 'close');
-  });
+  afterAll(() => app.close());
 
   const cases: readonly [name: string, method: string, path: string, headers: Record<string, string>, status: number, code: string][] = [
     ['an unknown path', 'GET', '/v1/nowhere', {}, 404, 'route.not_found'],
@@ -136,7 +86,7 @@ describe('requests that need nothing but the gateway', () => {
   it('is alive, and ready while its parts are', async () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    ready = false;
+    app.setReady(false);
     const unready = await fetch(`${url}/readyz`);
     expect([unready.status, await unready.json()]).toEqual([503, { status: 'unavailable', checks: { log: 'unavailable' } }]);
   });

@@ -3,6 +3,17 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @example {
+         *       "chain": "eip155:84532",
+         *       "token": "USDC",
+         *       "amount": "12.50",
+         *       "requestor": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+         *       "metadata": {
+         *         "order": "1042"
+         *       }
+         *     }
+         */
         readonly CreateIntentRequest: {
             /** @description CAIP-2, for example `eip155:8453`. With a test key the live id means its testnet. */
             readonly chain: string;
@@ -32,6 +43,15 @@ export interface components {
                 readonly [key: string]: string;
             } | null;
         };
+        /**
+         * @example {
+         *       "updatedAt": "2026-11-21T12:00:00.000Z",
+         *       "metadata": {
+         *         "table": "7",
+         *         "order": null
+         *       }
+         *     }
+         */
         readonly UpdateIntentRequest: {
             /**
              * Format: date-time
@@ -47,16 +67,32 @@ export interface components {
             /** @description 60 to 604800 seconds. */
             readonly ttlSeconds?: number;
         };
+        /**
+         * @example {
+         *       "fulfiller": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+         *     }
+         */
         readonly BuildIntentRequest: {
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
         };
+        /**
+         * @example {
+         *       "signedTransaction": "AviQg…",
+         *       "fulfiller": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+         *     }
+         */
         readonly SubmitIntentRequest: {
             /** @description Base64 (or `0x` hex on EVM chains) of the signed transaction; or the hash of one that the wallet sent by itself. */
             readonly signedTransaction: string;
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
         };
+        /**
+         * @example {
+         *       "targetState": "confirmed"
+         *     }
+         */
         readonly SimulateIntentRequest: {
             /**
              * @description The state to walk to, with every event on the way.
@@ -64,6 +100,39 @@ export interface components {
              */
             readonly targetState: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
         };
+        /**
+         * @example {
+         *       "id": "pi_5mUj8xNgYq3vWJ2hTfKd7",
+         *       "idempotencyKey": "order-1042",
+         *       "chain": "eip155:84532",
+         *       "token": "USDC",
+         *       "tokenAddress": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+         *       "amount": "12.50",
+         *       "amountBaseUnits": "12500000",
+         *       "requestor": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+         *       "fulfiller": null,
+         *       "direction": "request",
+         *       "state": "created",
+         *       "retryRequired": false,
+         *       "pendingAtExpiry": false,
+         *       "reference": "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e",
+         *       "txSignature": null,
+         *       "detectedAt": null,
+         *       "ataRentLamports": null,
+         *       "ttlSeconds": 86400,
+         *       "expiresAt": "2026-11-22T12:00:00.000Z",
+         *       "createdAt": "2026-11-21T12:00:00.000Z",
+         *       "updatedAt": "2026-11-21T12:00:00.000Z",
+         *       "confirmedAt": null,
+         *       "finalizedAt": null,
+         *       "metadata": {
+         *         "order": "1042"
+         *       },
+         *       "refundedBy": null,
+         *       "refundOf": null,
+         *       "livemode": false
+         *     }
+         */
         readonly PaymentIntent: {
             /** @description Unique identifier, prefixed `pi_`: at most 22 characters after it, short enough for sound and QR. */
             readonly id: string;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
 import { nameComponents } from './components.ts';
+import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
 import { errorsOf, type Operation, type Success, TAGS } from '../operation.ts';
 
@@ -47,11 +48,13 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** Adds the texts of the fields to the components that have some. */
+/** Adds the texts of the fields, and examples, to the components that have some. */
 function describeFields({ components }: OpenApiDocument): void {
   for (const [name, texts] of Object.entries(FIELDS)) {
     const schema = components?.schemas?.[name];
     if (typeof schema !== 'object' || !('properties' in schema)) continue;
+    const example = EXAMPLES[name];
+    if (example !== undefined) schema.examples = [example];
     for (const [field, property] of Object.entries(schema.properties ?? {})) {
       const description = texts[field];
       if (description !== undefined && typeof property === 'object') Object.assign(property, { description });

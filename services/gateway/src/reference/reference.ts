@@ -1,0 +1,35 @@
+import path from 'node:path';
+import { createRequire } from 'node:module';
+import { OPERATIONS } from '@pf/contracts';
+import { openApiDocument } from '@pf/contracts/openapi';
+import type express from 'express';
+import { Router } from 'express';
+import { page, SCRIPT, STYLE } from './page.ts';
+
+/** Where Swagger UI's own files lie. */
+const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const SERVED = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+/** The files change with the deployment, under the same names. */
+const CACHE = 'public, max-age=3600';
+
+/** Everything that the page loads comes from here; requests are tried against this same origin. */
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The API described by itself, for anybody: /openapi.json, and /docs to browse it and try requests. */
+export function reference(): Router {
+  const router = Router({ strict: true });
+  // Made when it is first asked for, once.
+  let document: string | undefined;
+  router.get('/openapi.json', (_request, response) => {
+    document ??= JSON.stringify(openApiDocument(Object.values(OPERATIONS), '/v1'));
+    // Generators and other pages may read it from anywhere.
+    response.set({ 'Cache-Control': CACHE, 'Access-Control-Allow-Origin': '*' }).type('json').send(document);
+  });
+  const asText = (type: string, text: string) => (_request: unknown, response: express.Response) =>
+    void response.set({ 'Cache-Control': CACHE, 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff' }).type(type).send(text);
+  router.get('/docs', asText('html', page));
+  router.get('/docs/page.js', asText('js', SCRIPT));
+  router.get('/docs/page.css', asText('css', STYLE));
+  for (const file of SERVED) router.get(`/docs/${file}`, (_request, response) => void response.sendFile(file, { root: ASSETS, maxAge: '1h' }));
+  return router;
+}
