@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { keysCommand } from './commands/keys.ts';
+import { sanctionsCommand } from './commands/sanctions.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import type { Surroundings } from './session.ts';
 
@@ -42,7 +43,7 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
     .option('--json', 'answer with one JSON document and nothing else')
     .addHelpText('after', '\nExamples:\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
-  for (const noun of [accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal)]) program.addCommand(noun);
+  for (const noun of [accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), sanctionsCommand(terminal)]) program.addCommand(noun);
   // Settings are not inherited by commands that were made apart.
   for (const command of withChildren(program)) {
     command

@@ -26,6 +26,11 @@ export interface Surroundings {
   readonly write: (text: string) => void;
 }
 
+/** For commands that need no database. */
+export function withoutDatabase(command: Command, { environment, write }: Surroundings): Pick<Session, 'output' | 'stack'> {
+  return { output: createOutput(options.parse(command.optsWithGlobals()).json, write), stack: findStack(environment) };
+}
+
 /** Opens the database, runs a command's work, closes it again. */
 export async function withSession(command: Command, { environment, write }: Surroundings, work: (session: Session) => Promise<void>): Promise<void> {
   const { account, mode, json } = options.parse(command.optsWithGlobals());

@@ -6,7 +6,11 @@ import { CliError } from './cli-error.ts';
 
 /** Paths are taken from the repository's root, as the local stack does. */
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-const stackFile = z.looseObject({ database: variables.databaseUrl, accountId: z.string().exactOptional() });
+const stackFile = z.looseObject({
+  database: variables.databaseUrl,
+  accountId: z.string().exactOptional(),
+  sanctions: z.object({ listFile: z.string(), providerUrl: z.url(), apiKey: z.string() }).exactOptional(),
+});
 /** Beside stack.json: what SECRETS_KEY holds elsewhere. */
 const SECRETS_KEY_FILE = 'secrets-key';
 
@@ -17,12 +21,16 @@ export interface StackAccess {
   secretsKey(): Promise<Buffer>;
   /** The account that the local stack was seeded with. */
   seededAccount(): Promise<string>;
+  /** The list that gateways screen with. */
+  sanctionsListFile(): Promise<string>;
+  /** The local stack's stand-in for a sanctions API. */
+  sanctionsProvider(): Promise<{ readonly url: string; readonly apiKey: string }>;
 }
 
 /** Nothing is read before it is asked for. Every answer throws CliError with the remedy where it cannot be given. */
 export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
   const config = loadConfig(
-    { DATABASE_URL: variables.databaseUrl.optional(), SECRETS_KEY: variables.secretsKey.optional(), PF_DATA: z.string().default('.local') },
+    { DATABASE_URL: variables.databaseUrl.optional(), SECRETS_KEY: variables.secretsKey.optional(), SCREENING_LIST_FILE: z.string().optional(), PF_DATA: z.string().default('.local') },
     environment,
   );
   const data = path.resolve(ROOT, config.PF_DATA);
@@ -58,6 +66,17 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const accountId = (await readStack())?.accountId;
       if (accountId === undefined) throw new CliError('Which account? Name it with --account ID; `pf accounts list` shows all');
       return accountId;
+    },
+    async sanctionsListFile() {
+      if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);
+      const file = (await readStack())?.sanctions?.listFile;
+      if (file === undefined) throw new CliError('Which list? Name its file with --list FILE, or set SCREENING_LIST_FILE as the gateways have it');
+      return file;
+    },
+    async sanctionsProvider() {
+      const sanctions = (await readStack())?.sanctions;
+      if (sanctions === undefined) throw new CliError('No local stack with a sanctions provider is running. Start one: npm start');
+      return { url: sanctions.providerUrl, apiKey: sanctions.apiKey };
     },
   };
 }
