@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../src/client.ts';
-import type { EventLog, EventLogOptions, InputTopic, LogReader, NewRecord, PartitionOwner, Publisher, Topic } from '../src/index.ts';
+import type { InputTopic, NewRecord, Topic } from '../src/index.ts';
 import { Names } from '../src/names.ts';
 import { SILENT } from '../src/options.ts';
 import { OwnedPartition } from '../src/owned-partition.ts';
 import { PartitionWriter } from '../src/partition-writer.ts';
-import { type Hooks, Ledger, LedgerWork } from './ledger.ts';
-import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
+import { PARTITION, PATIENCE_MS, Stage } from './stage.ts';
+import { until } from './stack.ts';
 
-// A busy machine is slow, not wrong.
-jest.setTimeout(30_000);
+jest.setTimeout(PATIENCE_MS);
 
-const PARTITION = 2;
 const event = (id: number): NewRecord => ({ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: id }) });
 
 /** Of a log whose topic of commands is not there, so that no offset of it can be moved. */
@@ -22,83 +20,51 @@ class NoCommands extends Names {
 }
 
 describe('what an owner may rely on', () => {
-  let options: EventLogOptions;
-  let log: EventLog;
-  let reader: LogReader;
-  let publisher: Publisher;
-  let ledger: Ledger;
-  let handled: number[];
-  const closing: (() => Promise<unknown>)[] = [];
-
+  let stage: Stage;
   beforeEach(async () => {
-    options = freshOptions();
-    log = await freshLog(options);
-    reader = await log.reader('test');
-    publisher = await log.publisher();
-    ledger = new Ledger(':memory:');
-    handled = [];
-    closing.push(() => publisher.close(), () => reader.close());
+    stage = await Stage.open();
   });
+  afterEach(() => stage.close());
 
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-    ledger.close();
-  });
-
-  const openWriter = async (names = new Names(options.prefix ?? '')): Promise<PartitionWriter> => {
-    const writer = await PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, PARTITION);
-    closing.push(() => writer.close());
+  const openWriter = async (names = new Names(stage.options.prefix ?? '')): Promise<PartitionWriter> => {
+    const writer = await PartitionWriter.open(createClient(stage.options, 'test', QUICK_RETRY), names, PARTITION);
+    stage.onClose(() => writer.close());
     return writer;
   };
-  const send = (id: number, topic: InputTopic = 'intent.commands'): Promise<void> => publisher.publish(topic, { partition: PARTITION, key: String(id), value: JSON.stringify({ id }) });
-  const valuesOf = async (): Promise<(string | null)[]> => {
-    const batches = await collect(reader.read('intent.events', PARTITION, 0n, await reader.endOffset('intent.events', PARTITION)));
-    return batches.flatMap(({ records }) => records.map(({ value }) => value));
-  };
-  async function start(hooks: Hooks = {}): Promise<PartitionOwner<unknown>> {
-    const work = new LedgerWork(ledger, { published: (_, ids) => handled.push(...ids), ...hooks });
-    const owner = log.partitionOwner(work, (error) => {
-      throw error;
-    });
-    closing.push(() => owner.stop());
-    await owner.start();
-    await until(() => owner.owned().length === PARTITIONS, 'all partitions');
-    return owner;
-  }
   const expiry = (id: number) => async () => ({ append: [event(id)], context: { values: [], ids: [id] } });
 
   it('is where the input stands: it is asked for after the fence, until which the former owner goes on', async () => {
     const former = await openWriter();
     const resumed = Promise.withResolvers<ReadonlyMap<InputTopic, bigint>>();
     const partition = new OwnedPartition(PARTITION, {
-      work: new LedgerWork(ledger),
+      work: stage.work(),
       feed: { pause: () => undefined, resume: (_, next) => resumed.resolve(next) },
-      reader,
+      reader: stage.reader,
       async openWriter() {
         // The last thing that the former owner does.
         await former.commit([event(1)], { topic: 'intent.commands', offset: 1n });
         return openWriter();
       },
-      committed: async () => new Map([['intent.commands', await reader.committed('intent', 'intent.commands', PARTITION)]]),
+      committed: async () => new Map([['intent.commands', await stage.reader.committed('intent', 'intent.commands', PARTITION)]]),
       log: SILENT,
     });
-    closing.push(() => partition.release());
+    stage.onClose(() => partition.release());
     partition.assign(new AbortController().signal);
     expect((await resumed.promise).get('intent.commands')).toBe(1n);
-    expect(ledger.load(PARTITION).count).toBe(1);
+    expect(stage.ledger.load(PARTITION).count).toBe(1);
   });
 
   it('is that events come with their input’s offset or not at all', async () => {
-    const writer = await openWriter(new NoCommands(options.prefix ?? ''));
+    const writer = await openWriter(new NoCommands(stage.options.prefix ?? ''));
     await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n })).rejects.toThrow();
     await openWriter();
-    expect(await valuesOf()).toEqual([]);
+    expect(await stage.read('intent.events')).toEqual([]);
   });
 
   it('is that a command is answered when the projection shows what became of it, and not before', async () => {
     const shown: number[] = [];
-    await start({ published: () => shown.push(ledger.load(PARTITION).count) });
-    await send(1);
+    await stage.start(stage.work({ published: () => shown.push(stage.ledger.load(PARTITION).count) }));
+    await stage.send(1);
     await until(() => shown.length > 0, 'the answer');
     expect(shown[0]).toBe(1);
   });
@@ -106,45 +72,45 @@ describe('what an owner may rely on', () => {
   it('is that it works on one slice of a partition at a time, of whichever topic', async () => {
     // More than a slice of each, there before the owner comes: one fetch brings both.
     const count = 300;
-    await Promise.all(Array.from({ length: count }, (_, id) => Promise.all([send(id), send(count + id, 'chain.observations')])));
+    await Promise.all(Array.from({ length: count }, (_, id) => Promise.all([stage.send(id), stage.send(count + id, {}, 'chain.observations')])));
     let now = 0;
     let most = 0;
-    await start({
+    await stage.start(stage.work({
       at: async (moment) => {
         if (moment === 'decided') most = Math.max(most, ++now);
         // As long as deciding takes that asks somebody.
-        await reader.endOffset('intent.events', PARTITION);
+        await stage.reader.endOffset('intent.events', PARTITION);
         if (moment === 'projected') now--;
       },
       // What was begun is begun anew.
       lost: () => (now = 0),
-    });
-    await until(() => handled.length >= 2 * count || most > 1, 'all inputs');
+    }));
+    await until(() => stage.ledger.load(PARTITION).count >= 2 * count || most > 1, 'all inputs');
     expect(most).toBe(1);
   });
 
   it('is that its own work comes behind the input that had arrived, decided or not', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const owner = await start({
+    const owner = await stage.start(stage.work({
       at: async (moment) => {
         if (moment !== 'decided') return;
         begun.resolve();
         await gate.promise;
       },
-    });
-    await send(1, 'chain.observations');
+    }));
+    await stage.send(1, {}, 'chain.observations');
     await begun.promise;
-    await send(2, 'chain.observations');
-    const done = owner.run(PARTITION, { topic: 'chain.observations', offset: await reader.endOffset('chain.observations', PARTITION) }, expiry(99));
+    await stage.send(2, {}, 'chain.observations');
+    const done = owner.run(PARTITION, { topic: 'chain.observations', offset: await stage.reader.endOffset('chain.observations', PARTITION) }, expiry(99));
     gate.resolve();
     await done;
-    expect(handled).toEqual([1, 2, 99]);
+    expect(stage.handled).toEqual([1, 2, 99]);
   });
 
   it('is that its own work, once begun, is finished before it has stopped', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const owner = await start();
+    const owner = await stage.start();
     const done = owner.run(PARTITION, null, async () => {
       begun.resolve();
       await gate.promise;
@@ -154,11 +120,11 @@ describe('what an owner may rely on', () => {
     let stopped = false;
     const stopping = owner.stop().then(() => (stopped = true));
     // Far more than leaving a group takes.
-    for (let trips = 0; trips < 300 && !stopped; trips++) await reader.endOffset('intent.events', PARTITION);
+    for (let trips = 0; trips < 300 && !stopped; trips++) await stage.reader.endOffset('intent.events', PARTITION);
     expect(stopped).toBe(false);
     gate.resolve();
     await Promise.all([stopping, done]);
-    expect(handled).toEqual([99]);
-    expect(await valuesOf()).toEqual([event(99).value]);
+    expect(stage.handled).toEqual([99]);
+    expect((await stage.events(1)).map(({ id }) => id)).toEqual([99]);
   });
 });
