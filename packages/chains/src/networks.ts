@@ -3,7 +3,8 @@ import type { Network, Token } from './port.ts';
 
 /**
  * The registry: every network the API knows and the tokens it can be paid in there, canonical as they stand (EIP-55 or
- * base58; a test checks them). A network is served only where upstreams are configured for it.
+ * base58; a test checks them). A network is served only where upstreams are configured for it. What is here stays here,
+ * or intents of old would be missing from lists by chain and token.
  */
 
 const token = (symbol: string, address: string): Token => ({ symbol, address: address as TokenAddress, decimals: 6 });

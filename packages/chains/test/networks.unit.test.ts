@@ -14,6 +14,13 @@ describe('the registry of networks', () => {
     }
   });
 
+  it('has no token address twice in one mode: lists find the intents of a chain by its tokens', () => {
+    for (const livemode of [true, false]) {
+      const addresses = networks.filter((network) => network.livemode === livemode).flatMap(({ tokens }) => tokens.map(({ address }) => address));
+      expect(new Set(addresses).size).toBe(addresses.length);
+    }
+  });
+
   it.each([
     ['eip155:8453', true, 'eip155:8453'],
     ['eip155:8453', false, 'eip155:84532'],

@@ -1,6 +1,7 @@
 import type { Position } from '@pf/contracts';
 import { decodeIntent } from '@pf/contracts';
-import type { Address, ChainId, Direction, Instant, IntentStatus, Metadata, PaymentIntent, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import type { Address, Direction, Instant, IntentStatus, Metadata, PaymentIntent, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import { INTENT_STATUSES } from '@pf/domain';
 import type { Database } from './database.ts';
 import type { IntentOwner } from './intents.ts';
 
@@ -8,8 +9,7 @@ import type { IntentOwner } from './intents.ts';
 export interface IntentFilter {
   /** One of these. */
   readonly states?: readonly IntentStatus[];
-  readonly chain?: ChainId;
-  /** One of these. */
+  /** One of these. No two chains of a mode have a token address in common, so all tokens of a chain are its whole list. */
   readonly tokens?: readonly TokenAddress[];
   readonly direction?: Direction;
   readonly requestor?: Address;
@@ -36,32 +36,26 @@ export async function listIntents({ sql }: Database, owner: IntentOwner, filter:
   return rows.map(({ state }) => decodeIntent(state));
 }
 
-/** Every intent has one of these: an account's whole list is two runs of an index, merged. */
 const DIRECTIONS: readonly Direction[] = ['request', 'send'];
 const ORDER = 'ORDER BY created_at DESC, id DESC';
 
-/** The columns that are filtered by, each with the values it may have and an index of its own in the list's order. */
-function choicesOf(filter: IntentFilter): readonly (readonly [column: string, values: readonly string[]])[] {
-  const choices: [string, readonly string[]][] = [];
-  const choose = (column: string, values: readonly string[] | undefined): void => {
-    if (values !== undefined) choices.push([column, [...new Set(values)]]);
-  };
-  const only = (value: string | undefined): readonly string[] | undefined => (value === undefined ? undefined : [value]);
-  choose('status', filter.states);
-  choose('token_address', filter.tokens);
-  choose('chain', only(filter.chain));
-  choose('direction', only(filter.direction));
-  choose('requestor', only(filter.requestor));
-  choose('fulfiller', only(filter.fulfiller));
-  choose('reference', only(filter.reference));
-  choose('tx_signature', only(filter.txSignature));
-  return choices.length > 0 ? choices : [['direction', DIRECTIONS]];
-}
+/** Columns and the values that each may have: their combinations are the runs of an index that make the list. */
+type Choices = readonly (readonly [column: string, values: readonly string[]])[];
 
 /**
- * The statement behind listIntents. There is no index of an account's whole list on purpose: Postgres would take it for a
- * value that most intents have, and read all those in front that do not have it.
+ * What is asked for, completed to the columns of an index in the list's order. An account's whole list, too, is runs of an
+ * index, one for each direction and state: one of the whole would tempt Postgres to take it for a value that most intents
+ * have, and to read all those in front that do not have it.
  */
+function choicesOf({ states, tokens, direction, requestor, fulfiller, reference, txSignature }: IntentFilter): Choices {
+  const asked: [column: string, values: readonly string[]][] = [];
+  for (const [column, value] of Object.entries({ requestor, fulfiller, reference, tx_signature: txSignature })) if (value !== undefined) asked.push([column, [value]]);
+  if (tokens !== undefined) asked.push(['token_address', [...new Set(tokens)]]);
+  if (asked.length > 0 && states === undefined && direction === undefined) return asked;
+  return [...asked, ['direction', direction === undefined ? DIRECTIONS : [direction]], ['status', [...new Set(states ?? INTENT_STATUSES)]]];
+}
+
+/** The statement behind listIntents: its runs, merged as they are read. */
 export function intentsStatement({ accountId, livemode }: IntentOwner, filter: IntentFilter, after: Position | null, limit: number): { readonly text: string; readonly values: unknown[] } {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -74,7 +68,6 @@ export function intentsStatement({ accountId, livemode }: IntentOwner, filter: I
   const few = `LIMIT ${parameter(limit)}`;
 
   if (filter.metadata === undefined) {
-    // One of several values: each has its own run of an index, and the runs are merged as they are read.
     const runs = choices.reduce((before, [column, of]) => of.flatMap((value) => before.map((run) => `${run} AND ${column} = ${parameter(value)}`)), [common.join(' AND ')]);
     const rows = runs.map((run) => `(SELECT created_at, id, state FROM ledger.intents WHERE ${run} ${ORDER} ${few})`);
     return { text: `SELECT * FROM (${rows.join(' UNION ALL ')}) AS runs ${ORDER} ${few}`, values };

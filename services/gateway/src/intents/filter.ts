@@ -25,8 +25,8 @@ export function filterOf(adapters: Adapters, query: Omit<ListIntentsQuery, 'limi
   const hash = (reader: ChainAdapter, text: string) => reader.parseHash(text);
   return {
     ...(state && { states: state }),
-    ...(meant && { chain: meant.chain }),
-    ...(token !== undefined && { tokens: tokensOf(among, token) }),
+    // The list of a chain is that of its tokens.
+    ...(token === undefined ? meant && { tokens: meant.tokens.map(({ address: of }) => of) } : { tokens: tokensOf(among, token) }),
     ...(direction && { direction }),
     ...(requestor !== undefined && { requestor: read('requestor', requestor, address) }),
     ...(fulfiller !== undefined && { fulfiller: read('fulfiller', fulfiller, address) }),
