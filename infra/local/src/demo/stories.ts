@@ -18,7 +18,7 @@ export async function pay(scene: Scene): Promise<Intent> {
 export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent> {
   const intent = await create(scene);
   const blob = await build(scene, intent);
-  await mishap.arm();
+  scene.time.step(...(await mishap.arm()));
   const { txSignature } = await submit(scene, intent, mishap.sign(blob));
   scene.time.step(...(await mishap.strike(txSignature)));
   await reach(scene, intent, 'created again', ({ state, retryRequired }) => state === 'created' && retryRequired === true);
@@ -33,7 +33,7 @@ export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent
 export async function fail(scene: Scene, mishap: Mishap): Promise<Intent> {
   const intent = await create(scene);
   const blob = await build(scene, intent);
-  await mishap.arm();
+  scene.time.step(...(await mishap.arm()));
   const { txSignature, at } = await submit(scene, intent, mishap.sign(blob));
   scene.time.step(...(await mishap.strike(txSignature)));
   await reach(scene, intent, 'failed', ({ state }) => state === 'failed');

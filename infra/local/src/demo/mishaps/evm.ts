@@ -18,7 +18,7 @@ const PURSE = 2_000_000n;
 const TAKEN = 1_900_000n;
 const ETHER = '0xde0b6b3a7640000';
 /** Wei per gas: more than any payment offers, so that it comes first in its block. */
-const FIRST = `0x${(200_000_000_000n).toString(16)}`;
+const FIRST = { maxFeePerGas: `0x${(200_000_000_000n).toString(16)}`, maxPriorityFeePerGas: `0x${(1_000_000_000n).toString(16)}` };
 
 const transaction = z.looseObject({ from: z.string(), nonce: z.string() });
 const traced = z.looseObject({ output: z.string().optional() });
@@ -36,7 +36,10 @@ export function onEvm(chain: StackChain, payer: StackWallet, strike: Mishap['str
   const url = chain.rpcUrl;
   return {
     payer,
-    arm: () => hold(url),
+    async arm() {
+      await hold(url);
+      return ['(no blocks for a moment)', ''];
+    },
     sign: (blob) => walletOn(chain, payer).sign(blob),
     strike,
     async reason(hash) {
@@ -61,7 +64,7 @@ export async function moneyTaken(chain: StackChain): Promise<Mishap> {
   await landed(url, await send(url, payer.address, usdc, token.encodeFunctionData('approve', [taker.address, TAKEN])));
   await rpc(url, 'anvil_stopImpersonatingAccount', [payer.address]);
   return onEvm(chain, payer, async () => {
-    await send(url, taker.address, usdc, token.encodeFunctionData('transferFrom', [payer.address, rich.address, TAKEN]), { maxFeePerGas: FIRST, maxPriorityFeePerGas: FIRST });
+    await send(url, taker.address, usdc, token.encodeFunctionData('transferFrom', [payer.address, rich.address, TAKEN]), FIRST);
     await release(url);
     return ['another takes the money', 'allowed to, with a higher fee: it comes first in the block'];
   });
@@ -73,7 +76,7 @@ export function nonceReplaced(chain: StackChain, payer: StackWallet): Mishap {
   return onEvm(chain, payer, async (hash) => {
     const { nonce } = transaction.parse(await rpc(url, 'eth_getTransactionByHash', [hash]));
     await rpc(url, 'anvil_dropTransaction', [hash]);
-    await send(url, payer.address, payer.address, '0x', { nonce, gas: '0x5208', maxFeePerGas: FIRST, maxPriorityFeePerGas: FIRST });
+    await send(url, payer.address, payer.address, '0x', { nonce, gas: '0x5208', ...FIRST });
     await release(url);
     return ['the wallet cancels it', `it sends another transaction with the same nonce, ${Number(nonce)}`];
   });

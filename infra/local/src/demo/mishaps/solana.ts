@@ -9,7 +9,10 @@ const landed = z.object({ meta: z.object({ err: z.unknown(), logMessages: z.arra
 function onSolana(chain: StackChain, payer: StackWallet, fault: 'local_drop' | 'local_fail', strike: Mishap['strike']): Mishap {
   return {
     payer,
-    arm: async () => void (await rpc(chain.rpcUrl, fault, [{ payer: payer.address }])),
+    async arm() {
+      await rpc(chain.rpcUrl, fault, [{ payer: payer.address }]);
+      return [`(the chain is told: ${fault})`, ''];
+    },
     sign: (blob) => walletOn(chain, payer).sign(blob),
     strike,
     async reason(signature) {
