@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from '@pf/contracts';
 import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+import { holdToContract } from './contract.ts';
 import { type OpenStream, openStream } from './event-stream.ts';
 import type { ReceivedWebhook } from './webhook-receiver.ts';
 
@@ -41,7 +42,7 @@ export interface DeliveryBody {
   readonly delivery: WebhookDelivery;
 }
 
-/** The HTTP API as a plain client sees it: no retries, nothing hidden. */
+/** The HTTP API as a plain client sees it: no retries, nothing hidden. Every answer is held to the contract. */
 export interface ApiClient {
   request<Body = IntentBody>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer<Body>>;
   create(body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
@@ -75,7 +76,9 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as ApiAnswer<Body>['body'] };
+    const answer = { status: response.status, headers: response.headers, body: (await response.json()) as ApiAnswer<Body>['body'] };
+    holdToContract({ method, path, ...answer });
+    return answer;
   }
   return {
     request,

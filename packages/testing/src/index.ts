@@ -1,6 +1,7 @@
 export * from './anvil.ts';
 export * from './api-client.ts';
 export * from './cluster.ts';
+export * from './contract.ts';
 export * from './event-stream.ts';
 export * from './evm-wallet.ts';
 export * from './free-ports.ts';
