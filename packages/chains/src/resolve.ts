@@ -1,4 +1,4 @@
-import type { ChainId } from '@pf/domain';
+import { type ChainId, formatAmount, type PaymentTerms } from '@pf/domain';
 import { getAddress, isAddress } from 'ethers';
 import { networks } from './networks.ts';
 import type { Network, Token } from './port.ts';
@@ -45,4 +45,10 @@ export function resolveToken(network: Network, text: string): Token | null {
   if (listed !== undefined || network.livemode) return listed ?? null;
   const live = counterpart(network, true)?.tokens.find((token) => token.address === address);
   return network.tokens.find((token) => token.symbol === live?.symbol) ?? null;
+}
+
+/** An amount of the token that the terms name, as people say it: `3 USDC`. */
+export function inTokens({ chain, tokenAddress }: Pick<PaymentTerms, 'chain' | 'tokenAddress'>, amount: bigint): string {
+  const token = networkOf(chain).tokens.find(({ address }) => address === tokenAddress);
+  return token === undefined ? `${amount} base units of ${tokenAddress}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
 }

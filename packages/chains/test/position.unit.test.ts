@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { advance, type Checkpoint } from '../src/base/observe/position.ts';
+import { advance, type Checkpoint } from '../src/evm/observe/checkpoints.ts';
 
 describe('the checkpoints of a cursor', () => {
   it('stay few over weeks of blocks, newest first, dense near the head and never far apart below it', () => {

@@ -1,37 +1,24 @@
 import { formatAmount } from '@pf/domain';
-import { Transaction, dataSlice, zeroPadValue } from 'ethers';
-import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount, type FeeHistory } from '../evm/calls.ts';
-import { networkOf } from '../resolve.ts';
+import { Transaction, dataSlice } from 'ethers';
+import { balanceOf, isContract } from '../evm/account.ts';
+import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount } from '../evm/calls.ts';
+import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
+import { reasonOf } from '../evm/refusal.ts';
+import { inTokens } from '../resolve.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { RpcRefusedError } from '../rpc/errors.ts';
 import { refusable, type RpcNode } from '../rpc/node.ts';
 import { encodePayment } from './calldata.ts';
-import { reasonOf } from './refusal.ts';
 
 /** The OP stack's oracle of the fee for putting a transaction's bytes on L1 (`getL1Fee(bytes)`). */
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
 const GET_L1_FEE = '0x49948e0e';
-const BALANCE_OF = '0x70a08231';
-
-/** Code of an EIP-7702 account: the designator of whom it delegates to. It still signs and sends for itself. */
-const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
 
 /** A transfer to a recipient whose balance became zero meanwhile writes a new slot: 17,100 gas more than estimated. */
 const COLD_RECIPIENT_GAS = 20_000n;
 /** The base fee may treble between build and landing: the wallet asks a person in between. What is not needed is not paid. */
 const BASE_FEE_HEADROOM = 3n;
-/** Wei per gas. The least that moves a transaction on a quiet chain, and the most we propose on a busy one. */
-const TIP_MIN = 1_000_000n;
-const TIP_MAX = 500_000_000n;
-const FEE_HISTORY_BLOCKS = 20;
 const ETH_DECIMALS = 18;
-
-/** The median of what recent blocks were tipped, those with transactions counted only, within our bounds. */
-export function proposedTip({ reward }: FeeHistory): bigint {
-  const paid = (reward ?? []).map(([median]) => median ?? 0n).filter((tip) => tip > 0n).sort((a, b) => (a < b ? -1 : 1));
-  const median = paid[Math.floor(paid.length / 2)] ?? TIP_MIN;
-  return median < TIP_MIN ? TIP_MIN : median > TIP_MAX ? TIP_MAX : median;
-}
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
 
@@ -43,15 +30,15 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     getTransactionCount(fulfiller, 'pending'),
     getFeeHistory(FEE_HISTORY_BLOCKS),
     getBalance(fulfiller),
-    refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: `${BALANCE_OF}${zeroPadValue(fulfiller, 32).slice(2)}` })),
+    refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),
   ]);
-  if (code !== '0x' && !DELEGATION.test(code)) {
+  if (isContract(code)) {
     return { kind: 'not_payable', param: 'fulfiller', reason: 'is a contract: what it sends hides the payment in its own calls' };
   }
   if (balance instanceof RpcRefusedError) return rejected(`the token's contract does not tell balances: ${reasonOf(balance)}`);
   const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
-  if (held < terms.amount) return rejected(lacking(terms, held));
+  if (held < terms.amount) return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
   if (gas instanceof RpcRefusedError) return rejected(`the transfer would fail: ${reasonOf(gas)}`);
 
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
@@ -92,10 +79,4 @@ async function getL1Fee(node: RpcNode, from: string, unsigned: string): Promise<
   const data = `${GET_L1_FEE}${word(32)}${word(length)}${body.padEnd(Math.ceil(length / 32) * 64, '0')}`;
   const fee = await node.call(callContract({ from, to: GAS_PRICE_ORACLE, data }));
   return fee === '0x' ? 0n : BigInt(fee);
-}
-
-function lacking(terms: BuildRequest['terms'], held: bigint): string {
-  const token = networkOf(terms.chain).tokens.find(({ address }) => address === terms.tokenAddress);
-  const shown = (amount: bigint): string => (token === undefined ? `${amount} base units` : `${formatAmount(amount, token.decimals)} ${token.symbol}`);
-  return `the payer has ${shown(held)} and needs ${shown(terms.amount)}`;
 }

@@ -1,14 +1,15 @@
 import type { Observation } from '@pf/domain';
 import { getBlock, type Block } from '../evm/calls.ts';
+import { advance, hashesOf, newestOf } from '../evm/observe/checkpoints.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { dueFates, findDropped, readReceipts } from './observe/fates.ts';
 import { Memory } from './observe/memory.ts';
-import { advance, type Checkpoint, type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
+import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
-import { confirm, finalise, hashesOf, isTold, orphan } from './observe/settle.ts';
+import { confirm, finalise, isTold, orphan } from './observe/settle.ts';
 
 /** Between steps: while a submission is live or a landing not reported, and else. */
 const AWAITED_MS = 400;
@@ -163,12 +164,6 @@ interface Found {
 const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next().done === true;
 
 const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
-
-function newestOf({ checkpoints }: Position): Checkpoint {
-  const [newest] = checkpoints;
-  if (newest === undefined) throw new Error('a position has at least one checkpoint');
-  return newest;
-}
 
 /** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
 function idle(position: Position, head: Block): Step {

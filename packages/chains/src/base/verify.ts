@@ -7,7 +7,7 @@ import { refusable, type RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { decodePayment } from './calldata.ts';
 import { whyNotLandable } from './landable.ts';
-import { reasonOf } from './refusal.ts';
+import { reasonOf } from '../evm/refusal.ts';
 import { decodeSigned, signerOf } from './signed-transaction.ts';
 
 /**

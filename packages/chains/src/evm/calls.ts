@@ -5,11 +5,11 @@ import { type RpcCall, type RpcNode, rpcCall } from '../rpc/node.ts';
 
 /** The questions asked of EVM nodes (execution-apis' names), with the schema of each answer. */
 
-const quantity = z
+export const quantity = z
   .string()
   .regex(/^0x[0-9a-f]{1,64}$/i)
   .transform(BigInt);
-const bytes = z.string().regex(/^0x(?:[0-9a-f]{2})*$/i).transform((text) => text.toLowerCase());
+export const bytes = z.string().regex(/^0x(?:[0-9a-f]{2})*$/i).transform((text) => text.toLowerCase());
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/i).transform((text) => text.toLowerCase() as TransactionHash);
 const blockHash = z.string().regex(/^0x[0-9a-f]{64}$/i).transform((text) => text.toLowerCase());
 const address = z.string().regex(/^0x[0-9a-f]{40}$/i).transform((text) => getAddress(text.toLowerCase()) as Address);
@@ -19,7 +19,7 @@ export const toQuantity = (value: bigint): string => `0x${value.toString(16)}`;
 export type BlockTag = bigint | 'latest' | 'pending' | 'safe' | 'finalized';
 const at = (tag: BlockTag): string => (typeof tag === 'bigint' ? toQuantity(tag) : tag);
 
-const block = z.object({ number: quantity, hash: blockHash, parentHash: blockHash, baseFeePerGas: quantity.default(0n) });
+const block = z.object({ number: quantity, hash: blockHash, parentHash: blockHash, timestamp: quantity, baseFeePerGas: quantity.default(0n) });
 export type Block = z.infer<typeof block>;
 
 /** Null where the node has no such block (yet). */
@@ -46,6 +46,10 @@ const feeHistory = z.object({ baseFeePerGas: z.array(quantity).min(1), reward: z
 export type FeeHistory = z.infer<typeof feeHistory>;
 /** Base fees of the newest blocks and of the next one (last), and the median tip of each block. */
 export const getFeeHistory = (blocks: number): RpcCall<FeeHistory> => rpcCall('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [50]], feeHistory);
+
+/** True when the node has it, waiting or in a block. */
+export const isKnown = (transactionHash: string): RpcCall<boolean> =>
+  rpcCall('eth_getTransactionByHash', [transactionHash], z.looseObject({ hash }).nullable().transform((found) => found !== null));
 
 const accessList = z.array(z.object({ address, storageKeys: z.array(blockHash) }));
 const transaction = z.object({

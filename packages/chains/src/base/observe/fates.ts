@@ -1,5 +1,6 @@
 import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
-import { getBlock, getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
+import { getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
+import { nobodyHasIt } from '../../evm/observe/nobody.ts';
 import type { WatchSet } from '../../port.ts';
 import { RpcRefusedError } from '../../rpc/errors.ts';
 import { refusable } from '../../rpc/node.ts';
@@ -35,8 +36,8 @@ function* open(watch: WatchSet, now: number): Generator<Fate> {
 /** Those whose receipt is due now. A success is found by its log as a rule: a receipt is for what leaves none. */
 export function dueFates({ watch, memory, now }: Scan): readonly Fate[] {
   const fates = [...open(watch, now)];
-  memory.keepReceipts(new Set(fates.map(({ hash }) => hash)));
-  return fates.filter(({ hash }) => memory.isReceiptDue(hash, now)).slice(0, RECEIPTS_MAX);
+  memory.receipts.keep(new Set(fates.map(({ hash }) => hash)));
+  return fates.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, RECEIPTS_MAX);
 }
 
 /** What the receipts tell of those that are in a block; the rest has none that this node knows. */
@@ -50,7 +51,7 @@ export async function readReceipts(context: Scan, fates: readonly Fate[]): Promi
     const receipt = receipts[place] ?? null;
     if (receipt === null) missing.push(fate);
     else seen.push(...readReceipt(fate, receipt, now));
-    memory.receiptAsked(fate.hash, fate.since, now);
+    memory.receipts.asked(fate.hash, fate.since, now);
   });
   return { seen, missing };
 }
@@ -81,23 +82,11 @@ export async function findDropped(context: Scan, pool: RpcPool, missing: readonl
     const count = counts[place];
     // A node that has pruned that state cannot tell: no proof now.
     if (count === undefined || count instanceof RpcRefusedError || count <= fate.nonce) continue;
-    if (!(await nobodyHasIt(pool, fate, safe))) continue;
+    if (!(await nobodyHasIt(pool, fate.hash, safe))) continue;
     const proof = `nonce ${fate.nonce} of ${fate.sender} was used by another transaction: the account's count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this one has no receipt`;
     observations.push({ kind: 'observation', type: 'dropped', intentId: fate.intentId, data: { hash: fate.hash, proof } });
   }
   return observations;
-}
-
-/** Asks every upstream: all that answer must have the safe block and no receipt. */
-async function nobodyHasIt(pool: RpcPool, { hash }: Fate, safe: Block): Promise<boolean> {
-  let answers = 0;
-  for await (const attempt of pool.attempts((node) => node.batch([getBlock(safe.number), getReceipt(hash)]))) {
-    if (attempt.kind === 'unreached') continue;
-    answers += 1;
-    const [block, receipt] = attempt.value;
-    if (receipt !== null || block?.hash !== safe.hash) return false;
-  }
-  return answers > 0;
 }
 
 /** With the nonces of transactions that were not submitted here, from memory or while a node still has them; others stay open. */

@@ -1,10 +1,7 @@
 import { bigintText, instant, intentId, toJson, transactionHash, transfer } from '@pf/contracts';
 import { z } from 'zod';
+import { checkpoints } from '../../evm/observe/checkpoints.ts';
 import type { Cursor } from '../../port.ts';
-
-/** A block that was canonical when the scan stood there. */
-const checkpoint = z.object({ number: bigintText, hash: z.string() });
-export type Checkpoint = z.infer<typeof checkpoint>;
 
 const seen = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('landed'), intentId, hash: transactionHash, transfer, seenAt: instant, reported: z.boolean() }),
@@ -16,8 +13,7 @@ export type Seen = z.infer<typeof seen>;
 const position = z.object({
   /** The hash of block 0: which chain this is. */
   genesis: z.string(),
-  /** Newest first; up to the newest all logs were read. Dense near the head, sparse far below it. */
-  checkpoints: z.array(checkpoint).min(1),
+  checkpoints,
   /** Up to here the logs were read a second time, when the blocks were safe. */
   rescanned: bigintText,
   seen: z.array(seen),
@@ -28,20 +24,6 @@ export type Position = z.infer<typeof position>;
 /** Throws a ZodError on what is no cursor of this observer. */
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
-
-/** This many newest checkpoints are kept: reorganisations are short as a rule. */
-const DENSE = 32;
-
-/** Checkpoints with a new one on top; farther below, each kept one is at least 1.5 times as deep as the one above it. */
-export function advance(checkpoints: readonly Checkpoint[], next: Checkpoint): Checkpoint[] {
-  const below = checkpoints.filter(({ number }) => number < next.number);
-  const kept = [next, ...below.slice(0, DENSE - 1)];
-  for (const candidate of below.slice(DENSE - 1)) {
-    const last = kept.at(-1) ?? next;
-    if (2n * (next.number - candidate.number) >= 3n * (next.number - last.number)) kept.push(candidate);
-  }
-  return kept;
-}
 
 /** The block of what was seen. */
 export const placeOf = (one: Seen): { readonly block: bigint; readonly blockHash: string | null } =>

@@ -1,17 +1,15 @@
 import type { Address, IntentId, Reference, TokenAddress, TransactionHash } from '@pf/domain';
 import { getAddress, zeroPadValue } from 'ethers';
-import { getBlock, getLogs, getTransaction, type Block, type Log } from '../../evm/calls.ts';
+import { getTransaction, type Block, type Log } from '../../evm/calls.ts';
+import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchSet } from '../../port.ts';
-import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
-import { refusable, type RpcNode } from '../../rpc/node.ts';
+import { RpcUnreachedError } from '../../rpc/errors.ts';
+import type { RpcNode } from '../../rpc/node.ts';
 import type { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
 
 /** `Transfer(address indexed from, address indexed to, uint256 value)` of ERC-20. */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-
-/** Up to this many recipients are told to the node; with more it gives all transfers of our tokens and we match here. */
-const RECIPIENTS_MAX = 200;
 
 /** A transfer as the log has it. */
 export interface LoggedTransfer {
@@ -46,48 +44,21 @@ export interface Scan {
 
 /**
  * Reads the transfers of a range of blocks, as far as one question may reach, and finds those that carry the reference of
- * a watched intent. The last block is asked for in the same request: a node that does not have it, or has another one,
- * would leave out logs, so its answer does not count.
+ * a watched intent.
+ * @param expected the hash of the last block, as this node said before
  */
 export async function scan(context: Scan, from: bigint, to: bigint, expected: string | null): Promise<Scanned> {
   const { node, memory } = context;
-  for (;;) {
-    const last = to - from < memory.window ? to : from + memory.window - 1n;
-    const filter = filterOf(context, from, last);
-    const [logs, end] = await ask(context, filter, last);
-    if (logs instanceof RpcRefusedError) {
-      // Too many blocks or logs for this provider, as a rule. A single block that is refused is another matter.
-      if (last === from) throw new RpcUnreachedError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
-      memory.shrinkWindow();
-      continue;
-    }
-    if (end === null || (last === to && expected !== null && end.hash !== expected)) {
-      throw new RpcUnreachedError(`${node.name} does not have block ${last} as it said before`, 'no');
-    }
-    memory.growWindow();
-    return { end, seen: await match(context, logs) };
-  }
+  const { logs, end } = await memory.logs.read(node, wanted(context), from, to, expected);
+  return { end, seen: await match(context, logs) };
 }
 
-type Filter = Parameters<typeof getLogs>[0];
-
 /** Null where nobody is to be paid: there is nothing to look for. */
-function filterOf({ network, watch }: Scan, fromBlock: bigint, toBlock: bigint): Filter | null {
+function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
   const topics = recipients.length > RECIPIENTS_MAX ? [TRANSFER] : [TRANSFER, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
-  return { fromBlock, toBlock, address: network.tokens.map(({ address }) => address), topics };
-}
-
-async function ask({ node, memory }: Scan, filter: Filter | null, last: bigint): Promise<[readonly Log[] | RpcRefusedError, Block | null]> {
-  if (filter === null) return [[], await node.call(getBlock(last))];
-  try {
-    return await node.batch([refusable(getLogs(filter)), getBlock(last)]);
-  } catch (error) {
-    // It may have been too much to answer in time: less of it next time.
-    memory.shrinkWindow();
-    throw error;
-  }
+  return { address: network.tokens.map(({ address }) => address), topics };
 }
 
 /** The logs that pay watched intents. Each hit on a recipient costs one look at its transaction, once. */

@@ -1,7 +1,7 @@
 import type { Observation, Settlement } from '@pf/domain';
-import { getBlock, getReceipt } from '../../evm/calls.ts';
+import { getReceipt } from '../../evm/calls.ts';
+import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import type { RpcNode } from '../../rpc/node.ts';
 import { readReceipt } from './fates.ts';
 import { placeOf, type Seen } from './position.ts';
 import type { Scan } from './scan.ts';
@@ -16,14 +16,6 @@ const FINALISED_MAX = 200;
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
 const lost = ({ intentId, hash }: Pick<Seen, 'intentId' | 'hash'>): Observation => ({ kind: 'observation', type: 'lost', intentId, data: { hash } });
-
-/** The canonical hashes of these blocks, as this node has them now; absent where it has none. */
-export async function hashesOf(node: RpcNode, blocks: Iterable<bigint>): Promise<ReadonlyMap<bigint, string>> {
-  const numbers = [...new Set(blocks)];
-  if (numbers.length === 0) return new Map();
-  const found = await node.batch(numbers.map((number) => getBlock(number)));
-  return new Map(found.flatMap((block): [bigint, string][] => (block === null ? [] : [[block.number, block.hash]])));
-}
 
 /**
  * After a reorganisation down to `ancestor`: what had been reported from blocks that are canonical no more is lost, and

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import { getAddress } from 'ethers';
+import type { BroadcastResult, BuildRequest, BuildResult, ChainAdapter, Network, Parsed, SignedTransaction, Submitted, Token, Verification } from '../port.ts';
+import { resolveToken } from '../resolve.ts';
+import type { RpcUnreachedError } from '../rpc/errors.ts';
+import type { RpcNode } from '../rpc/node.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { parseEvmHash } from './address.ts';
+import { getChainId } from './calls.ts';
+
+const HEX = /^0x(?:[0-9a-f]{2})+$/i;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+const randomHex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
+
+/** What all EVM chains have in common behind the port: references, hashes, and how a signed transaction comes in. */
+export abstract class EvmAdapter implements ChainAdapter {
+  readonly network: Network;
+  protected readonly pool: RpcPool;
+
+  constructor(network: Network, pool: RpcPool) {
+    this.network = network;
+    this.pool = pool;
+  }
+
+  abstract parseAddress(text: string): Parsed<Address>;
+  abstract build(request: BuildRequest): Promise<BuildResult>;
+  abstract canLand(build: Build): Promise<boolean>;
+  abstract verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification>;
+  abstract broadcast(transaction: SignedTransaction): Promise<BroadcastResult>;
+  /** Decodes the raw bytes of a signed transaction. Never throws. */
+  protected abstract decode(raw: Uint8Array): Parsed<SignedTransaction>;
+  /** The transaction as this node shows it; null where it shows none that makes this hash. */
+  protected abstract read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null>;
+
+  newReference(): Reference {
+    return randomHex(32) as Reference;
+  }
+
+  parseHash(text: string): Parsed<TransactionHash> {
+    return parseEvmHash(text);
+  }
+
+  token(text: string): Token | null {
+    return resolveToken(this.network, text);
+  }
+
+  parseSubmitted(text: string): Parsed<Submitted> {
+    const hash = parseEvmHash(text);
+    if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
+    if (!HEX.test(text) && !BASE64.test(text)) return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or the hash of one' };
+    const decoded = this.decode(HEX.test(text) ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text, 'base64'));
+    return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: decoded.value } } : decoded;
+  }
+
+  async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
+    let answered = false;
+    let unreached: RpcUnreachedError | undefined;
+    for await (const attempt of this.pool.attempts((node) => this.read(node, hash))) {
+      if (attempt.kind === 'unreached') {
+        unreached = attempt.error;
+        continue;
+      }
+      answered = true;
+      if (attempt.value !== null) return attempt.value;
+    }
+    if (!answered) throw this.pool.unavailable(unreached);
+    return null;
+  }
+
+  synthetic(): { readonly hash: TransactionHash; readonly address: Address } {
+    return { hash: randomHex(32) as TransactionHash, address: getAddress(randomHex(20)) as Address };
+  }
+
+  ready(timeoutMs: number): Promise<boolean> {
+    return this.pool.ready(getChainId(), timeoutMs);
+  }
+}

@@ -1,0 +1,42 @@
+import type { BroadcastResult, SignedTransaction } from '../port.ts';
+import { RpcRefusedError } from '../rpc/errors.ts';
+import { refusable, type RpcNode } from '../rpc/node.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { isKnown, sendRawTransaction } from './calls.ts';
+
+/** What a chain's nodes say when they are offered a transaction: in text only, each client in its own words. */
+export interface NodeTexts {
+  /** It has the transaction already. */
+  readonly known: RegExp;
+  /** The transaction cannot land any more, unless it is the very one that has landed. */
+  readonly late: RegExp;
+  /** Refusals after which the transaction is surely not in that node's pool. Anything else (a sequencer out of reach, say) leaves it open. */
+  readonly refused: RegExp;
+}
+
+/** Offers one upstream the bytes. */
+async function offer(node: RpcNode, { hash, raw }: SignedTransaction, said: NodeTexts): Promise<BroadcastResult> {
+  const answer = await node.call(refusable(sendRawTransaction(`0x${Buffer.from(raw).toString('hex')}`)));
+  if (!(answer instanceof RpcRefusedError) || said.known.test(answer.message)) return { kind: 'taken' };
+  const reason = answer.message;
+  if (said.late.test(reason)) return (await node.call(isKnown(hash))) ? { kind: 'taken' } : { kind: 'refused', reason };
+  return said.refused.test(reason) ? { kind: 'refused', reason } : { kind: 'unknown', reason };
+}
+
+/**
+ * Sends a signed transaction, to one upstream after the other until one has it. `refused` only when a node said no and
+ * no other may have it: after it the intent is free for another payer.
+ */
+export async function offerToAll(pool: RpcPool, transaction: SignedTransaction, said: NodeTexts): Promise<BroadcastResult> {
+  let refused: string | null = null;
+  let open: string | null = null;
+  for await (const attempt of pool.attempts((node) => offer(node, transaction, said))) {
+    if (attempt.kind === 'unreached') {
+      if (attempt.error.taken === 'maybe') open ??= attempt.error.message;
+    } else if (attempt.value.kind === 'taken') return attempt.value;
+    else if (attempt.value.kind === 'refused') refused ??= attempt.value.reason;
+    else open ??= attempt.value.reason;
+  }
+  if (refused !== null && open === null) return { kind: 'refused', reason: refused };
+  return { kind: 'unknown', reason: open ?? 'no upstream could be reached' };
+}
