@@ -49,7 +49,7 @@ export async function readOfacExport(chunks: AsyncIterable<Uint8Array | string>)
     for await (const chunk of chunks) parser.write(typeof chunk === 'string' ? chunk : utf8.decode(chunk, { stream: true }));
     parser.write(utf8.decode()).close();
   } catch (error) {
-    if (error instanceof TypeError) throw new OfacExportError('it is not UTF-8', { cause: error });
+    if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw new OfacExportError('it is not UTF-8', { cause: error });
     throw error;
   }
   return reader.result();

@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigurationError, createLogger, loadConfig } from '@pf/runtime';
+import { openScreening, screeningVariables } from '../src/index.ts';
+
+const open = (environment: Record<string, string>) => openScreening(loadConfig(screeningVariables, environment), createLogger('test', 'silent'));
+
+describe('the configuration of the screening', () => {
+  it('does not run without a screening that nobody switched off', () => {
+    expect(() => open({})).toThrow(ConfigurationError);
+    expect(() => open({})).toThrow(/SCREENING=off/);
+  });
+
+  it('lets everybody pass where it was switched off', async () => {
+    expect(await open({ SCREENING: 'off' }).screen([{ chain: 'eip155:8453', address: `0x${'1'.repeat(40)}` }])).toEqual({ kind: 'clean' });
+  });
+
+  it.each([
+    ['SCREENING_API_KEY', { SCREENING_API_URL: 'https://sanctions.example' }],
+    ['SCREENING_API_URL', { SCREENING_API_KEY: 'key', SCREENING_LIST_FILE: 'list.json' }],
+    ['SCREENING_API_URL', { SCREENING_API_KEY: 'key', SCREENING_API_URL: 'ftp://sanctions.example' }],
+    ['SCREENING_CACHE_SECONDS', { SCREENING_LIST_FILE: 'list.json', SCREENING_CACHE_SECONDS: '601' }],
+    ['SCREENING:', { SCREENING: 'no' }],
+  ])('names %s where it is missing or wrong', (name, environment) => {
+    expect(() => open(environment as Record<string, string>)).toThrow(name);
+  });
+});
