@@ -10,7 +10,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, LIGHTHOUSE_PROGRAM_ADDRESS, MEMO_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS } from '../src/solana/programs.ts';
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, LIGHTHOUSE_PROGRAM_ADDRESS, MEMO_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '../src/solana/programs.ts';
 import { tokenAccountOf } from '../src/solana/payment.ts';
 
 /** What a wallet, or somebody who means ill, makes of the instructions that were built. */
@@ -64,7 +64,9 @@ const isCreation = at(ASSOCIATED_TOKEN_PROGRAM_ADDRESS);
 export async function tamperings({ requestor, amount, reference, tokenAddress }: PaymentTerms, payer: Address): Promise<readonly (readonly [string, Change | Rewrite])[]> {
   const thief = anybody();
   const [stolen, otherSource] = await Promise.all([tokenAccountOf(thief.toBase58() as Address, tokenAddress), tokenAccountOf(thief.toBase58() as Address, tokenAddress)]);
-  const otherMint = new PublicKey('CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM');
+  const [usdc, pyusd] = ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'];
+  const otherMint = new PublicKey((tokenAddress as string) === pyusd ? usdc : pyusd);
+  const otherProgram = new PublicKey((tokenAddress as string) === pyusd ? TOKEN_PROGRAM_ADDRESS : TOKEN_2022_PROGRAM_ADDRESS);
   const payerKey = new PublicKey(payer);
   return [
     ['version', { rewrite: (message) => new VersionedTransaction(message.compileToLegacyMessage()) }],
@@ -92,7 +94,7 @@ export async function tamperings({ requestor, amount, reference, tokenAddress }:
     ['transfers', (instructions, _payer) => instructions.filter((one) => !isTransfer(one))],
     ['transfers', (instructions, _payer) => [...instructions, ...instructions.filter(isTransfer)]],
     ['token', transferWith((instruction) => withKey(instruction, 1, { pubkey: otherMint }))],
-    ['program', transferWith((instruction) => new TransactionInstruction({ ...instruction, programId: new PublicKey(TOKEN_2022_PROGRAM_ADDRESS) }))],
+    ['program', transferWith((instruction) => new TransactionInstruction({ ...instruction, programId: otherProgram }))],
     ['source', transferWith((instruction) => withKey(instruction, 0, { pubkey: new PublicKey(otherSource) }))],
     ['recipient', transferWith((instruction) => withKey(instruction, 2, { pubkey: new PublicKey(stolen) }))],
     ['recipient', transferWith((instruction) => withKey(instruction, 2, { pubkey: new PublicKey(requestor) }))],

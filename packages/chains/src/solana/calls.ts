@@ -1,16 +1,17 @@
 import type { TransactionHash } from '@pf/domain';
-import { type Address, type Blockhash, isAddress, isBlockhash, isSignature } from '@solana/kit';
+import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
 import { type RpcCall, type RpcNode, rpcCall } from '../rpc/node.ts';
+import { isAddressText, isSignatureText } from './address.ts';
 
 /** The questions asked of Solana nodes (solana.com/docs/rpc), with the schema of each answer. */
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 const u64 = z.number().int().nonnegative().transform(BigInt);
-const address: z.ZodType<Address> = z.string().refine((text) => isAddress(text)).transform((text) => text);
-const signature: z.ZodType<TransactionHash> = z.string().refine((text) => isSignature(text)).transform((text) => text as string as TransactionHash);
-const blockhash: z.ZodType<Blockhash> = z.string().refine((text) => isBlockhash(text)).transform((text) => text);
+const address: z.ZodType<Address> = z.string().refine(isAddressText).transform((text) => text as Address);
+const signature: z.ZodType<TransactionHash> = z.string().refine(isSignatureText).transform((text) => text as TransactionHash);
+const blockhash: z.ZodType<Blockhash> = z.string().refine(isAddressText).transform((text) => text as Blockhash);
 const base64 = z.tuple([z.string(), z.literal('base64')]).transform(([text]): Uint8Array => Buffer.from(text, 'base64'));
 /** An answer together with the slot of the bank that gave it. */
 const inContext = <T>(value: z.ZodType<T>) => z.object({ context: z.object({ slot: u64 }), value });
