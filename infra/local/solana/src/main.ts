@@ -24,10 +24,12 @@ const { ledger, genesisHash, ...options } = new Command('local-solana')
   .parse()
   .opts<{ port: number; host: string; ledger?: string; slotMs: number; finalitySlots: number; paused: boolean; genesisHash?: string }>();
 
-const node = await startNode({ ...options, ...(ledger !== undefined && { ledger }), ...(genesisHash !== undefined && { genesisHash }) });
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    void node.stop();
-  });
+try {
+  const node = await startNode({ ...options, ...(ledger !== undefined && { ledger }), ...(genesisHash !== undefined && { genesisHash }) });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void node.stop());
+  console.log(`Listening on ${node.url}`);
+} catch (error) {
+  // Nothing runs yet: whoever started it reads why.
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }
-console.log(`Listening on ${node.url}`);

@@ -47,7 +47,12 @@ async function openChain(ledger: Ledger, { slotMs = 400, finalitySlots = 4, paus
 
 async function listen(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    throw new Error(`Port ${port} is taken. HTTP needs one, and WebSockets this and the next.`, { cause: error });
+  }
 }
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');

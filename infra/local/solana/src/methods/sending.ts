@@ -5,7 +5,7 @@ import { LIFETIME } from '../blockhashes.ts';
 import { heightOf } from '../clock.ts';
 import { feeOf } from '../fee.ts';
 import { badSignature, invalidParams, preflightFailure, unhealthy } from '../rpc/error.ts';
-import { type BankConfig, bankSlot, inContext, method, type Methods, type Node } from '../rpc/method.ts';
+import { bankSlot, inContext, method, type Methods, type Node } from '../rpc/method.ts';
 import { address, bank, base58, base64, count, encoding, optional, commitment } from '../rpc/schemas.ts';
 import { errorText, type TransactionErrorJson } from '../transaction-error.ts';
 import { isSigned, parseWire, type Wire } from '../wire.ts';

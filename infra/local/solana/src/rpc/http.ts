@@ -6,16 +6,18 @@ const MAX_BODY = 1_048_576;
 /** Wallets run in browsers. */
 const HEADERS = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*', 'access-control-allow-methods': 'POST, GET, OPTIONS', 'content-type': 'application/json' };
 
-/** The body as text; null: it is too long. */
+/** Longer than clients keep an idle connection, so that none sends into one that is being closed. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** The body as text; null: it is too long. It is read to its end all the same, or the client would not hear the answer. */
 async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_BODY) return null;
-    chunks.push(chunk);
+    if (length <= MAX_BODY) chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return length <= MAX_BODY ? Buffer.concat(chunks).toString() : null;
 }
 
 async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispatch: Dispatch): Promise<void> {
@@ -29,7 +31,7 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispat
 
 /** JSON-RPC over HTTP, as a node serves it on its RPC port. */
 export function httpServer(dispatch: Dispatch): Server {
-  return createServer((incoming, outgoing) => {
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) => {
     serve(incoming, outgoing, dispatch).catch(() => {
       // The client went away while it was speaking: there is nobody to tell.
       outgoing.destroy();
