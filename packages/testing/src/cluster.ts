@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { networkOf } from '@pf/chains';
 import { type Database, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
+import type { ChainId } from '@pf/domain';
 import { createEventLog, type EventLog } from '@pf/event-log';
 import { writeListFile } from '@pf/screening';
 import pg from 'pg';
 import { freePorts } from './free-ports.ts';
-import { type BackingStack, chainOf, readBackingStack, stackFile } from './stack.ts';
+import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from './until.ts';
 
 export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
@@ -26,6 +28,8 @@ export interface Instance {
   /** Where it listens: the API (gateway) or its health. */
   readonly url: string;
   readonly pid: number;
+  /** The file with all that it wrote. */
+  readonly log: string;
   kill(signal: NodeJS.Signals): void;
   /** Resolves when the process is gone. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
@@ -63,7 +67,13 @@ export function via(url: string, hostAndPort: string): string {
   return changed.href;
 }
 
-export async function startCluster(stack: BackingStack = readBackingStack()): Promise<Cluster> {
+/** The variables by which services find the nodes of these chains. */
+export function upstreamEnvironment(chains: readonly StackChain[]): Record<string, string> {
+  return Object.fromEntries(chains.map(({ caip2, rpcUrl }) => [`RPC_${networkOf(caip2 as ChainId).name.toUpperCase().replaceAll('-', '_')}`, rpcUrl]));
+}
+
+/** @param own chains of the test's own, which take the place of the stack's; its watchers follow these, or Base where there are none */
+export async function startCluster(stack: BackingStack = readBackingStack(), own: readonly StackChain[] = []): Promise<Cluster> {
   const name = `pf_test_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: stack.database });
   await admin.connect();
@@ -80,6 +90,7 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
   mkdirSync(logs, { recursive: true });
   const sanctionsListFile = path.join(logs, 'sanctions-list.json');
   await writeListFile(sanctionsListFile, { version: 1, source: 'test', publishedOn: null, fetchedAt: new Date().toISOString(), count: LISTED.length, addresses: [...LISTED] });
+  const chains = [...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)), ...own];
   const running = new Set<Instance>();
 
   async function start(service: ServiceName, { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {}): Promise<Instance> {
@@ -96,9 +107,8 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
         REDIS_PREFIX: prefix,
         KAFKA_SESSION_TIMEOUT_MS: '3000',
         SECRETS_KEY: secretsKey,
-        RPC_BASE_SEPOLIA: chainOf(stack, 'base').rpcUrl,
-        RPC_BASE: chainOf(stack, 'baseLive').rpcUrl,
-        NETWORKS: 'eip155:84532',
+        ...upstreamEnvironment(chains),
+        NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
         SCREENING_LIST_FILE: sanctionsListFile,
         ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
@@ -113,7 +123,7 @@ export async function startCluster(stack: BackingStack = readBackingStack()): Pr
       running.delete(instance);
       return { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });
-    const instance: Instance = { service, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, exited, kill: (signal) => child.kill(signal) };
+    const instance: Instance = { service, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, log: String(file.path), exited, kill: (signal) => child.kill(signal) };
     running.add(instance);
     if (wait) {
       await until(`${service} to be ready (its log: ${String(file.path)})`, async () => {

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readListFile, writeListFile } from '@pf/screening';
+import { type ApiAnswer, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type Instance, LISTED, readBackingStack, readWholeLog, type SanctionsProvider, startCluster, startSanctionsProvider, until } from '@pf/testing';
+
+// Each request waits for a real pipeline, beside whatever else this machine does.
+jest.setTimeout(60_000);
+
+const CHAIN = 'eip155:84532';
+const KEY = 'a-key-of-the-provider';
+const someone = (): string => `0x${randomBytes(20).toString('hex')}`;
+const [ON_THE_LIST] = LISTED;
+const AT_THE_PROVIDER = '0xE41Af7140ec2C863b4eA98139a59A4587E81bf6c';
+
+describe('screening at the gateway', () => {
+  let provider: SanctionsProvider;
+  let cluster: Cluster;
+  let gateway: Instance;
+  let api: ApiClient;
+  let payer: EvmWallet;
+
+  beforeAll(async () => {
+    [cluster, provider] = await Promise.all([startCluster(), startSanctionsProvider({ apiKey: KEY, sanctioned: [AT_THE_PROVIDER] })]);
+    [gateway] = await Promise.all([cluster.start('gateway', { env: { SCREENING_API_URL: provider.url, SCREENING_API_KEY: KEY } }), cluster.start('intent')]);
+    api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+    const chain = readBackingStack().chains['base'];
+    const wallet = chain?.wallets[1];
+    if (!chain || !wallet) throw new Error('the stack has no wallets on Base');
+    payer = evmWallet(chain, wallet);
+  }, 60_000);
+  afterEach(() => {
+    provider.mode = 'up';
+  });
+  afterAll(async () => {
+    await cluster.close();
+    await provider.close();
+  });
+
+  const create = (more: Record<string, unknown> = {}) => api.create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: someone(), ...more });
+  async function created(more: Record<string, unknown> = {}): Promise<string> {
+    // A circuit that an earlier test has opened closes by itself.
+    const { body } = await until('a create to pass', async () => {
+      const answer = await create(more);
+      return answer.status === 201 && answer;
+    });
+    return body.intent.id;
+  }
+  const signed = async (id: string): Promise<string> => payer.sign((await api.build(id, payer.address)).body.transaction.blob);
+  /** Puts one more address on the list; resolves when the gateway has it. */
+  async function sanction(address: string): Promise<void> {
+    const list = await readListFile(cluster.sanctionsListFile);
+    const addresses = [...list.addresses, { address, label: 'USDC', uid: '90009', name: 'A NAME NOBODY MAY SEE' }];
+    await writeListFile(cluster.sanctionsListFile, { ...list, addresses, count: addresses.length });
+    await until('the gateway to screen with the new list', async () => (await create({ requestor: address })).status === 422);
+  }
+
+  function expectMatch(answer: ApiAnswer<unknown>, param: string, address: string): void {
+    expect([answer.status, answer.body.error]).toMatchObject([422, { code: 'address.sanctions_match', param, details: { address } }]);
+    expect(JSON.stringify(answer.body)).not.toMatch(/NAME|ENTITY|SANCTIONS:|uid|list-file/);
+  }
+  function expectUnavailable(answer: ApiAnswer<unknown>): void {
+    expect([answer.status, answer.body.error]).toMatchObject([503, { code: 'screening.unavailable', param: null, details: { retry_after: expect.any(Number) as unknown } }]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+
+  it('refuses a create whose requestor is on the list, in whatever case the address comes', async () => {
+    for (const requestor of [ON_THE_LIST.address, ON_THE_LIST.address.toLowerCase()]) expectMatch(await create({ requestor }), 'requestor', ON_THE_LIST.address);
+  });
+
+  it('refuses a create whose fulfiller the provider knows', async () => {
+    for (const direction of ['request', 'send']) expectMatch(await create({ fulfiller: AT_THE_PROVIDER.toLowerCase(), direction }), 'fulfiller', AT_THE_PROVIDER);
+  });
+
+  it('takes what is wrong with the request before who is in it', async () => {
+    expect((await create({ requestor: ON_THE_LIST.address, amount: '-1' })).status).toBe(400);
+    expect((await create({ requestor: ON_THE_LIST.address, token: 'DOGE' })).body.error?.code).toBe('token.not_available');
+  });
+
+  it('rejects what it cannot screen, and passes it when the provider is back', async () => {
+    const known = { requestor: someone(), fulfiller: someone() };
+    await created(known);
+    provider.mode = 'down';
+    const unknown = { requestor: someone() };
+    expectUnavailable(await create(unknown));
+    // Found clean a moment ago.
+    expect((await create(known)).status).toBe(201);
+    // The list needs no provider.
+    expectMatch(await create({ requestor: ON_THE_LIST.address }), 'requestor', ON_THE_LIST.address);
+    provider.mode = 'up';
+    await created(unknown);
+  });
+
+  it.each(['hang', 'error', 'garbage'] as const)('rejects what it cannot screen while the provider is in the mode "%s"', async (mode) => {
+    await created();
+    provider.mode = mode;
+    expectUnavailable(await create());
+  });
+
+  it('answers a used idempotency key with its intent, whoever is sanctioned since, and whether the provider answers or not', async () => {
+    const request = { requestor: someone(), idempotencyKey: `order-${randomBytes(6).toString('hex')}` };
+    const id = await created(request);
+    await sanction(request.requestor);
+    provider.mode = 'down';
+    const replayed = await create(request);
+    expect([replayed.status, replayed.headers.get('idempotent-replayed'), replayed.body.intent.id]).toEqual([200, 'true', id]);
+    const other = await create({ ...request, requestor: someone() });
+    expect([other.status, other.body.intent.id]).toEqual([200, id]);
+  });
+
+  it('screens both wallets again on submit, after the state and before anything is claimed', async () => {
+    const requestor = someone();
+    const [id, cancelled] = [await created({ requestor }), await created({ requestor })];
+    const transaction = await signed(id);
+    await api.cancel(cancelled);
+
+    expectMatch(await api.submit(id, transaction, AT_THE_PROVIDER), 'fulfiller', AT_THE_PROVIDER);
+    await sanction(requestor);
+    const refused = await api.submit(id, transaction, payer.address);
+    expectMatch(refused, 'requestor', (await api.get(id)).body.intent.requestor);
+    expect(refused.body.error?.details).toMatchObject({ intent_id: id });
+    expect((await api.submit(cancelled, transaction, payer.address)).body.error?.code).toBe('intent.invalid_state');
+    expect((await api.get(id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
+    const { events } = await readWholeLog(cluster.log);
+    expect(events.filter(({ intentId }) => intentId === id).map(({ type }) => type)).toEqual(['intent.created', 'transaction_built']);
+  });
+
+  it('rejects a submit that it cannot screen', async () => {
+    const id = await created();
+    const transaction = await signed(id);
+    provider.mode = 'error';
+    expectUnavailable(await api.submit(id, transaction, someone()));
+    expect((await api.get(id)).body.intent.state).toBe('created');
+  });
+
+  it('screens both wallets of a refund, after the state', async () => {
+    const fulfiller = someone();
+    const [paid, unpaid] = [await created({ fulfiller }), await created({ fulfiller })];
+    await api.simulate(paid, 'confirmed');
+    await sanction(fulfiller);
+    expectMatch(await api.refund(paid), 'fulfiller', (await api.get(paid)).body.intent.fulfiller ?? '');
+    expect((await api.refund(unpaid)).body.error?.code).toBe('intent.invalid_state');
+    expect((await api.get(paid)).body.intent.refundedBy).toBeNull();
+  });
+
+  it('tells the operator who was sanctioned, and never the provider’s key', async () => {
+    const log = await readFile(gateway.log, 'utf8');
+    const match = log.split('\n').find((line) => line.includes('sanctions_match') && line.includes('"submit"'));
+    expect(JSON.parse(match ?? '{}')).toMatchObject({ accountId: cluster.accountId, param: 'fulfiller', address: AT_THE_PROVIDER, finding: { part: 'api' } });
+    expect(log).not.toContain(KEY);
+  });
+
+  it('keeps nothing of it in the log of events', async () => {
+    const text = JSON.stringify((await readWholeLog(cluster.log)).events, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    expect(text).not.toMatch(/sanction|NOBODY MAY SEE/i);
+  });
+});
+
+describe('a gateway that is to screen nobody', () => {
+  it('says so, or does not start', async () => {
+    const cluster = await startCluster();
+    try {
+      const silent = await cluster.start('gateway', { env: { SCREENING_LIST_FILE: '' }, wait: false });
+      expect((await silent.exited).code).toBe(78);
+      expect(await readFile(silent.log, 'utf8')).toContain('SCREENING=off');
+      await cluster.start('gateway', { env: { SCREENING_LIST_FILE: '', SCREENING: 'off' } });
+    } finally {
+      await cluster.close();
+    }
+  });
+});
