@@ -9,7 +9,7 @@ import { type PortName, PORTS, type Settings } from './settings.ts';
 /** Partitions of every topic here; 24 in production. */
 export const PARTITIONS = 6;
 
-const SERVED = ['base', 'baseLive'] as const;
+const SERVED = ['base', 'baseLive', 'solana'] as const;
 
 const SERVICES = [
   { name: 'intent', label: 'intent: the single writer' },
@@ -31,7 +31,6 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     NETWORKS: SERVED.map((name) => CHAINS[name].caip2).join(','),
     // Set where the stack was started, they would be served, but not watched.
     RPC_SOLANA: '',
-    RPC_SOLANA_DEVNET: '',
     RPC_TEMPO: '',
     RPC_TEMPO_MODERATO: '',
     ...screeningVariables(settings),
