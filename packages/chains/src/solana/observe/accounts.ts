@@ -131,7 +131,7 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   // Also where its newest is known: a node that does not have that one (any more) would list all there ever was.
   const bound = account.read - INDEX_LAG_SLOTS;
   const found = reached.filter(({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature));
-  for (const { signature, slot, err } of found) if (err === null) memory.unseen.set(signature, { slot, since: now });
+  for (const { signature, slot, err } of found.toReversed()) if (err === null) memory.unseen.set(signature, { slot, since: now });
 
   const newest: TransactionHash | undefined = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
   const last = page.at(-1);

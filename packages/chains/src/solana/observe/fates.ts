@@ -135,7 +135,7 @@ async function testify(node: RpcNode, fates: readonly Fate[], now: number): Prom
   const finalized = await node.call(getEpochInfo('finalized'));
   const { context, value } = await node.call(getSignatureStatuses(fates.map(({ hash }) => hash), true));
   const oldest = Math.min(...fates.map(({ since }) => since));
-  const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) < oldest;
+  const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) <= oldest;
   const shown = fates.filter((_fate, place) => (value[place] ?? null) !== null);
   const transactions = shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => getTransaction(hash)));
   const byHash = new Map(shown.map(({ hash }, place) => [hash, transactions[place] ?? null]));
