@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
 import { accountsCommand } from './commands/accounts.ts';
+import { intentsCommand } from './commands/intents.ts';
 import { keysCommand } from './commands/keys.ts';
 import { sanctionsCommand } from './commands/sanctions.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
@@ -21,7 +22,7 @@ export interface Terminal extends Surroundings {
 export async function runPf(args: readonly string[], terminal: Terminal): Promise<number> {
   const json = args.includes('--json');
   let complaint = '';
-  const complain = (message: string): void => terminal.writeError(json ? `${JSON.stringify({ error: { message } })}\n` : `${message}\n`);
+  const complain = (message: string, facts: object = {}): void => terminal.writeError(json ? `${JSON.stringify({ error: { message, ...facts } })}\n` : `${message}\n`);
   try {
     await buildProgram(terminal, (text) => (complaint += text)).parseAsync(args, { from: 'user' });
     return 0;
@@ -31,19 +32,20 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
       complain((complaint === '' ? error.message : complaint).trim().replace(/^error: /, ''));
       return EXIT_USAGE;
     }
-    complain(error instanceof CliError ? error.message : `It failed: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof CliError) complain(error.message, error.facts);
+    else complain(`It failed: ${error instanceof Error ? error.message : String(error)}`);
     return EXIT_FAILED;
   }
 }
 
 function buildProgram(terminal: Terminal, complain: (text: string) => void): Command {
   const program = new Command('pf')
-    .description('The dashboard of the Payment Intent Service: accounts, API keys and webhooks.')
+    .description('The dashboard of the Payment Intent Service: payment intents, accounts, API keys, webhooks and screening.')
     .option('--account <id>', 'the account to work on (default: the one the local stack was seeded with)')
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
     .option('--json', 'answer with one JSON document and nothing else')
-    .addHelpText('after', '\nExamples:\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
-  for (const noun of [accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), sanctionsCommand(terminal)]) program.addCommand(noun);
+    .addHelpText('after', '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
+  for (const noun of [intentsCommand(terminal), accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), sanctionsCommand(terminal)]) program.addCommand(noun);
   // Settings are not inherited by commands that were made apart.
   for (const command of withChildren(program)) {
     command

@@ -9,6 +9,9 @@ const options = z.object({ account: z.string().optional(), mode: z.enum(['test',
 
 export type Mode = 'test' | 'live';
 
+/** The options that every command takes. */
+export const globalOptions = (command: Command): z.infer<typeof options> => options.parse(command.optsWithGlobals());
+
 /** What a command works with. */
 export interface Session {
   readonly database: Database;
@@ -28,12 +31,12 @@ export interface Surroundings {
 
 /** For commands that need no database. */
 export function withoutDatabase(command: Command, { environment, write }: Surroundings): Pick<Session, 'output' | 'stack'> {
-  return { output: createOutput(options.parse(command.optsWithGlobals()).json, write), stack: findStack(environment) };
+  return { output: createOutput(globalOptions(command).json, write), stack: findStack(environment) };
 }
 
 /** Opens the database, runs a command's work, closes it again. */
 export async function withSession(command: Command, { environment, write }: Surroundings, work: (session: Session) => Promise<void>): Promise<void> {
-  const { account, mode, json } = options.parse(command.optsWithGlobals());
+  const { account, mode, json } = globalOptions(command);
   const stack = findStack(environment);
   const url = await stack.databaseUrl();
   const database = openDatabase({ url, applicationName: 'pf', maxConnections: 2, onError: () => undefined });

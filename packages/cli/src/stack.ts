@@ -9,6 +9,8 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 const stackFile = z.looseObject({
   database: variables.databaseUrl,
   accountId: z.string().exactOptional(),
+  baseUrl: z.url().exactOptional(),
+  apiKeys: z.object({ test: z.string(), live: z.string() }).exactOptional(),
   sanctions: z.object({ listFile: z.string(), providerUrl: z.url(), apiKey: z.string() }).exactOptional(),
 });
 /** Beside stack.json: what SECRETS_KEY holds elsewhere. */
@@ -21,6 +23,8 @@ export interface StackAccess {
   secretsKey(): Promise<Buffer>;
   /** The account that the local stack was seeded with. */
   seededAccount(): Promise<string>;
+  /** The public API and a key of full scope for it: those of the environment, else the local stack's for its seeded account. */
+  api(mode: 'test' | 'live', accountId: string | undefined): Promise<{ readonly baseUrl: string; readonly apiKey: string }>;
   /** The list that gateways screen with. */
   sanctionsListFile(): Promise<string>;
   /** The local stack's stand-in for a sanctions API. */
@@ -30,7 +34,14 @@ export interface StackAccess {
 /** Nothing is read before it is asked for. Every answer throws CliError with the remedy where it cannot be given. */
 export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
   const config = loadConfig(
-    { DATABASE_URL: variables.databaseUrl.optional(), SECRETS_KEY: variables.secretsKey.optional(), SCREENING_LIST_FILE: z.string().optional(), PF_DATA: z.string().default('.local') },
+    {
+      DATABASE_URL: variables.databaseUrl.optional(),
+      SECRETS_KEY: variables.secretsKey.optional(),
+      SCREENING_LIST_FILE: z.string().optional(),
+      PF_BASE_URL: z.url().optional(),
+      PF_API_KEY: z.string().optional(),
+      PF_DATA: z.string().default('.local'),
+    },
     environment,
   );
   const data = path.resolve(ROOT, config.PF_DATA);
@@ -66,6 +77,19 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const accountId = (await readStack())?.accountId;
       if (accountId === undefined) throw new CliError('Which account? Name it with --account ID; `pf accounts list` shows all');
       return accountId;
+    },
+    async api(mode, accountId) {
+      const { PF_BASE_URL, PF_API_KEY } = config;
+      const stack = PF_BASE_URL !== undefined && PF_API_KEY !== undefined ? null : await readStack();
+      const baseUrl = PF_BASE_URL ?? stack?.baseUrl;
+      if (baseUrl === undefined) throw new CliError('No stack is running. Start one: npm start (or name an API with PF_BASE_URL, with its /v1, and PF_API_KEY)');
+      if (PF_API_KEY !== undefined) {
+        if (!PF_API_KEY.startsWith(`pk_${mode}_`)) throw new CliError(`PF_API_KEY is no ${mode} key: add --mode ${mode === 'test' ? 'live' : 'test'}, or set a key that begins with pk_${mode}_`);
+        return { baseUrl, apiKey: PF_API_KEY };
+      }
+      const foreign = accountId !== undefined && accountId !== stack?.accountId;
+      if (!stack?.apiKeys || foreign) throw new CliError(`Which API key? Keys cannot be read again: make one (pf keys create --mode ${mode}${foreign ? ` --account ${accountId}` : ''}) and set PF_API_KEY to it`);
+      return { baseUrl, apiKey: stack.apiKeys[mode] };
     },
     async sanctionsListFile() {
       if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);

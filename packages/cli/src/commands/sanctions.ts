@@ -1,3 +1,4 @@
+import { UnaskedPayments } from '@pf/database';
 import {
   changesBetween, comparable, FEWEST_ADDRESSES, fetchExport, ListFileError, type ListChanges, listOf, OFAC_ADVANCED_EXPORT, OfacExportError,
   readListFileIfThere, type SanctionsList, suspicion, writeListFile,
@@ -6,7 +7,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { moment, table } from '../output.ts';
-import { type Surroundings, withoutDatabase } from '../session.ts';
+import { type Surroundings, withoutDatabase, withSession } from '../session.ts';
 
 /** How many of a change are shown to people. */
 const SHOWN = 20;
@@ -73,6 +74,20 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
     });
 
   sanctions
+    .command('flagged')
+    .description('show the payments that came, without having been submitted, from wallets that are sanctioned')
+    .action((_options: unknown, command: Command) =>
+      withSession(command, surroundings, async ({ database, output }) => {
+        const payments = await new UnaskedPayments(database).flagged();
+        output.answer({ payments }, () =>
+          payments.length === 0
+            ? 'No payment came from a sanctioned wallet.'
+            : table([['SEEN', 'CHAIN', 'FROM', 'TRANSACTION', 'INTENT', 'KNOWN AS'], ...payments.map(({ seenAt, chain, sender, hash, intentId, finding }) => [moment(seenAt), chain, sender, hash, intentId, nameOf(finding)])]),
+        );
+      }),
+    );
+
+  sanctions
     .command('provider')
     .description('take the sanctions provider of the local stack down, bring it up again, or ask how it is')
     .addArgument(new Argument('<what>').choices(['down', 'up', 'status']))
@@ -88,6 +103,8 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
 
   return sanctions;
 }
+
+const nameOf = (finding: unknown): string => z.object({ name: z.string() }).safeParse(finding).data?.name ?? '?';
 
 function count(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.');

@@ -1,0 +1,162 @@
+import type { CreateIntent, ListIntents, PaymentIntent } from '@pf/client';
+import { INTENT_STATUSES, type IntentStatus } from '@pf/domain';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { type ApiSession, withApi } from '../api-session.ts';
+import { moment, table } from '../output.ts';
+import type { Surroundings } from '../session.ts';
+
+/** What people call the chains. Live ids: under a test key they mean the testnets. */
+const CHAINS: Readonly<Record<string, string>> = {
+  base: 'eip155:8453',
+  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  tempo: 'eip155:4217',
+};
+const chainId = (name: string): string => CHAINS[name.toLowerCase()] ?? name;
+const CHAIN_HELP = `${Object.keys(CHAINS).join(', ')}, or a CAIP-2 id`;
+const EXAMPLE_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const EXAMPLE_ID = 'pi_5mUj8xNgYq3vWJ2hTfKd7';
+
+type Metadata = Readonly<Record<string, string>>;
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** One `key=value` more. */
+function entry(text: string, before: Metadata = {}): Metadata {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be key=value, such as order=A-1001.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+export function intentsCommand(surroundings: Surroundings): Command {
+  const intents = new Command('intents').description('payment intents, by the public API');
+  const direction = (): Option => new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices(['request', 'send']);
+  const metadata = (what: string): Option => new Option('--metadata <key=value>', `${what}; may be repeated`).argParser(entry);
+
+  intents
+    .command('create')
+    .description('ask to be paid, or with --direction send announce a payment')
+    .requiredOption('--amount <amount>', 'a plain decimal, such as 12.50')
+    .requiredOption('--requestor <wallet>', 'the wallet that is to be paid')
+    .addOption(new Option('--chain <chain>', CHAIN_HELP).argParser(chainId).default(CHAINS['base'], 'base'))
+    .addOption(new Option('--token <token>', 'a symbol or an address').default('USDC'))
+    .addOption(direction())
+    .option('--fulfiller <wallet>', 'the wallet that pays; needed with --direction send')
+    .addOption(new Option('--ttl <seconds>', 'how long it may be paid: 60 to 604800, default 86400').argParser(wholeNumber))
+    .option('--idempotency-key <key>', 'the same key within 24 hours answers with the same intent')
+    .addOption(metadata('something to keep with it'))
+    .addHelpText('after', `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n  pf intents create --amount 5 --chain tempo --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl 600`)
+    .action((options: CreateOptions, command: Command) =>
+      withApi(command, surroundings, async (session) => {
+        const { ttl, ...request } = options;
+        const intent = await session.client.intents.create({ ...request, ...(ttl !== undefined && { ttlSeconds: ttl }) });
+        answer(session, intent, session.mode === 'test' ? `To see it paid: pf intents simulate ${intent.id} confirmed` : undefined);
+      }),
+    );
+
+  intents
+    .command('get')
+    .description('show a payment intent')
+    .argument('<id>', 'as `pf intents list` shows it')
+    .addHelpText('after', `\nExample:\n  pf intents get ${EXAMPLE_ID} --json`)
+    .action((id: string, _options: unknown, command: Command) => withApi(command, surroundings, async (session) => answer(session, await session.client.intents.get(id))));
+
+  intents
+    .command('list')
+    .description('show payment intents, newest first; all filters must hold')
+    .addOption(new Option('--state <state...>', 'one of these states').choices(INTENT_STATUSES))
+    .addOption(new Option('--chain <chain>', CHAIN_HELP).argParser(chainId))
+    .option('--token <token>', 'a symbol or an address')
+    .addOption(direction())
+    .option('--requestor <wallet>', 'the wallet that is to be paid')
+    .option('--fulfiller <wallet>', 'the wallet that pays')
+    .option('--reference <reference>', "the payment's reference on chain")
+    .option('--tx <hash>', 'the hash or signature of the transaction that pays')
+    .option('--after <time>', 'created later than this, such as 2026-11-21T12:00:00Z')
+    .option('--before <time>', 'created earlier than this')
+    .addOption(metadata('with this metadata'))
+    .addOption(new Option('--limit <number>', 'how many: 1 to 100').argParser(wholeNumber).default(20))
+    .option('--cursor <cursor>', 'go on where a page before ended')
+    .addHelpText('after', '\nExamples:\n  pf intents list --state created pending\n  pf intents list --metadata order=A-1001 --json')
+    .action((options: ListOptions, command: Command) =>
+      withApi(command, surroundings, async ({ client, output, mode }) => {
+        const { tx, after, before, ...filter } = options;
+        const page = await client.intents
+          .list({ ...filter, ...(tx !== undefined && { txSignature: tx }), ...(after !== undefined && { createdAfter: after }), ...(before !== undefined && { createdBefore: before }) })
+          .page();
+        output.answer({ intents: page.items, nextCursor: page.nextCursor }, () => listText(page.items, page.nextCursor, mode));
+      }),
+    );
+
+  intents
+    .command('cancel')
+    .description('cancel a payment intent that nobody has begun to pay')
+    .argument('<id>', 'as `pf intents list` shows it')
+    .addHelpText('after', `\nExample:\n  pf intents cancel ${EXAMPLE_ID}`)
+    .action((id: string, _options: unknown, command: Command) => withApi(command, surroundings, async (session) => answer(session, await session.client.intents.cancel(id))));
+
+  intents
+    .command('refund')
+    .description('make the payment intent that pays a confirmed one back')
+    .argument('<id>', 'of the intent that was paid')
+    .addHelpText('after', `\nExample:\n  pf intents refund ${EXAMPLE_ID}`)
+    .action((id: string, _options: unknown, command: Command) =>
+      withApi(command, surroundings, async (session) => {
+        const refund = await session.client.intents.refund(id);
+        answer(session, refund, `It is paid by ${String(refund.fulfiller)}, as any intent.`);
+      }),
+    );
+
+  intents
+    .command('simulate')
+    .description('test mode: walk a payment intent to a state, with every event and webhook on the way')
+    .argument('<id>', 'as `pf intents list` shows it')
+    .addArgument(new Argument('<state>', 'where to').choices(INTENT_STATUSES))
+    .addHelpText('after', `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, to be signed again)`)
+    .action((id: string, state: IntentStatus, _options: unknown, command: Command) =>
+      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.simulate(id, state))),
+    );
+
+  return intents;
+}
+
+type CreateOptions = Omit<CreateIntent, 'ttlSeconds'> & { readonly ttl?: number };
+type ListOptions = Omit<ListIntents, 'txSignature' | 'createdAfter' | 'createdBefore'> & { readonly tx?: string; readonly after?: string; readonly before?: string };
+
+function answer({ output }: ApiSession, intent: PaymentIntent, hint?: string): void {
+  output.answer({ intent }, () => [intentText(intent), ...(hint === undefined ? [] : ['', hint])].join('\n'));
+}
+
+const time = (at: string): string => moment(new Date(at));
+
+/** An intent as people read it: a line for each thing there is to say. */
+function intentText(intent: PaymentIntent): string {
+  const { id, state, retryRequired, amount, token, chain, livemode, direction, requestor, fulfiller, reference, txSignature, createdAt, expiresAt, confirmedAt, finalizedAt, refundOf, refundedBy, metadata } = intent;
+  const lines: (readonly [name: string, value: string | null | undefined])[] = [
+    ['id', `${id} (${livemode ? 'live' : 'test'})`],
+    ['state', retryRequired === true ? `${state}: the transaction was dropped, build and sign again` : state],
+    ['amount', `${amount} ${token} on ${chain}`],
+    ['requestor', requestor],
+    ['fulfiller', fulfiller ?? 'whoever pays'],
+    ['direction', direction],
+    ['reference', reference],
+    ['transaction', txSignature],
+    ['created', time(createdAt)],
+    ['expires', state === 'created' || state === 'pending' ? time(expiresAt) : null],
+    ['confirmed', confirmedAt && time(confirmedAt)],
+    ['finalized', finalizedAt && time(finalizedAt)],
+    ['refund of', refundOf],
+    ['refunded by', refundedBy],
+    ...Object.entries(metadata ?? {}).map(([key, value]) => [`metadata ${key}`, value] as const),
+  ];
+  return table(lines.flatMap(([name, value]) => (value === null || value === undefined ? [] : [[name, value]])));
+}
+
+function listText(intents: readonly PaymentIntent[], nextCursor: string | null, mode: string): string {
+  if (intents.length === 0) return `No such ${mode} intents.`;
+  const rows = intents.map(({ id, state, amount, token, chain, requestor, createdAt }) => [id, state, `${amount} ${token}`, chain, requestor, time(createdAt)]);
+  const more = nextCursor === null ? [] : ['', `There are more: the same with --cursor ${nextCursor}`];
+  return [table([['ID', 'STATE', 'AMOUNT', 'CHAIN', 'REQUESTOR', 'CREATED'], ...rows]), ...more].join('\n');
+}
