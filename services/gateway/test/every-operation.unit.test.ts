@@ -1,0 +1,98 @@
+import { newAccountId, newApiKeyId, newDeliveryId, newIntentId, type Operation, OPERATIONS } from '@pf/contracts';
+import type { KeyHolder } from '@pf/database';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, type ApiAnswer, type ApiClient } from '@pf/testing';
+import { type BareApp, type BareAppOptions, startBareApp } from './bare-app.ts';
+
+const operations: readonly Operation[] = Object.values(OPERATIONS);
+const withBody = operations.filter(({ request }) => request.body !== undefined);
+const withQuery = operations.filter(({ request }) => request.query !== undefined);
+const KEY = `pk_test_${'x'.repeat(32)}`;
+const holder: KeyHolder = { keyId: newApiKeyId(), accountId: newAccountId(), livemode: false, scope: 'full', plan: 'scale' };
+
+const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+/** A body that each operation takes. */
+const bodies: Readonly<Record<string, object>> = {
+  createIntent: { chain: 'eip155:84532', token: 'USDC', amount: '1', requestor: wallet },
+  updateIntent: { updatedAt: '2026-11-21T12:00:00.000Z', metadata: {} },
+  buildIntent: { fulfiller: wallet },
+  submitIntent: { signedTransaction: `0x${'0'.repeat(64)}`, fulfiller: wallet },
+  simulateIntent: { targetState: 'confirmed' },
+};
+
+/** What every operation answers whatever it does, and whatever became of the parts behind it. */
+describe.each(operations)('$method $path', ({ id, method, path, request, scope }) => {
+  let apps: BareApp[] = [];
+  async function start(options: BareAppOptions): Promise<ApiClient> {
+    const app = await startBareApp(options);
+    apps.push(app);
+    return apiClient(`${app.url}/v1`, KEY);
+  }
+  let client: ApiClient;
+  beforeAll(async () => {
+    client = await start({ holder });
+  });
+  afterAll(async () => {
+    await Promise.all(apps.map((app) => app.close()));
+    apps = [];
+  });
+
+  const target = path.replace('{id}', path.startsWith('/webhooks') ? newDeliveryId() : newIntentId(0));
+  const good = request.body === undefined ? undefined : (bodies[id] ?? {});
+  const ask = (of: ApiClient, body: unknown = good, headers: Record<string, string> = {}, query = ''): Promise<ApiAnswer<object>> => of.request(method.toUpperCase(), `${target}${query}`, body, headers);
+  const told = ({ status, body }: ApiAnswer<object>): unknown[] => [status, body.error?.code];
+
+  it('refuses one who shows no key', async () => {
+    const nobody = apiClient(`${apps[0]?.url}/v1`, null);
+    expect(told(await ask(nobody))).toEqual([401, 'api_key.missing']);
+  });
+
+  if (scope === 'full') {
+    it("refuses a payer's key", async () => {
+      expect(told(await ask(await start({ holder: { ...holder, scope: 'payer' } })))).toEqual([401, 'api_key.insufficient_scope']);
+    });
+  }
+
+  it('says when the rate is used up, and for how long', async () => {
+    const slow = await start({ holder, rateFactor: 0 });
+    await ask(slow);
+    const refused = await ask(slow);
+    expect(told(refused)).toEqual([429, 'rate_limit.exceeded']);
+    expect(Number(refused.headers.get('retry-after'))).toBe(refused.body.error?.details?.['retry_after']);
+  });
+
+  it('tells nothing of its inside when something breaks that nobody foresaw', async () => {
+    const answer = await ask(client);
+    expect(told(answer)).toEqual([500, 'internal.error']);
+    expect(JSON.stringify(answer.body)).not.toContain('must not be asked');
+  });
+
+  it('says when to come back while a part behind it is away', async () => {
+    const away = await start({ holder, failure: () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
+    const answer = await ask(away);
+    expect(told(answer)).toEqual([503, 'service.unavailable']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  if (withBody.some((operation) => operation.id === id)) {
+    it.each([
+      ['a body cut short', '{"chain":', {}, 400, 'request.malformed_json'],
+      ['a list', '[]', {}, 400, 'request.validation_failed'],
+      ['a number', '7', {}, 400, 'request.validation_failed'],
+      ['an unknown field', { ...good, surprise: 1 }, {}, 400, 'request.validation_failed'],
+      ['a key of the prototype', '{"__proto__":{"a":1}}', {}, 400, 'request.validation_failed'],
+      ['another content type', good, { 'content-type': 'text/plain' }, 415, 'request.unsupported_media_type'],
+      ['another charset', good, { 'content-type': 'application/json; charset=latin1' }, 415, 'request.unsupported_media_type'],
+      ['more than 64 KiB', { surprise: 'x'.repeat(70_000) }, {}, 413, 'request.too_large'],
+      ['brackets nested a thousand deep', `{"surprise":${'['.repeat(1000)}${']'.repeat(1000)}}`, {}, 400, 'request.validation_failed'],
+    ])('refuses %s', async (_what, body, headers, status, code) => {
+      expect(told(await ask(client, body, headers))).toEqual([status, code]);
+    });
+  }
+
+  if (withQuery.some((operation) => operation.id === id)) {
+    it.each(['?surprise=1', '?limit=0', '?limit=101', '?limit=1e1', '?limit=1&limit=2', '?cursor=made-up', '?__proto__=1'])('refuses the query %s', async (query) => {
+      expect(told(await ask(client, undefined, {}, query))).toEqual([400, 'request.validation_failed']);
+    });
+  }
+});
