@@ -53,8 +53,9 @@ describe('the process and its ledger', () => {
     const listener = connection.onAccountChange(to, ({ lamports }) => heard.resolve(lamports));
     const signature = await sendAndConfirmTransaction(connection, new Transaction().add(SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: LAMPORTS_PER_SOL })), [payer]);
     expect(await heard.promise).toBe(LAMPORTS_PER_SOL);
-    // Else it would try to reach the node for ever.
     await connection.removeAccountChangeListener(listener);
+    // The library keeps its socket half a second longer, and would try to reach the dead node for ever.
+    (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
     const before = { slot: await connection.getSlot('processed'), genesis: await connection.getGenesisHash(), transaction: await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 }) };
     await first.end('SIGKILL');
 

@@ -53,7 +53,6 @@ export class Connection {
     if (answer !== null) this.#socket.send(answer);
     for (const [id, subscription] of this.#unannounced) this.#subscriptions.set(id, subscription);
     this.#unannounced = [];
-    this.notify();
   }
 
   /** Sends what is due. */

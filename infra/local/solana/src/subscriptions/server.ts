@@ -5,6 +5,9 @@ import { Connection } from './connection.ts';
 
 const MAX_MESSAGE = 65_536;
 
+/** What is due at once comes a little after the answer: clients, kit among them, lose what comes in the same breath. */
+const FIRST_LOOK_MS = 20;
+
 /** Text of a message, whichever way the library hands it over. */
 const textOf = (data: RawData): string => (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
 
@@ -16,14 +19,17 @@ export function serveSubscriptions(node: Node, servers: readonly Server[]): { st
   const { clock } = node.chain;
   const connections = new Set<Connection>();
   let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
 
+  function wakeIn(milliseconds: number): void {
+    if (stopped) return;
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(() => node.chain.changed(), milliseconds);
+  }
   function notify(): void {
     for (const connection of connections) connection.notify();
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
     const somebodyWaits = [...connections].some((connection) => !connection.isIdle);
-    if (!clock.running || !somebodyWaits) return;
-    timer = setTimeout(() => node.chain.changed(), Math.max(1, clock.timeOf(clock.slot() + 1) - Date.now()));
+    if (clock.running && somebodyWaits) wakeIn(Math.max(1, clock.timeOf(clock.slot() + 1) - Date.now()));
   }
   const stopListening = node.chain.onChange(notify);
 
@@ -37,7 +43,7 @@ export function serveSubscriptions(node: Node, servers: readonly Server[]): { st
       socket.on('message', (data) => {
         connection
           .receive(textOf(data))
-          .then(notify)
+          .then(() => wakeIn(FIRST_LOOK_MS))
           .catch((error: unknown) => {
             console.error(error);
             socket.terminate();
@@ -50,6 +56,7 @@ export function serveSubscriptions(node: Node, servers: readonly Server[]): { st
   }
   return {
     stop: () => {
+      stopped = true;
       stopListening();
       if (timer !== null) clearTimeout(timer);
       for (const server of sockets) {
