@@ -16,6 +16,7 @@ export * from './open-account.ts';
 export * from './projection.ts';
 export * from './rebuild.ts';
 export * from './signed-transactions.ts';
+export * from './unasked-payments.ts';
 export * from './watched-intents.ts';
 export * from './webhook-endpoints.ts';
 export * from './webhook-positions.ts';

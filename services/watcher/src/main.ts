@@ -1,15 +1,19 @@
 import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
-import { NetworkWatches, openDatabase, SignedTransactions } from '@pf/database';
+import { NetworkWatches, openDatabase, SignedTransactions, UnaskedPayments } from '@pf/database';
 import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
-import { ConfigurationError, loadConfig, runService, serveHealth, variables } from '@pf/runtime';
+import { ConfigurationError, loadConfig, Rounds, runService, serveHealth, variables } from '@pf/runtime';
+import { openScreening, screeningVariables } from '@pf/screening';
 import { z } from 'zod';
 import { NetworkWatch } from './network-watch.ts';
 import { Rebroadcaster } from './rebroadcaster.ts';
+import { screenSenders } from './sender-screening.ts';
 import { WatchSets } from './watch-sets.ts';
 
 const READY_WITHIN_MS = 1_000;
 /** Neither a step nor a failure for so long: a promise that never settles. Only a restart helps. */
 const STUCK_AFTER_MS = 120_000;
+/** Nobody waits for it: the money has moved. */
+const SCREEN_EVERY_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 runService('watcher', async (service) => {
@@ -18,6 +22,7 @@ runService('watcher', async (service) => {
     DATABASE_URL: variables.databaseUrl,
     ...kafkaVariables,
     ...upstreamVariables,
+    ...screeningVariables,
     /** CAIP-2 ids, comma-separated. */
     NETWORKS: variables.list,
     /** How long an intent is watched after it was settled, failed, expired or cancelled. */
@@ -46,13 +51,24 @@ runService('watcher', async (service) => {
   const publisher = await eventLog.publisher();
   service.onShutdown('publisher', () => publisher.close());
 
+  const screening = openScreening(config, log);
+  service.onShutdown('screening', () => screening.close());
+  const unasked = new UnaskedPayments(database);
+  const screeners = new Rounds({
+    work: (stopping) => screenSenders({ payments: unasked, screening, chains: networks.map(({ observer }) => observer.network.chain), log }, stopping),
+    pauseMs: SCREEN_EVERY_MS,
+    onFailure: (error) => log.warn({ err: error }, 'who sent some payments cannot be screened now'),
+  });
+  screeners.start();
+  service.onShutdown('screeners', () => screeners.stop());
+
   const watches = new NetworkWatches(database);
   const transactions = new SignedTransactions(database);
   const sets = new WatchSets(database, reader, networks.map(({ observer }) => observer.network.chain), config.WATCH_DAYS * DAY_MS);
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
     const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.rebroadcastAfterMs, child);
-    return new NetworkWatch({ observer, sets, watches, publisher, rebroadcaster, leaseMs: config.WATCH_LEASE_SECONDS * 1_000, log: child });
+    return new NetworkWatch({ observer, sets, watches, publisher, rebroadcaster, unasked, leaseMs: config.WATCH_LEASE_SECONDS * 1_000, log: child });
   });
   const stop = new AbortController();
   const ended = Promise.all(running.map((watch) => watch.run(stop.signal).catch((error: unknown) => service.crash(error instanceof Error ? error : new Error(String(error))))));

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
-import { isDatabaseAway, type NetworkWatches } from '@pf/database';
+import { isDatabaseAway, type NetworkWatches, type UnaskedPayments } from '@pf/database';
 import { VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
 import { publishObservations } from './observations.ts';
 import type { Rebroadcaster } from './rebroadcaster.ts';
+import { unaskedAmong } from './sender-screening.ts';
 import { settledWithin } from './settled-within.ts';
 import { BrokenLogError, type WatchSets } from './watch-sets.ts';
 import type { WatchedIntents } from './watched-intents.ts';
@@ -26,6 +27,7 @@ export interface NetworkWatchParts {
   readonly watches: NetworkWatches;
   readonly publisher: Publisher;
   readonly rebroadcaster: Rebroadcaster;
+  readonly unasked: UnaskedPayments;
   /** How long the lease lasts without being renewed: so long nobody watches after a holder was killed. */
   readonly leaseMs: number;
   readonly log: Logger;
@@ -126,7 +128,7 @@ export class NetworkWatch {
 
   /** Null where it was ended before all that it saw was acknowledged: the cursor stays where it was. */
   async #step(cursor: Cursor | null, ended: AbortSignal): Promise<{ readonly cursor: Cursor; readonly observed: boolean; readonly behind: boolean } | null> {
-    const { observer, sets, publisher, rebroadcaster } = this.#parts;
+    const { observer, sets, publisher, rebroadcaster, unasked } = this.#parts;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
     const synchronise = async (): Promise<WatchedIntents> => {
@@ -141,6 +143,9 @@ export class NetworkWatch {
       this.#log.debug({ head: this.#status.head, behind: this.#status.behind, watched: this.#status.watched, observations: step.observations.length, ms }, 'step');
       this.#warn(step.warnings);
       for (const { type, intentId, data } of step.observations) this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
+      const last = inUse.at(-1);
+      // Before the cursor moves: a payment whose sender is to be screened is not forgotten.
+      if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));
       if (!(await publishObservations(publisher, step.observations, ended, this.#log, () => this.#progress()))) return null;
       for (const set of inUse) rebroadcaster.look(set, Date.now(), ended);
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };

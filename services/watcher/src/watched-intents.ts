@@ -1,5 +1,5 @@
 import type { WatchedIntent, WatchSet } from '@pf/chains';
-import { type Address, evolve, type Instant, type IntentEvent, type IntentId, isWatched, liveSubmission, type PaymentIntent, type Reference } from '@pf/domain';
+import { type Address, evolve, type Instant, type IntentEvent, type IntentId, isWatched, liveSubmission, type PaymentIntent, type Reference, submissionOf, type TransactionHash } from '@pf/domain';
 
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
@@ -51,6 +51,12 @@ export class WatchedIntents implements WatchSet {
 
   recipients(): readonly Address[] {
     return [...this.#recipients.keys()];
+  }
+
+  /** True for a transaction that was submitted for this intent, whatever became of it. */
+  wasSubmitted(id: IntentId, hash: TransactionHash): boolean {
+    const intent = this.#intents.get(id);
+    return intent !== undefined && submissionOf(intent, hash) !== undefined;
   }
 
   submitted(): Iterable<Submitted> {

@@ -1,5 +1,5 @@
 import { createChains } from '@pf/chains';
-import { NetworkWatches, SignedTransactions } from '@pf/database';
+import { NetworkWatches, SignedTransactions, UnaskedPayments } from '@pf/database';
 import { type IntentId, type Observation } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
 import { parseObservation, partitionOf, type ObservationMessage } from '@pf/contracts';
@@ -29,7 +29,7 @@ export async function startWatching(cluster: Cluster, upstreams: Readonly<Record
     const adapter = chains.adapters.get(chain);
     if (!adapter) throw new Error(`no adapter for ${chain}`);
     const rebroadcaster = new Rebroadcaster(adapter, new SignedTransactions(cluster.database), observer.rebroadcastAfterMs, log);
-    watches.set(chain, new NetworkWatch({ observer, sets, watches: new NetworkWatches(cluster.database), publisher: through(publisher), rebroadcaster, leaseMs: 10_000, log }));
+    watches.set(chain, new NetworkWatch({ observer, sets, watches: new NetworkWatches(cluster.database), publisher: through(publisher), rebroadcaster, unasked: new UnaskedPayments(cluster.database), leaseMs: 10_000, log }));
   }
   const stopping = new AbortController();
   const ended = Promise.all([...watches.values()].map((watch) => watch.run(stopping.signal)));

@@ -42,7 +42,7 @@ export async function readOfacExport(chunks: AsyncIterable<Uint8Array | string>)
   parser.on('text', (text) => reader.text(text));
   parser.on('closetag', (tag) => reader.close(tag));
   parser.on('error', (error) => {
-    throw new OfacExportError(`it is not well-formed XML: ${error.message}`);
+    throw new OfacExportError(`it is not well-formed XML: ${error.message.replace(/\.$/, '')}`);
   });
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   try {

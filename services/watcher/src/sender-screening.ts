@@ -1,0 +1,44 @@
+import type { UnaskedPayment, UnaskedPayments } from '@pf/database';
+import type { ChainId, Observation } from '@pf/domain';
+import type { Logger } from '@pf/runtime';
+import { type Screening, ScreeningUnavailableError } from '@pf/screening';
+import type { WatchedIntents } from './watched-intents.ts';
+
+/** At once, so that a backlog does not fill the memory. */
+const PAYMENTS_A_ROUND = 200;
+
+/** What landed without having been submitted here: its sender has passed no screening. */
+export const unaskedAmong = (observations: readonly Observation[], chain: ChainId, watched: WatchedIntents): readonly UnaskedPayment[] =>
+  observations.flatMap((observation): UnaskedPayment[] => {
+    if (observation.type !== 'landed') return [];
+    const { intentId, data } = observation;
+    return watched.wasSubmitted(intentId, data.hash) ? [] : [{ chain, hash: data.hash, sender: data.transfer.from, intentId }];
+  });
+
+interface Parts {
+  readonly payments: UnaskedPayments;
+  readonly screening: Screening;
+  readonly chains: readonly ChainId[];
+  readonly log: Logger;
+}
+
+/**
+ * One round: screens who sent the payments that wait for it. The money has moved, so nothing is refused: a sanctioned
+ * sender is flagged, for the operator only.
+ * @throws ScreeningUnavailableError where some could not be screened: they wait for the next round
+ */
+export async function screenSenders({ payments, screening, chains, log }: Parts, stopping: AbortSignal): Promise<void> {
+  let failure: ScreeningUnavailableError | null = null;
+  for (const payment of await payments.waiting(chains, PAYMENTS_A_ROUND)) {
+    if (stopping.aborted) return;
+    try {
+      const verdict = await screening.screen([{ chain: payment.chain, address: payment.sender }]);
+      if (verdict.kind === 'clean') await payments.clear(payment);
+      else if (await payments.flag(payment, verdict.finding)) log.error({ alarm: 'sanctioned_payment', ...payment, finding: verdict.finding }, 'a payment came from a sanctioned wallet');
+    } catch (error) {
+      if (!(error instanceof ScreeningUnavailableError)) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure) throw failure;
+}
