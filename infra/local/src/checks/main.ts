@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { reason, terminal } from '../terminal.ts';
+import { ANSWERS_FILE, API_DOCUMENT, problemsOf, readAnswers } from './api-document.ts';
 import { countJest, type Result, sum } from './result.ts';
 import { startTestStack } from './test-stack.ts';
 
@@ -13,6 +14,7 @@ type Phase = (typeof PHASES)[number];
 const root = path.resolve(import.meta.dirname, '../../../..');
 const main = path.join(root, 'infra/local/src/main.ts');
 const bin = (name: string, file: string): string => path.join(root, 'node_modules', name, file);
+const answersFile = path.join(root, ANSWERS_FILE);
 const out = terminal((text) => process.stderr.write(text));
 
 /** A program that says nothing when all is well. */
@@ -35,10 +37,17 @@ async function jest(project: Phase, folder: string, stack: string | null): Promi
   const workers = { unit: '--maxWorkers=100%', integration: '--maxWorkers=2', e2e: '--runInBand' }[project as 'unit' | 'integration' | 'e2e'];
   return await out.step(`Tests: ${project}`, async () => {
     const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, workers];
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...(stack ? { STACK_FILE: stack } : {}) } });
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, API_ANSWERS: answersFile, ...(stack ? { STACK_FILE: stack } : {}) } });
     await once(child, 'exit');
     return await countJest(report);
   });
+}
+
+/** docs/api.md names for each status of each operation a test that saw it in this run. */
+async function checkApiDocument(): Promise<Result> {
+  const problems = problemsOf(await readFile(path.join(root, API_DOCUMENT), 'utf8'), await readAnswers(answersFile));
+  for (const problem of problems) out.line(problem);
+  return problems.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
 /** Runs the phases wanted, the cheap ones first; every phase runs, also after one that failed. */
@@ -53,6 +62,7 @@ async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result
     );
   }
   results.push(...(await Promise.all(checks)));
+  await rm(answersFile, { force: true });
   if (wanted.has('unit')) results.push(await jest('unit', folder, null));
   if (wanted.has('integration') || wanted.has('e2e')) {
     const stack = await out.step('A stack for the tests', () => startTestStack(main, path.join(folder, 'data'), process.env));
@@ -62,6 +72,7 @@ async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result
       await out.step('The stack stopped', () => stack.stop());
     }
   }
+  if (wanted.size === PHASES.length) results.push(await out.step('The API document', checkApiDocument));
   return sum(results);
 }
 
