@@ -35,7 +35,7 @@ export class Limiter {
     const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
     const address = await this.#limits.count(`${keyId}:${addressGroup(ip)}`, perAddress);
     const standing = address.allowed ? await this.#limits.count(keyId, quota) : null;
-    show(response, [['address', perAddress, address], ...(standing ? ([['key', quota, standing]] as const) : [])]);
+    show(response, [['address', perAddress, address], ['key', quota, standing]]);
     if (!address.allowed) throw exceeded(address);
     if (standing && !standing.allowed) throw exceeded(standing);
   }
@@ -49,9 +49,10 @@ const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 const exceeded = ({ retryMs }: Standing): ApiError => new ApiError('rate_limit.exceeded', { retryAfterSeconds: secondsOf(retryMs) });
 
-function show(response: Pick<Response, 'setHeader'>, policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing])[]): void {
+/** All policies that apply; how the client stands with those that were asked. */
+function show(response: Pick<Response, 'setHeader'>, policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing | null])[]): void {
   response.setHeader('RateLimit-Policy', policies.map(([name, { requests, windowSeconds }]) => `"${name}";q=${requests};w=${windowSeconds}`).join(', '));
-  response.setHeader('RateLimit', policies.map(([name, quota, standing]) => `"${name}";r=${standing.left};t=${resetSeconds(quota, standing)}`).join(', '));
+  response.setHeader('RateLimit', policies.flatMap(([name, quota, standing]) => (standing ? [`"${name}";r=${standing.left};t=${resetSeconds(quota, standing)}`] : [])).join(', '));
 }
 
 /** Until the whole quota is there again; for one who was refused, until the next request is taken. */
