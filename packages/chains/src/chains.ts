@@ -10,6 +10,8 @@ import { RpcPool, type RpcPoolOptions } from './rpc/pool.ts';
 import { SolanaAdapter } from './solana/adapter.ts';
 import { identifyGenesis } from './solana/calls.ts';
 import { SolanaObserver } from './solana/observer.ts';
+import { TempoAdapter } from './tempo/adapter.ts';
+import { TempoObserver } from './tempo/observer.ts';
 
 /** The networks that are served, each with its adapter (gateway) and its observer (watcher) over one pool of upstreams. */
 export interface Chains {
@@ -32,8 +34,9 @@ interface Family {
   adapter(network: Network, pool: RpcPool): ChainAdapter;
   observer(network: Network, pool: RpcPool): ChainObserver;
 }
-const families: Partial<Record<Network['family'], Family>> = {
+const families: Readonly<Record<Network['family'], Family>> = {
   base: { identify: identifyChain, adapter: (network, pool) => new BaseAdapter(network, pool), observer: (network, pool) => new BaseObserver(network, pool) },
+  tempo: { identify: identifyChain, adapter: (network, pool) => new TempoAdapter(network, pool), observer: (network, pool) => new TempoObserver(network, pool) },
   solana: { identify: identifyGenesis, adapter: (network, pool) => new SolanaAdapter(network, pool), observer: (network, pool) => new SolanaObserver(network, pool) },
 };
 
@@ -45,7 +48,6 @@ export function createChains({ upstreams, log }: ChainsOptions): Chains {
   for (const [chain, urls] of upstreams) {
     const network = networkOf(chain);
     const family = families[network.family];
-    if (family === undefined) throw new Error(`there is no adapter for ${network.name}`);
     const pool = new RpcPool({ network: network.name, urls, identify: family.identify(chain), log });
     pools.push(pool);
     adapters.set(chain, family.adapter(network, pool));

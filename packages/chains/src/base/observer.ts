@@ -1,6 +1,7 @@
 import type { Observation } from '@pf/domain';
 import { getBlock, type Block } from '../evm/calls.ts';
-import { advance, hashesOf, newestOf } from '../evm/observe/checkpoints.ts';
+import { advance, newestOf } from '../evm/observe/checkpoints.ts';
+import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcNode } from '../rpc/node.ts';
@@ -16,10 +17,6 @@ const AWAITED_MS = 400;
 const QUIET_MS = 1_000;
 /** `safe` and `finalized` move every few seconds at most: they are asked for no more often. */
 const TAGS_MS = 2_000;
-/** A head this far below the cursor is told. Upstreams behind one URL differ by a few blocks all the time. */
-const SHORTFALL_TOLD = 50n;
-/** On a chain that is another one than before, so many of its newest blocks are read. */
-const NEW_CHAIN_BLOCKS = 100_000n;
 
 const atLeast = (least: bigint, value: bigint): bigint => (value < least ? least : value);
 const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
@@ -109,49 +106,28 @@ export class BaseObserver implements ChainObserver {
     };
   }
 
-  /** The first start begins at what is final: no intent is older than the service. */
   async #start(node: RpcNode): Promise<Position> {
-    const [genesis, finalized] = await node.batch([getBlock(0n), getBlock('finalized')]);
-    if (genesis === null) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
-    const { number, hash } = finalized ?? genesis;
-    return { genesis: genesis.hash, checkpoints: [{ number, hash }], rescanned: number, seen: [] };
+    const { genesis, checkpoints, start } = await begin(node);
+    return { genesis, checkpoints: [...checkpoints], rescanned: start.number, seen: [] };
   }
 
   /** The newest checkpoint is not what this node has there: it lags, the chain was reorganised, or it is another chain. */
   async #comeBack(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
-    const { node } = context;
-    const below = position.checkpoints.filter(({ number }) => number <= head.number);
-    const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
-    const kept = below.filter(({ number, hash }) => hashes.get(number) === hash);
-    const ancestor = kept[0];
-    if (ancestor !== undefined && ancestor === below[0] && below.length < position.checkpoints.length) return 'behind';
-
-    if (ancestor !== undefined) {
-      const orphaned = await orphan(context, position.seen, ancestor.number);
-      const depth = newestOf(position).number - ancestor.number;
+    const found = await relocate(context.node, position, head);
+    if (found.kind === 'behind') return 'behind';
+    if (found.kind === 'back') {
+      const { checkpoints, ancestor, depth } = found;
+      const orphaned = await orphan(context, position.seen, ancestor);
       return {
-        position: { ...position, checkpoints: kept, rescanned: atMost(ancestor.number, position.rescanned), seen: [...orphaned.seen] },
+        position: { ...position, checkpoints: [...checkpoints], rescanned: atMost(ancestor, position.rescanned), seen: [...orphaned.seen] },
         observations: orphaned.observations,
-        warnings: [`the chain was reorganised within the last ${depth} blocks: reading on from block ${ancestor.number}`],
+        warnings: [`the chain was reorganised within the last ${depth} blocks: reading on from block ${ancestor}`],
       };
     }
-    const genesis = hashes.get(0n);
-    if (genesis === undefined) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
-    if (genesis === position.genesis && below.length === 0) return 'behind';
-    return this.#anew(context, position, head, genesis);
-  }
-
-  /** Reads the chain anew: nothing of what was read before is on it. */
-  async #anew(context: Scan, position: Position, head: Block, genesis: string): Promise<Found> {
-    const from = await context.node.call(getBlock(atLeast(0n, head.number - NEW_CHAIN_BLOCKS)));
-    if (from === null) throw new RpcUnreachedError(`${context.node.name} lacks blocks below its head`, 'no');
+    // Nothing of what was read before is on this chain.
+    const { genesis, from, warning } = found;
     const orphaned = await orphan(context, position.seen, -1n);
-    const why = genesis === position.genesis ? 'none of the blocks that were read is on the chain any more' : 'the chain is another one than before: its first block differs';
-    return {
-      position: { genesis, checkpoints: [{ number: from.number, hash: from.hash }], rescanned: from.number, seen: [...orphaned.seen] },
-      observations: orphaned.observations,
-      warnings: [`${why}; the head is ${head.number}, reading anew from block ${from.number}`],
-    };
+    return { position: { genesis, checkpoints: [from], rescanned: from.number, seen: [...orphaned.seen] }, observations: orphaned.observations, warnings: [warning] };
   }
 }
 
@@ -166,8 +142,4 @@ const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next
 const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
 
 /** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
-function idle(position: Position, head: Block): Step {
-  const shortfall = newestOf(position).number - head.number;
-  const warnings = shortfall > SHORTFALL_TOLD ? [`the head ${head.number} is ${shortfall} blocks below what was read before`] : [];
-  return { observations: [], cursor: writePosition(position), head: head.number, behind: 0n, warnings };
-}
+const idle = (position: Position, head: Block): Step => ({ observations: [], cursor: writePosition(position), head: head.number, behind: 0n, warnings: shortfallOf(position, head) });

@@ -71,7 +71,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       return { chain: chain.adapter.network.chain, tokenAddress: token.address, amount, requestor: chain.newRecipient(), reference: chain.adapter.newReference() };
     }
     async function build(terms: PaymentTerms, payer: PayerWallet): Promise<UnsignedTransaction & { build: Build }> {
-      const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: Date.now() + 3_600_000 });
+      const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: chain.now() + 3_600_000 });
       if (built.kind !== 'built') throw new Error(JSON.stringify(built));
       return { ...built.transaction, build: { version: 2, fulfiller: payer.address, transaction: built.transaction, lifetime: built.lifetime } };
     }
@@ -263,9 +263,9 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
 
       it('builds nothing that could land after the intent expires', async () => {
         const [terms, payer] = [newTerms(), nextPayer()];
-        const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: Date.now() + 60_000 });
+        const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: chain.now() + 60_000 });
         if (built.kind !== 'built') throw new Error(JSON.stringify(built));
-        if (built.lifetime.kind === 'time') expect(Number(built.lifetime.validBefore) * 1000).toBeLessThanOrEqual(Date.now() + 60_000);
+        if (built.lifetime.kind === 'time') expect(Number(built.lifetime.validBefore) * 1000).toBeLessThanOrEqual(chain.now() + 60_000);
         else expect(built.lifetime.kind).toBe('block_height');
       });
     }

@@ -6,9 +6,13 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** The intents of a test, as a watcher would hold them: what is observed is applied as the ledger would. */
 export class Watched implements WatchSet {
   readonly #intents = new Map<Reference, Mutable<WatchedIntent>>();
+  readonly #detected = new Set<Reference>();
 
   add(id: string, terms: PaymentTerms): void {
     this.#intents.set(terms.reference, { id: id as IntentId, status: 'created', terms, submission: null, settlement: null, createdAt: 0 });
+  }
+  detect({ reference }: PaymentTerms): void {
+    this.#detected.add(reference);
   }
   submit(transaction: PreparedTransaction, preparedAt: number): void {
     const submission: Submission = { ...transaction, status: 'live', attempts: 1, preparedAt, broadcastAt: preparedAt };
@@ -50,6 +54,9 @@ export class Watched implements WatchSet {
   }
   recipients(): readonly Address[] {
     return [...new Set([...this.#intents.values()].map(({ terms }) => terms.requestor))];
+  }
+  *expected(): Generator<WatchedIntent> {
+    for (const [reference, intent] of this.#intents) if (this.#detected.has(reference) && intent.submission === null && intent.settlement === null) yield intent;
   }
   *submitted(): Generator<WatchedIntent & { readonly submission: Submission }> {
     for (const intent of this.#intents.values()) if (intent.submission !== null) yield { ...intent, submission: intent.submission };

@@ -1,0 +1,58 @@
+import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
+import { EvmAdapter } from '../evm/adapter.ts';
+import { getBlock } from '../evm/calls.ts';
+import type { BroadcastResult, BuildRequest, BuildResult, Network, Parsed, SignedTransaction, Verification } from '../port.ts';
+import { RpcUnreachedError } from '../rpc/errors.ts';
+import type { RpcNode } from '../rpc/node.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { parseTempoAddress } from './address.ts';
+import { broadcast } from './broadcast.ts';
+import { buildPayment } from './build.ts';
+import { getTempoTransaction } from './calls.ts';
+import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
+import { verifyPayment } from './verify.ts';
+
+/** Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and die by themselves. */
+export class TempoAdapter extends EvmAdapter {
+  readonly #now: () => number;
+
+  /** @param now our clock, in ms */
+  constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
+    super(network, pool);
+    this.#now = now;
+  }
+
+  parseAddress(text: string): Parsed<Address> {
+    return parseTempoAddress(this.network, text);
+  }
+
+  build(request: BuildRequest): Promise<BuildResult> {
+    return this.pool.run((node) => buildPayment(node, this.#now(), request));
+  }
+
+  canLand({ lifetime }: Build): Promise<boolean> {
+    return this.pool.run(async (node) => {
+      const final = await node.call(getBlock('finalized'));
+      if (final === null) throw new RpcUnreachedError(`${node.name} has no final block`, 'no');
+      return lifetime.kind === 'time' && final.timestamp < lifetime.validBefore;
+    });
+  }
+
+  verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+    return verifyPayment(this.pool, this.#now(), transaction, terms, fulfiller, sent);
+  }
+
+  broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {
+    return broadcast(this.pool, transaction);
+  }
+
+  protected decode(raw: Uint8Array): Parsed<SignedTransaction> {
+    const decoded = decodeSigned(raw);
+    return decoded.ok ? { ok: true, value: signedTransaction(raw) } : decoded;
+  }
+
+  protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {
+    const told = await node.call(getTempoTransaction(hash));
+    return told === null ? null : fromChain(hash, told);
+  }
+}

@@ -1,0 +1,84 @@
+import { formatAmount, type Instant } from '@pf/domain';
+import { TxEnvelopeTempo } from 'ox/tempo';
+import { isContract } from '../evm/account.ts';
+import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
+import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
+import type { BuildRequest, BuildResult } from '../port.ts';
+import { inTokens } from '../resolve.ts';
+import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
+import { refusable, type RpcNode } from '../rpc/node.ts';
+import { isVirtual } from './address.ts';
+import { encodePayment } from './calldata.ts';
+import { estimateTempoGas, getClientVersion, getTokenBalance, isKeptBack } from './calls.ts';
+import { FEE_DECIMALS, feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
+import { EXPIRING, newNonceKey } from './nonce.ts';
+import { refusalOf } from './refusal.ts';
+import { validBefore } from './time.ts';
+
+/** A recipient whose balance becomes zero meanwhile costs a new slot, and a passkey's signature costs more than a key's. */
+const GAS_MARGIN = 275_000n;
+/** The base fee may double between build and landing: the wallet asks a person in between. What is not needed is not paid. */
+const BASE_FEE_HEADROOM = 2n;
+
+const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
+const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({ kind: 'not_payable', param, reason });
+
+/** Builds the unsigned transaction of type 0x76 that pays these terms, from what one upstream says. Shapes: chains.md, Tempo. */
+export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfiller, expiresAt }: BuildRequest): Promise<BuildResult> {
+  const { tokenAddress: token, requestor } = terms;
+  if (isVirtual(fulfiller)) return notPayable('fulfiller', 'is a virtual address: it forwards, and signs for nobody');
+  const [code, newest, fees, client, held, keptBack] = await node.batch([
+    getCode(fulfiller),
+    getBlock('latest'),
+    getFeeHistory(FEE_HISTORY_BLOCKS),
+    refusable(getClientVersion()),
+    getTokenBalance(token, fulfiller),
+    refusable(isKeptBack(token, fulfiller, requestor)),
+  ]);
+  if (newest === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+  if (isContract(code)) return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
+  if (keptBack === true) return notPayable('requestor', 'does not receive this token from this payer: its receive policy would keep the payment back');
+  if (held < terms.amount) return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
+  const until = validBefore(newest, now, expiresAt);
+  if (until === null) return rejected('the payment intent expires before a transaction could land');
+
+  const feeToken = await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called: token });
+  const nonceKey = newNonceKey(client);
+  const data = encodePayment({ to: requestor, amount: terms.amount, reference: terms.reference });
+  const call = { from: fulfiller, to: token, data, feeToken, nonceKey, nonce: 0n };
+  const [gas, feeBalance] = await node.batch([refusable(estimateTempoGas(nonceKey === EXPIRING ? { ...call, validBefore: until } : call)), getTokenBalance(feeToken, fulfiller)]);
+  if (gas instanceof RpcRefusedError) {
+    const { reason, isRecipients } = refusalOf(gas);
+    return isRecipients ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
+  }
+  const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
+  const tip = proposedTip(fees);
+  const gasLimit = gas + gas / 5n + GAS_MARGIN;
+  const maxFee = baseFee * BASE_FEE_HEADROOM + tip;
+  const missing = whatIsMissing(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
+  if (missing !== null) return rejected(missing);
+
+  const unsigned = TxEnvelopeTempo.serialize({
+    chainId: Number(terms.chain.slice('eip155:'.length)),
+    calls: [{ to: token as string as `0x${string}`, data }],
+    feeToken: feeToken as string as `0x${string}`,
+    gas: gasLimit,
+    maxFeePerGas: maxFee,
+    maxPriorityFeePerGas: tip,
+    nonceKey,
+    nonce: 0n,
+    validBefore: Number(until),
+  });
+  return {
+    kind: 'built',
+    transaction: {
+      blob: Buffer.from(unsigned.slice(2), 'hex').toString('base64'),
+      format: 'tempo_tip20',
+      ataRentLamports: null,
+      estimatedFeeLamports: null,
+      estimatedFeeUsdc: formatAmount(feeOf(gas, baseFee + tip), FEE_DECIMALS),
+      estimatedFeeEth: null,
+    },
+    lifetime: { kind: 'time', validBefore: until },
+  };
+}

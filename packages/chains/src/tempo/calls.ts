@@ -1,0 +1,82 @@
+import type { TokenAddress } from '@pf/domain';
+import { Interface } from 'ethers';
+import { z } from 'zod';
+import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
+import { type RpcCall, rpcCall } from '../rpc/node.ts';
+
+/** The questions that only Tempo's nodes are asked, with the schema of each answer. */
+
+const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000';
+const NONCE_MANAGER = '0x4e4F4E4345000000000000000000000000000000';
+const POLICY_REGISTRY = '0x403c000000000000000000000000000000000000';
+
+const contracts = new Interface([
+  'function userTokens(address user) view returns (address)',
+  'function getNonce(address account, uint256 nonceKey) view returns (uint64)',
+  'function currency() view returns (string)',
+  'function balanceOf(address account) view returns (uint256)',
+  'function validateReceivePolicy(address token, address sender, address receiver) view returns (bool authorized, uint8 blockedReason)',
+]);
+
+/** A question to a contract; null where what comes back is not what this function answers: this chain has no such contract. */
+function view(from: string, to: string, name: string, args: readonly unknown[] = []): RpcCall<unknown> {
+  const call = callContract({ from, to, data: contracts.encodeFunctionData(name, args) });
+  return {
+    ...call,
+    parse: (answer): unknown => {
+      const data = call.parse(answer);
+      try {
+        return contracts.decodeFunctionResult(name, data)[0] as unknown;
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+const reading = <T>(call: RpcCall<unknown>, read: (value: unknown) => T): RpcCall<T> => ({ ...call, parse: (answer) => read(call.parse(answer)) });
+const number = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
+
+/** The fee token that an account has chosen for itself; null where it has not. */
+export const getUserToken = (account: string): RpcCall<TokenAddress | null> =>
+  reading(view(account, FEE_MANAGER, 'userTokens', [account]), (token) => (typeof token === 'string' && BigInt(token) !== 0n ? (token as TokenAddress) : null));
+/** How many transactions an account has made with this key of its nonces (not key 0: that is the account's count). */
+export const getKeyedNonce = (account: string, key: bigint): RpcCall<bigint> => reading(view(account, NONCE_MANAGER, 'getNonce', [account, key]), number);
+/** `USD`, `EUR`: what a TIP-20 token stands for. */
+export const getCurrency = (token: string): RpcCall<unknown> => view(token, token, 'currency');
+/** Base units that an account has of a token. */
+export const getTokenBalance = (token: string, account: string): RpcCall<bigint> => reading(view(account, token, 'balanceOf', [account]), number);
+/** True only when the chain says that the receiver's policy would keep this payment back (TIP-1028). One that knows no policies keeps nothing back. */
+export const isKeptBack = (token: string, sender: string, receiver: string): RpcCall<boolean> =>
+  reading(view(sender, POLICY_REGISTRY, 'validateReceivePolicy', [token, sender, receiver]), (authorized) => authorized === false);
+
+/** `anvil/v1.7.1`, `tempo/v1.9.0`. */
+export const getClientVersion = (): RpcCall<string> => rpcCall('web3_clientVersion', [], z.string());
+
+/** A call with what matters for its gas in a transaction of type 0x76. */
+export interface TempoCall {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly feeToken: string;
+  readonly nonceKey: bigint;
+  readonly nonce: bigint;
+  /** Only where the nonce needs it: of the expiring ones. */
+  readonly validBefore?: bigint;
+  readonly gas?: bigint;
+}
+const requested = ({ nonceKey, nonce, validBefore, gas, ...rest }: TempoCall): Record<string, string> => ({
+  ...rest,
+  value: '0x0',
+  nonceKey: toQuantity(nonceKey),
+  nonce: toQuantity(nonce),
+  ...(validBefore === undefined ? {} : { validBefore: toQuantity(validBefore) }),
+  ...(gas === undefined ? {} : { gas: toQuantity(gas) }),
+});
+export const estimateTempoGas = (call: TempoCall): RpcCall<bigint> => rpcCall('eth_estimateGas', [requested(call)], quantity);
+export const simulate = (call: TempoCall): RpcCall<string> => rpcCall('eth_call', [requested(call), 'latest'], bytes);
+
+/** A transaction as a node tells it; its fields are read by ox, and believed because they make its hash. */
+const told = z.looseObject({ type: quantity, signature: z.unknown() });
+export type ToldTransaction = z.infer<typeof told>;
+/** Null where the node knows no such transaction: no proof that there is none. */
+export const getTempoTransaction = (hash: string): RpcCall<ToldTransaction | null> => rpcCall('eth_getTransactionByHash', [hash], told.nullable());

@@ -1,0 +1,50 @@
+import type { Address, Instant, PaymentTerms, TokenAddress } from '@pf/domain';
+import { getAddress } from 'ethers';
+import { getBlock, getReceipt, getTransactionCount } from '../evm/calls.ts';
+import type { SignedTransaction } from '../port.ts';
+import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
+import { refusable, type RpcNode } from '../rpc/node.ts';
+import { encodePayment } from './calldata.ts';
+import { getKeyedNonce, getTokenBalance, simulate } from './calls.ts';
+import { feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
+import { EXPIRING } from './nonce.ts';
+import { refusalOf } from './refusal.ts';
+import { feePayerOf, type TempoTransaction } from './signed-transaction.ts';
+import { isTooLong } from './time.ts';
+
+/**
+ * Why a transaction that pays these terms cannot land now, or not surely end; null where it can, and where it has landed
+ * already. All read from one upstream.
+ */
+export async function whyItCannotLand(node: RpcNode, now: Instant, { hash }: SignedTransaction, transaction: TempoTransaction, terms: PaymentTerms, sender: Address): Promise<string | null> {
+  const { nonceKey = 0n, nonce = 0n, gas = 0n, maxFeePerGas = 0n, validBefore = 0 } = transaction;
+  const feePayer = feePayerOf(transaction, sender) ?? sender;
+  const isPayer = feePayer === sender;
+  const chosen = typeof transaction.feeToken === 'string' ? (getAddress(transaction.feeToken) as TokenAddress) : null;
+  const feeToken = await resolveFeeToken(node, { chosen, feePayer, called: isPayer ? terms.tokenAddress : null });
+  const data = encodePayment({ to: terms.requestor, amount: terms.amount, reference: terms.reference });
+  const [receipt, newest, next, held, feeBalance] = await node.batch([
+    getReceipt(hash),
+    getBlock('latest'),
+    nonceKey === 0n || nonceKey === EXPIRING ? getTransactionCount(sender, 'latest') : getKeyedNonce(sender, nonceKey),
+    getTokenBalance(terms.tokenAddress, sender),
+    refusable(getTokenBalance(feeToken, feePayer)),
+  ]);
+  // In a block already: the wallet has sent it too, or this is a repetition.
+  if (receipt !== null) return null;
+  if (newest === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+
+  const until = BigInt(validBefore);
+  if (until <= newest.timestamp) return `its time is over: it could land before ${until}, and the chain's clock says ${newest.timestamp}`;
+  if (isTooLong(until, newest, now)) return `it could land until ${until}, for too long: at most some five minutes from now`;
+  if (nonceKey === EXPIRING && nonce !== 0n) return 'an expiring nonce has to be 0';
+  if (nonceKey !== EXPIRING && nonce < next) return `nonce ${nonce} is used already: the next one is ${next}`;
+  if (maxFeePerGas < newest.baseFeePerGas) return `it pays at most ${maxFeePerGas} for a gas, and the base fee is ${newest.baseFeePerGas}`;
+  if (held < terms.amount) return `the payer has ${held} base units of the token and pays ${terms.amount}`;
+  if (feeBalance instanceof RpcRefusedError) return 'its fee token is none';
+  const missing = whatIsMissing(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
+  if (missing !== null) return missing;
+  // Simulated with the account's own next nonce: one that expires, or waits behind another, says nothing about the payment.
+  const simulated = await node.call(refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, nonceKey: nonceKey === EXPIRING ? 0n : nonceKey, nonce, gas })));
+  return simulated instanceof RpcRefusedError ? `it would fail: ${refusalOf(simulated).reason}` : null;
+}

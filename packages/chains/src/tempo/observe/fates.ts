@@ -1,0 +1,50 @@
+import type { IntentId, Observation } from '@pf/domain';
+import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
+import { nobodyHasIt } from '../../evm/observe/nobody.ts';
+import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import type { WatchedIntent } from '../../port.ts';
+import type { RpcPool } from '../../rpc/pool.ts';
+import { observedIn, type Scan } from './scan.ts';
+
+type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedIntent['submission']> };
+
+/** At most so many receipts in one step; the others wait for the next. */
+const RECEIPTS_MAX = 100;
+
+/** True where the chain's clock has passed the time before which the transaction could land. */
+const isOver = ({ submission: { lifetime } }: Submitted, final: Block): boolean => lifetime.kind === 'time' && final.timestamp >= lifetime.validBefore;
+
+/** Live submissions whose receipt is to be asked for: on a slow back-off, for what leaves no log; at once when their time is over. */
+export function dueFates({ watch }: Scan, schedule: ReceiptSchedule, final: Block, now: number): readonly Submitted[] {
+  const all = [...watch.submitted()];
+  schedule.keep(new Set(all.map(({ submission }) => submission.hash)));
+  return all.filter((one) => isOver(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, RECEIPTS_MAX);
+}
+
+/** A transaction in a final block: what it paid, or that it failed. */
+function ended(context: Scan, intentId: IntentId, receipt: Receipt): readonly Observation[] {
+  if (receipt.status !== 0n) return observedIn(context, receipt);
+  return [{ kind: 'observation', type: 'reverted', intentId, data: { hash: receipt.transactionHash, reason: 'the transaction reverted on chain' } }];
+}
+
+/**
+ * What the receipts tell. Without one, a transaction whose time is over at the final block can provably never land: every
+ * upstream that answers has this very block and no receipt.
+ */
+export async function readFates(context: Scan, pool: RpcPool, schedule: ReceiptSchedule, fates: readonly Submitted[], final: Block, now: number): Promise<readonly Observation[]> {
+  if (fates.length === 0) return [];
+  const receipts = await context.node.batch(fates.map(({ submission }) => getReceipt(submission.hash)));
+  const observations: Observation[] = [];
+  for (const [place, fate] of fates.entries()) {
+    const { id, submission } = fate;
+    const receipt = receipts[place] ?? null;
+    schedule.asked(submission.hash, submission.preparedAt, now);
+    if (receipt !== null) {
+      if (receipt.blockNumber <= final.number) observations.push(...ended(context, id, receipt));
+    } else if (isOver(fate, final) && (await nobodyHasIt(pool, submission.hash, final))) {
+      const proof = `its time is over: the final block ${final.number} is of ${final.timestamp}, it could land in blocks before ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
+      observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
+    }
+  }
+  return observations;
+}

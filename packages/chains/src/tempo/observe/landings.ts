@@ -1,0 +1,70 @@
+import type { Address, Reference, TokenAddress, Transfer } from '@pf/domain';
+import { AbiCoder, getAddress, id } from 'ethers';
+import { ReceivePolicyReceipt } from 'ox/tempo';
+import type { Log, Receipt } from '../../evm/calls.ts';
+import type { Network } from '../../port.ts';
+import { isVirtual } from '../address.ts';
+
+const TRANSFER = id('Transfer(address,address,uint256)');
+/** With a transfer that carries a memo, right behind its Transfer. */
+export const TRANSFER_WITH_MEMO = id('TransferWithMemo(address,address,uint256,bytes32)');
+/** A receive policy kept a payment back (TIP-1028): the transaction succeeds, and the guard has the money. */
+export const TRANSFER_BLOCKED = id('TransferBlocked(address,address,uint64,uint256,uint8,bytes)');
+export const GUARD = '0xB10C000000000000000000000000000000000000' as Address;
+
+/** A payment with a reference, or what became of it, as the chain has logged it. */
+export type Landing = Transfer;
+
+const addressIn = (topic: string | undefined): Address => getAddress(`0x${(topic ?? '').slice(26)}`) as Address;
+const place = ({ blockNumber, blockHash, logIndex }: Log): Pick<Transfer, 'block' | 'blockHash' | 'index'> => ({ block: blockNumber, blockHash, index: logIndex.toString() });
+
+/** A transfer with a memo; null where the log is none, or of another contract than our tokens'. */
+function withMemo(log: Log, tokens: ReadonlySet<string>): Landing | null {
+  const [event, from, to, memo] = log.topics;
+  if (event !== TRANSFER_WITH_MEMO || memo === undefined || log.data.length !== 66 || log.removed || !tokens.has(log.address)) return null;
+  return { tokenAddress: log.address as string as TokenAddress, from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), reference: memo as Reference, ...place(log) };
+}
+
+/** A payment with a memo that the guard keeps; null where the log is none, or of a token that is not ours. */
+function keptBack(log: Log, tokens: ReadonlySet<string>): Landing | null {
+  const [event, token, , nonce] = log.topics;
+  if (event !== TRANSFER_BLOCKED || log.address !== GUARD || nonce === undefined || log.removed) return null;
+  try {
+    const [amount, , witness] = AbiCoder.defaultAbiCoder().decode(['uint256', 'uint8', 'bytes'], log.data) as unknown as [bigint, bigint, `0x${string}`];
+    const { originator, memo } = ReceivePolicyReceipt.decode(witness);
+    const tokenAddress = addressIn(token);
+    if (!tokens.has(tokenAddress)) return null;
+    return { tokenAddress: tokenAddress as string as TokenAddress, from: getAddress(originator) as Address, to: GUARD, amount, reference: memo as Reference, ...place(log) };
+  } catch {
+    // Another layout than is known: nothing in it says which intent it was for.
+    return null;
+  }
+}
+
+/** What one log says of a payment with a reference: null for all others. */
+export function readLanding(log: Log, { tokens }: Network): Landing | null {
+  const ours = new Set<string>(tokens.map(({ address }) => address));
+  return withMemo(log, ours) ?? keptBack(log, ours);
+}
+
+/** True when this transfer of the same token and amount is in the receipt. */
+function isLogged({ logs }: Receipt, { tokenAddress, amount }: Landing, from: Address, to: Address | null): boolean {
+  return logs.some(({ address, topics, data }) => {
+    const [event, sender, recipient, more] = topics;
+    return event === TRANSFER && more === undefined && (address as string) === tokenAddress && BigInt(data) === amount && addressIn(sender) === from && (to === null ? addressIn(recipient) !== GUARD : addressIn(recipient) === to);
+  });
+}
+
+/**
+ * The payments with a reference in a successful transaction, each with where its money came to rest. What has a memo but
+ * no credit to match is left out: a virtual recipient has to have forwarded it, all others to have been credited.
+ */
+export function landingsIn(receipt: Receipt, network: Network): readonly Landing[] {
+  if (receipt.status === 0n) return [];
+  return receipt.logs.flatMap((log) => {
+    const landing = readLanding(log, network);
+    if (landing === null) return [];
+    const { from, to } = landing;
+    return isLogged(receipt, landing, from, to) && (!isVirtual(to) || isLogged(receipt, landing, to, null)) ? [landing] : [];
+  });
+}

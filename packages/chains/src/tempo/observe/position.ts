@@ -1,0 +1,18 @@
+import { bigintText, toJson } from '@pf/contracts';
+import { z } from 'zod';
+import { checkpoints } from '../../evm/observe/checkpoints.ts';
+import type { Cursor } from '../../port.ts';
+
+const position = z.object({
+  /** The hash of block 0: which chain this is. */
+  genesis: z.string(),
+  checkpoints,
+  /** Up to here the logs were read a second time, some time after the first. */
+  reread: bigintText,
+});
+/** Where the observer stands: all it needs after a restart. */
+export type Position = z.infer<typeof position>;
+
+/** Throws a ZodError on what is no cursor of this observer. */
+export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
+export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;

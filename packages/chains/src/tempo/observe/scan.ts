@@ -1,0 +1,56 @@
+import type { Observation, TransactionHash } from '@pf/domain';
+import { zeroPadValue } from 'ethers';
+import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
+import { type LogWindow, RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
+import type { Network, WatchSet } from '../../port.ts';
+import { RpcUnreachedError } from '../../rpc/errors.ts';
+import type { RpcNode } from '../../rpc/node.ts';
+import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
+
+export interface Scan {
+  readonly node: RpcNode;
+  readonly network: Network;
+  readonly watch: WatchSet;
+  readonly window: LogWindow;
+}
+
+/** What a payment observed is to the ledger: confirmed and final at once. Null where nobody watches for its reference. */
+export function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, transfer: Landing): Observation | null {
+  const intent = watch.byReference(transfer.reference);
+  return intent === undefined ? null : { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
+}
+
+/** What a receipt tells of watched intents. */
+export const observedIn = (context: Pick<Scan, 'watch' | 'network'>, receipt: Receipt): readonly Observation[] =>
+  landingsIn(receipt, context.network).flatMap((landing) => observed(context, receipt.transactionHash, landing) ?? []);
+
+/**
+ * Reads the payments with a reference in a range of final blocks, as far as one question may reach, and finds those of
+ * watched intents. Each hit costs one look at its receipt: what became of the money is told there.
+ * @param expected the hash of the last block, as this node said before
+ */
+export async function scan(context: Scan, from: bigint, to: bigint, expected: string): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
+  const { node, network, watch, window } = context;
+  const { logs, end } = await window.read(node, wanted(context), from, to, expected);
+  const hits = new Set<TransactionHash>();
+  for (const log of logs) {
+    const landing = readLanding(log, network);
+    if (landing !== null && watch.byReference(landing.reference) !== undefined) hits.add(log.transactionHash);
+  }
+  if (hits.size === 0) return { end, observations: [] };
+  const receipts = await node.batch([...hits].map((hash) => getReceipt(hash)));
+  const observations = receipts.flatMap((receipt) => {
+    if (receipt === null) throw new RpcUnreachedError(`${node.name} logs a transaction and has no receipt of it`, 'no');
+    return observedIn(context, receipt);
+  });
+  return { end, observations };
+}
+
+/** Null where nobody is to be paid: there is nothing to look for. In both events the recipient has the same place. */
+function wanted({ network, watch }: Scan): Wanted {
+  const recipients = watch.recipients();
+  if (recipients.length === 0) return null;
+  const events = [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED];
+  const topics = recipients.length > RECIPIENTS_MAX ? [events] : [events, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
+  return { address: [...network.tokens.map(({ address }) => address as string), GUARD], topics };
+}

@@ -1,0 +1,123 @@
+import type { Observation } from '@pf/domain';
+import { getBlock, type Block } from '../evm/calls.ts';
+import { advance, newestOf } from '../evm/observe/checkpoints.ts';
+import { LogWindow } from '../evm/observe/log-window.ts';
+import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
+import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
+import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import { RpcUnreachedError } from '../rpc/errors.ts';
+import type { RpcNode } from '../rpc/node.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { dueFates, readFates } from './observe/fates.ts';
+import { type Position, readPosition, writePosition } from './observe/position.ts';
+import { scan, type Scan } from './observe/scan.ts';
+
+/** Between steps: while a submission is live, and else. */
+const AWAITED_MS = 400;
+const QUIET_MS = 1_000;
+/** The same logs are read once more after so long: a node may have had the block, and its logs not yet. */
+const REREAD_MS = 15_000;
+
+const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
+/** The name of what was seen: a transfer is told once in a step, however often it was found. */
+const nameOf = (observation: Observation): string => `${observation.intentId} ${observation.type} ${observation.data.hash} ${'transfer' in observation.data ? observation.data.transfer.index : ''}`;
+
+/**
+ * Follows a Tempo network by its final blocks (chains.md "Observe"): one eth_getLogs per step over the new range, and
+ * receipts on a slow back-off for what leaves no log. What is final stays, so a payment is confirmed and final at once. A
+ * step is all of one upstream, so that the head and the logs up to it fit together.
+ */
+export class TempoObserver implements ChainObserver {
+  readonly network: Network;
+  readonly rebroadcastAfterMs = 10_000;
+  readonly #pool: RpcPool;
+  readonly #now: () => number;
+  readonly #window = new LogWindow();
+  readonly #schedule = new ReceiptSchedule();
+  #isAwaited = false;
+  /** When logs were last read a second time, by our clock, and how far they had been read for the first time then. */
+  #rereadAt = 0;
+  #rereadTo = 0n;
+
+  /** @param now our clock, in ms */
+  constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
+    this.network = network;
+    this.#pool = pool;
+    this.#now = now;
+  }
+
+  get intervalMs(): number {
+    return this.#isAwaited ? AWAITED_MS : QUIET_MS;
+  }
+
+  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+    const before = cursor === null ? null : readPosition(cursor);
+    return this.#pool.run((node) => this.#step(node, before, synchronise));
+  }
+
+  async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+    const stored = before ?? (await start(node));
+    const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
+    if (final === null) throw new RpcUnreachedError(`${node.name} has no final block`, 'no');
+    const watch = await synchronise();
+    const context: Scan = { node, network: this.network, watch, window: this.#window };
+    const now = this.#now();
+
+    const { position, warnings } = standing?.hash === newestOf(stored).hash ? { position: stored, warnings: [] } : await comeBack(node, stored, final);
+    if (position === null) return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
+    const from = newestOf(position);
+    const scanned = from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);
+    const reached = scanned?.end ?? from;
+    const again = await this.#reread(context, position.reread, reached.number, now);
+
+    // While blocks are left unread, nothing is dropped: what is in them comes first.
+    const fates = reached.number < final.number ? [] : dueFates(context, this.#schedule, final, now);
+    const ends = await readFates(context, this.#pool, this.#schedule, fates, final, now);
+    const observations = new Map([...(scanned?.observations ?? []), ...again.observations, ...ends].map((one) => [nameOf(one), one]));
+    this.#isAwaited = watch.submitted()[Symbol.iterator]().next().done !== true;
+    return {
+      observations: [...observations.values()],
+      cursor: writePosition({ ...position, checkpoints: scanned === null ? position.checkpoints : advance(position.checkpoints, { number: reached.number, hash: reached.hash }), reread: again.reread }),
+      head: final.number,
+      behind: final.number > reached.number ? final.number - reached.number : 0n,
+      warnings,
+    };
+  }
+
+  /** The logs of blocks that were read some time ago, once more: what the ledger has not taken of them is told. */
+  async #reread(context: Scan, reread: bigint, reached: bigint, now: number): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
+    if (now - this.#rereadAt < REREAD_MS) return { reread, observations: [] };
+    const to = atMost(reached, this.#rereadTo);
+    this.#rereadAt = now;
+    this.#rereadTo = reached;
+    if (to <= reread) return { reread, observations: [] };
+    const last = await context.node.call(getBlock(to));
+    if (last === null) throw new RpcUnreachedError(`${context.node.name} lacks blocks below its head`, 'no');
+    const { end, observations } = await scan(context, reread + 1n, to, last.hash);
+    const isTold = (one: Observation): boolean => one.type === 'landed' && context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
+    return { reread: end.number, observations: observations.filter((one) => !isTold(one)) };
+  }
+}
+
+async function start(node: RpcNode): Promise<Position> {
+  const { genesis, checkpoints, start } = await begin(node);
+  return { genesis, checkpoints: [...checkpoints], reread: start.number };
+}
+
+/** The newest checkpoint is not what this node has there. Final blocks do not change: it lags, or is another chain, as a local one may be that was set back. */
+async function comeBack(node: RpcNode, position: Position, final: Block): Promise<{ readonly position: Position | null; readonly warnings: readonly string[] }> {
+  const found = await relocate(node, position, final);
+  switch (found.kind) {
+    case 'behind':
+      return { position: null, warnings: shortfallOf(position, final) };
+    case 'back':
+      return {
+        position: { ...position, checkpoints: [...found.checkpoints], reread: atMost(found.ancestor, position.reread) },
+        warnings: [`the last ${found.depth} blocks were final and are other ones now: reading on from block ${found.ancestor}`],
+      };
+    case 'anew':
+      return { position: { genesis: found.genesis, checkpoints: [found.from], reread: found.from.number }, warnings: [found.warning] };
+    default:
+      return found satisfies never;
+  }
+}

@@ -1,0 +1,36 @@
+import { Interface } from 'ethers';
+import { reasonOf } from '../evm/refusal.ts';
+import type { RpcRefusedError } from '../rpc/errors.ts';
+
+/** What TIP-20 tokens refuse with, in words. */
+const errors = new Interface([
+  'error InsufficientBalance(uint256 available, uint256 required, address token)',
+  'error InvalidRecipient()',
+  'error PolicyForbids()',
+  'error ContractPaused()',
+  'error VirtualAddressUnregistered()',
+  'error SpendingLimitExceeded()',
+]);
+const WORDS: Readonly<Record<string, string>> = {
+  InsufficientBalance: 'the balance is too low',
+  InvalidRecipient: 'the token cannot be sent to this recipient',
+  PolicyForbids: "the token's policy forbids it",
+  ContractPaused: 'the token is paused',
+  VirtualAddressUnregistered: 'the recipient is a virtual address that nobody has registered',
+  SpendingLimitExceeded: 'the key may not spend so much',
+};
+/** Those that are the recipient's doing, whoever pays. */
+const UNPAYABLE = new Set(['InvalidRecipient', 'VirtualAddressUnregistered']);
+
+export interface TempoRefusal {
+  readonly reason: string;
+  /** True where nobody could pay this recipient. */
+  readonly isRecipients: boolean;
+}
+
+/** Why a node refused a call or an estimate, in words where the token gave a reason that is known. */
+export function refusalOf(refused: RpcRefusedError): TempoRefusal {
+  const { data } = refused;
+  const error = typeof data === 'string' && /^0x[0-9a-f]{8}/i.test(data) ? errors.getError(data.slice(0, 10)) : null;
+  return { reason: (error && WORDS[error.name]) ?? reasonOf(refused), isRecipients: error !== null && UNPAYABLE.has(error.name) };
+}

@@ -1,0 +1,116 @@
+import type { Address, TransactionHash } from '@pf/domain';
+import { getAddress, keccak256 } from 'ethers';
+import { Address as OxAddress, Secp256k1 } from 'ox';
+import { SignatureEnvelope, Transaction, TxEnvelopeTempo } from 'ox/tempo';
+import type { Parsed, SignedTransaction } from '../port.ts';
+import type { ToldTransaction } from './calls.ts';
+
+/** A signed transaction of type 0x76, as ox reads it. */
+export type TempoTransaction = TxEnvelopeTempo.Signed;
+
+const TYPE = 0x76;
+/** A payment signed with a passkey is some 800 bytes. Reading a passkey's signature takes the square of its length. */
+const BYTES_MAX = 4_096;
+
+/** Half the orders of the two curves: each signature has a twin above it, which would give the transaction a second hash. */
+const HALF_ORDER = {
+  secp256k1: 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n,
+  p256: 0x7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8n,
+};
+
+const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
+const hexOf = (raw: Uint8Array): `0x${string}` => `0x${Buffer.from(raw).toString('hex')}`;
+
+function hasHighS({ signature }: TempoTransaction): boolean {
+  switch (signature.type) {
+    case 'secp256k1':
+      return signature.signature.s > HALF_ORDER.secp256k1;
+    case 'p256':
+    case 'webAuthn':
+      return signature.signature.s > HALF_ORDER.p256;
+    // Never accepted, so it does not matter which twin it is.
+    case 'keychain':
+    case 'multisig':
+      return false;
+    default:
+      return signature satisfies never;
+  }
+}
+
+/**
+ * Reads a signed transaction of type 0x76. Exactly one text of bytes stands for one transaction: what ox would write in
+ * another way is refused. Never throws, whatever the bytes are.
+ */
+export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
+  if (raw[0] !== TYPE) return problem('is no transaction of type 0x76');
+  if (raw.length > BYTES_MAX) return problem(`is longer than ${BYTES_MAX} bytes`);
+  const serialized = hexOf(raw) as TxEnvelopeTempo.Serialized;
+  try {
+    const transaction = TxEnvelopeTempo.deserialize(serialized);
+    if (transaction.signature === undefined) return problem('is not signed');
+    if (transaction.feePayerSignature === null) return problem('is not signed by who is to pay its fee');
+    if (TxEnvelopeTempo.serialize(transaction) !== serialized) return problem('is not in canonical form');
+    const signed = { ...transaction, signature: transaction.signature };
+    return hasHighS(signed) ? problem('has a signature with a high s') : { ok: true, value: signed };
+  } catch {
+    // ox throws on all that is wrong in the bytes: lengths, fields too many or too few, numbers too large.
+    return problem('is no valid transaction of type 0x76');
+  }
+}
+
+/** The same bytes with their hash, as the chain computes it, lower case. */
+export const signedTransaction = (raw: Uint8Array): SignedTransaction => ({ hash: keccak256(raw) as TransactionHash, raw });
+
+/** What the sender has signed: everything but the signatures, and the fee token where another pays the fee. */
+const payloadOf = (transaction: TempoTransaction): `0x${string}` => TxEnvelopeTempo.hash(transaction, { presign: true });
+
+/**
+ * Who signed it by a key of his own (secp256k1, P256, or a passkey by WebAuthn); null where that is nobody. Keys that an
+ * account has lent out, and multisigs, cannot be judged by the bytes alone.
+ */
+export function signerOf(transaction: TempoTransaction): Address | null {
+  const { signature } = transaction;
+  try {
+    if (signature.type === 'secp256k1') return getAddress(Secp256k1.recoverAddress({ payload: payloadOf(transaction), signature: signature.signature })) as Address;
+    if (signature.type !== 'p256' && signature.type !== 'webAuthn') return null;
+    const { publicKey } = signature;
+    return SignatureEnvelope.verify(signature, { payload: payloadOf(transaction), publicKey }) ? (getAddress(OxAddress.fromPublicKey(publicKey)) as Address) : null;
+  } catch {
+    // r is on no point of the curve, or the public key is none: no key can have made this signature.
+    return null;
+  }
+}
+
+/** Who pays the fee: the sender himself, or who has signed for it; null where that signature is nobody's. */
+export function feePayerOf(transaction: TempoTransaction, sender: Address): Address | null {
+  const { feePayerSignature } = transaction;
+  if (feePayerSignature === undefined || feePayerSignature === null) return sender;
+  try {
+    const payload = TxEnvelopeTempo.getFeePayerSignPayload(transaction, { sender: sender as `0x${string}` });
+    return getAddress(Secp256k1.recoverAddress({ payload, signature: feePayerSignature })) as Address;
+  } catch {
+    // No key can have made this signature.
+    return null;
+  }
+}
+
+/**
+ * A transaction put together again from what a node tells of it. Believed because its hash comes out right, and with
+ * the hash every byte. Of another type only the type's byte is kept: enough for verify to refuse it by name. Null where
+ * the node's answer does not make this transaction.
+ */
+export function fromChain(hash: TransactionHash, told: ToldTransaction): SignedTransaction | null {
+  if (told.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(told.type & 0xffn)) };
+  if (JSON.stringify(told.signature).length > 4 * BYTES_MAX) return null;
+  try {
+    const { data: _data, ...fields } = Transaction.fromRpc({ ...told, type: '0x76' } as unknown as Transaction.Rpc) as unknown as TempoTransaction & { readonly data?: unknown };
+    // Null here is "nobody sponsors it", and to ox "somebody is going to".
+    const serialized = TxEnvelopeTempo.serialize({ ...fields, feePayerSignature: fields.feePayerSignature ?? undefined });
+    const raw = Buffer.from(serialized.slice(2), 'hex');
+    const made = signedTransaction(raw);
+    return made.hash === hash ? made : null;
+  } catch {
+    // Fields that fit no transaction: the node's answer is wrong.
+    return null;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Address, Instant, PaymentTerms } from '@pf/domain';
+import { getAddress } from 'ethers';
+import type { Differences, SignedTransaction, Verification } from '../port.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import { decodePayment } from './calldata.ts';
+import { whyItCannotLand } from './landable.ts';
+import { nonceName } from './nonce.ts';
+import { decodeSigned, feePayerOf, signerOf, type TempoTransaction } from './signed-transaction.ts';
+
+/** An address as a transaction has it, or what stands in its place. */
+const shown = (address: string | undefined): string | null => (address === undefined ? null : getAddress(address));
+
+/**
+ * By meaning: what decides is who signed, on which chain, that there is one call only, whose contract it calls, and what
+ * the call says; that it ends by itself, and that nothing else is granted beside. Nonce, gas, fees, fee token, access list
+ * and a sponsor of the fee are the wallet's own business. Pure. Empty when it pays exactly these terms.
+ */
+export function differences(transaction: TempoTransaction, terms: PaymentTerms, fulfiller: Address): Differences {
+  const differs: Record<string, { expected: string | null; actual: string | null }> = {};
+  const compare = (name: string, expected: string | null, actual: string | null): void => {
+    if (expected !== actual) differs[name] = { expected, actual };
+  };
+  const { signature, calls, authorizationList, keyAuthorization, validBefore, validAfter } = transaction;
+  const [call] = calls;
+  if (signature.type === 'keychain' || signature.type === 'multisig') compare('signature', 'secp256k1, p256 or webAuthn', signature.type);
+  else compare('sender', fulfiller, signerOf(transaction));
+  if (feePayerOf(transaction, fulfiller) === null) compare('feePayer', 'a valid signature', null);
+  compare('chain', terms.chain, `eip155:${transaction.chainId}`);
+  compare('calls', '1', String(calls.length));
+  compare('token', terms.tokenAddress, shown(call?.to));
+  compare('value', '0', calls.reduce((sum, { value = 0n }) => sum + value, 0n).toString());
+  compare('authorizations', '0', String(authorizationList?.length ?? 0));
+  compare('keyAuthorization', null, keyAuthorization === undefined ? null : 'present');
+  if (validBefore === undefined) compare('validBefore', 'a time at which it ends', null);
+  compare('validAfter', null, validAfter === undefined ? null : String(validAfter));
+  const payment = decodePayment(call?.data ?? '0x');
+  if (payment === null) compare('calldata', 'transferWithMemo(recipient, amount, reference)', (call?.data ?? '0x').slice(0, 2 + 2 * 256));
+  else {
+    compare('recipient', terms.requestor, payment.to);
+    compare('amount', terms.amount.toString(), payment.amount.toString());
+    compare('reference', terms.reference, payment.reference);
+  }
+  return differs;
+}
+
+/** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
+export async function verifyPayment(pool: RpcPool, now: Instant, signed: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+  const decoded = decodeSigned(signed.raw);
+  if (!decoded.ok) return { kind: 'mismatch', differs: { type: { expected: '0x76', actual: `0x${(signed.raw[0] ?? 0).toString(16).padStart(2, '0')}` } } };
+  const transaction = decoded.value;
+  const differs = differences(transaction, terms, fulfiller);
+  if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
+  if (!sent) {
+    const reason = await pool.run((node) => whyItCannotLand(node, now, signed, transaction, terms, fulfiller));
+    if (reason !== null) return { kind: 'rejected', reason };
+  }
+  const { nonceKey = 0n, nonce = 0n, validBefore = 0 } = transaction;
+  return {
+    kind: 'verified',
+    transaction: { hash: signed.hash, sender: fulfiller, nonce: nonceName(nonceKey, nonce), lifetime: { kind: 'time', validBefore: BigInt(validBefore) }, terms },
+  };
+}
