@@ -126,6 +126,8 @@ export interface WatchSet {
   hasRecipient(address: Address): boolean;
   /** All recipients, each once. */
   recipients(): readonly Address[];
+  /** Intents that somebody is about to pay: in `created`, acknowledged by `detected`, with no live submission. */
+  expected(): Iterable<WatchedIntent>;
   /** Intents with a live submission. */
   submitted(): Iterable<WatchedIntent & { readonly submission: Submission }>;
   /** Intents whose settlement is not finalized. */

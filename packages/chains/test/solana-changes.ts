@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Address, PaymentTerms } from '@pf/domain';
 import {
   AddressLookupTableAccount,
@@ -142,3 +143,25 @@ function withUnusedAccount(message: TransactionMessage, account: PublicKey): Ver
     new MessageV0({ header: { ...header, numReadonlyUnsignedAccounts: header.numReadonlyUnsignedAccounts + 1 }, staticAccountKeys: [...staticAccountKeys, account], recentBlockhash, compiledInstructions, addressTableLookups }),
   );
 }
+
+interface SeededPayment {
+  readonly from: PublicKey;
+  readonly source: PublicKey;
+  readonly mint: PublicKey;
+  readonly owner: PublicKey;
+  readonly amount: bigint;
+  readonly reference: PublicKey;
+}
+
+/** A payment to a token account that the payer makes for its owner at an address of its own kind (createAccountWithSeed). */
+export function toSeededAccount({ from, source, mint, owner, amount, reference }: SeededPayment): readonly TransactionInstruction[] {
+  const token = new PublicKey(TOKEN_PROGRAM_ADDRESS);
+  const account = seededAddress(from, reference.toBase58().slice(0, 32), token);
+  const create = SystemProgram.createAccountWithSeed({ fromPubkey: from, basePubkey: from, seed: reference.toBase58().slice(0, 32), newAccountPubkey: account, lamports: 3_000_000, space: 165, programId: token });
+  const initialize = new TransactionInstruction({ programId: token, keys: [{ ...reader(account), isWritable: true }, reader(mint)], data: Buffer.concat([Buffer.of(18), owner.toBuffer()]) });
+  const data = Buffer.concat([Buffer.of(12), Buffer.alloc(8), Buffer.of(6)]);
+  const keys = [{ ...reader(source), isWritable: true }, reader(mint), { ...reader(account), isWritable: true }, { pubkey: from, isSigner: true, isWritable: false }, reader(reference)];
+  return [create, initialize, new TransactionInstruction({ programId: token, keys, data: amountData(amount)(data) })];
+}
+
+const seededAddress = (base: PublicKey, seed: string, owner: PublicKey): PublicKey => new PublicKey(createHash('sha256').update(Buffer.concat([base.toBuffer(), Buffer.from(seed), owner.toBuffer()])).digest());

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, Observation, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing';
+import { PublicKey } from '@solana/web3.js';
 import type { Cursor, SignedTransaction } from '../src/index.ts';
 import { named, Watcher } from '../src/conformance/watching.ts';
 import { SolanaObserver } from '../src/solana/observer.ts';
+import { tokenAccountOf } from '../src/solana/payment.ts';
+import { changed, toSeededAccount } from './solana-changes.ts';
 import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './solana-chain.ts';
 
 describe('the observer of Solana', () => {
@@ -55,6 +58,18 @@ describe('the observer of Solana', () => {
   /** Sent by a wallet on its own, with this reference. */
   const scan = (terms: PaymentTerms, amount = terms.amount, references: readonly string[] = [terms.reference], by = payer()): Promise<string> =>
     by.transfer(terms.tokenAddress, terms.requestor, amount, { references });
+  /** The requestor, a payer of the chain, is paid on a token account that is not the associated one. */
+  async function payToOtherAccount(terms: PaymentTerms): Promise<string> {
+    const { tokenAddress, requestor, amount, reference } = terms;
+    const source = await tokenAccountOf(payer().address, tokenAddress);
+    const built = await solana.adapter.build({ intentId: 'pi_other' as IntentId, terms, direction: 'request', fulfiller: payer().address, expiresAt: 0 });
+    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+    const text = await payer().sign(built.transaction.blob, changed((_instructions, from) => toSeededAccount({ from, source: new PublicKey(source), mint: new PublicKey(tokenAddress), owner: new PublicKey(requestor), amount, reference: new PublicKey(reference) })));
+    const parsed = solana.adapter.parseSubmitted(text);
+    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
+    expect(await solana.adapter.broadcast(parsed.value.transaction)).toEqual({ kind: 'taken' });
+    return parsed.value.transaction.hash;
+  }
   async function after(ms: number): Promise<readonly Observation[]> {
     solana.clock.pass(ms);
     return watcher.step();
@@ -132,6 +147,17 @@ describe('the observer of Solana', () => {
     expect(seen).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { transfer: { amount: 1_999_999n, reference: terms.reference } } }]);
     expect(seen).toHaveLength(1);
     expect(watcher.warnings).toEqual([expect.stringContaining(`of ${both} carries 2 references`)]);
+  });
+
+  it('finds a payment to another account of the requestor by its reference, once it was detected', async () => {
+    const terms = newTerms('USDC', payer(6).address);
+    watcher.watched.add('pi_test', terms);
+    await watcher.step();
+    const hash = await payToOtherAccount(terms);
+    await solana.node.advance();
+    expect(await after(1_000)).toEqual([]);
+    watcher.watched.detect(terms);
+    expect(await after(1_000)).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash, transfer: { to: terms.requestor, amount: terms.amount } } }]);
   });
 
   it('passes no slot before its intents are known', async () => {

@@ -25,6 +25,7 @@ export class WatchedIntents implements WatchSet {
   readonly #byReference = new Map<Reference, IntentId>();
   /** How many watched intents are to be paid to an address. */
   readonly #recipients = new Map<Address, number>();
+  readonly #expected = new Map<IntentId, WatchedIntent>();
   readonly #submitted = new Map<IntentId, Submitted>();
   readonly #settling = new Map<IntentId, Settling>();
   /** While a step uses the set: what has happened since. Null while none does. */
@@ -59,6 +60,10 @@ export class WatchedIntents implements WatchSet {
     return intent !== undefined && submissionOf(intent, hash) !== undefined;
   }
 
+  expected(): Iterable<WatchedIntent> {
+    return this.#expected.values();
+  }
+
   submitted(): Iterable<Submitted> {
     return this.#submitted.values();
   }
@@ -76,6 +81,7 @@ export class WatchedIntents implements WatchSet {
     this.#intents.set(kept.id, kept);
     this.#byReference.set(kept.reference, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
+    if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view)) this.#expected.set(kept.id, view);
     if (isSubmitted(view)) this.#submitted.set(kept.id, view);
     if (isSettling(view)) this.#settling.set(kept.id, view);
   }
@@ -121,6 +127,7 @@ export class WatchedIntents implements WatchSet {
     if (!intent) return;
     this.#intents.delete(id);
     this.#byReference.delete(intent.reference);
+    this.#expected.delete(id);
     this.#submitted.delete(id);
     this.#settling.delete(id);
     const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;

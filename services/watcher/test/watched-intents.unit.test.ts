@@ -55,6 +55,14 @@ describe('the watch set', () => {
     expect([...replaced.submitted()].map(({ submission }) => submission.hash)).toEqual([SECOND]);
   });
 
+  it('expects a payment of what was detected, until it is submitted or closed, and again after a drop', () => {
+    expect(ids(after(happened.created(), other()).expected())).toEqual([]);
+    expect(ids(after(happened.created(), happened.detected()).expected())).toEqual([INTENT]);
+    expect(ids(after(happened.created(), happened.detected(), happened.prepared(FIRST)).expected())).toEqual([]);
+    expect(ids(after(happened.created(), happened.detected(), happened.prepared(FIRST), happened.refused(FIRST)).expected())).toEqual([INTENT]);
+    expect(ids(after(happened.created(), happened.detected(), happened.expired()).expected())).toEqual([]);
+  });
+
   it('has a settlement among the settling ones until it is final, and again when it was lost', () => {
     const paid = [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)];
     expect(ids(after(...paid).settling())).toEqual([INTENT]);

@@ -74,7 +74,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
 /** Fee payers are plain accounts: no program's data, no nonce account. */
 function whyNotPayer(payer: AccountInfo | null): BuildResult | null {
   if (payer === null || (payer.owner === SYSTEM_PROGRAM_ADDRESS && payer.data.length === 0)) return null;
-  return notPayable('fulfiller', `belongs to the program ${payer.owner}: it cannot pay fees`);
+  return notPayable('fulfiller', `is no plain wallet: it holds data of the program ${payer.owner} and cannot pay fees`);
 }
 
 /** A wallet, one of a program too; but nothing that holds tokens itself. */

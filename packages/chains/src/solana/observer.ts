@@ -8,6 +8,7 @@ import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import { absence, duePassed, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
 import { lookAtUnseen, readFate, readFates } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
+import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 
 /** Between steps: while somebody waits for a confirmation, and else. */
@@ -72,9 +73,11 @@ export class SolanaObserver implements ChainObserver {
     const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
 
     const lists = readLists(memory, moved.changed);
-    const listed = lists.calls.length === 0 ? [] : await node.batch(lists.calls);
+    const references = dueReferences(memory, watch, now);
+    const [listed, named] = split(await node.batch([...lists.calls, ...references.calls]), lists.calls.length);
     moved.commit();
     lists.read(listed, head, now)();
+    references.read(named, head, now)();
     const ended = await readFates(node, judged.landed, this.network, watch);
     const looked = await lookAtUnseen(node, memory, this.network, watch, now);
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
@@ -84,7 +87,7 @@ export class SolanaObserver implements ChainObserver {
     const next: Position = { id: randomUUID(), slot: memory.readUpTo(head), head: shortfall > 0n ? position.head : head, lost: lostAfter(position.lost, watch, observations, heads) };
     this.#memory = memory;
     this.#remembered = next.id;
-    this.#isAwaited = [...watch.submitted()].length > 0 || memory.unseen.size > 0;
+    this.#isAwaited = fates.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
     return {
       observations,
       cursor: writePosition(next),

@@ -1,4 +1,4 @@
-import type { Address as WalletAddress, Observation, TransactionHash } from '@pf/domain';
+import type { Address as WalletAddress, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { Address } from '@solana/kit';
 import { LRUCache } from 'lru-cache';
 
@@ -36,6 +36,8 @@ export class Memory {
   readonly looked = new LRUCache<TransactionHash, true>({ max: LOOKED_MAX });
   /** When each transaction was last asked about at all upstreams, with its history. */
   readonly provenAt = new Map<TransactionHash, number>();
+  /** Of intents that somebody is about to pay, by reference: when each was first expected, and when its reference is looked for next. */
+  readonly expected = new Map<Reference, { readonly since: number; readonly dueAt: number }>();
   readonly #told = new Map<string, number>();
   /** Whose balances are asked for next. */
   pollFrom = 0;

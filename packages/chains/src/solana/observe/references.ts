@@ -1,0 +1,42 @@
+import type { Reference } from '@pf/domain';
+import type { WatchSet } from '../../port.ts';
+import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
+import type { Commit } from './accounts.ts';
+import type { Memory } from './memory.ts';
+
+/** References that one step looks for. */
+const LOOKED_FOR_MAX = 2;
+/** A reference belongs to one payment; more is a repetition or mischief. */
+const PAGE = 25;
+/** It is looked for at once, and again when it has been expected half as long again, within these bounds. */
+const AGAIN_MIN_MS = 2_000;
+const AGAIN_MAX_MS = 60_000;
+
+export interface ReferenceReading {
+  readonly calls: readonly ReturnType<typeof getSignaturesForAddress>[];
+  read(answers: readonly (readonly SignatureInfo[])[], head: bigint, now: number): Commit;
+}
+
+/**
+ * Payments by their reference, of intents that somebody is about to pay: found also where they went to another account of
+ * the requestor, or where there are too many accounts to ask about all of them with every step. One that is expected no
+ * more (it expired, say) is looked for a last time.
+ */
+export function dueReferences(memory: Memory, watch: WatchSet, now: number): ReferenceReading {
+  const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
+  for (const reference of expected) if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
+  const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean => dueAt <= now || !expected.has(reference);
+  const due = [...memory.expected].filter(isDue).slice(0, LOOKED_FOR_MAX);
+  return {
+    calls: due.map(([reference]) => getSignaturesForAddress(reference, { limit: PAGE })),
+    read: (answers, head, at) => () => {
+      due.forEach(([reference, { since }], place) => {
+        const found = (answers[place] ?? []).filter(({ slot, err, signature }) => err === null && slot <= head && !memory.looked.has(signature));
+        for (const { signature, slot } of found.toReversed()) if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at });
+        // To the end: the others have their turn first.
+        memory.expected.delete(reference);
+        if (expected.has(reference)) memory.expected.set(reference, { since, dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS) });
+      });
+    },
+  };
+}
