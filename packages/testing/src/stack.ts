@@ -21,6 +21,8 @@ const running = backing.extend({
   apiKeys: z.object({ test: z.string(), live: z.string() }),
   webhookSecret: z.string(),
   pids: z.record(z.string(), z.number()),
+  /** By the chains' names. */
+  sanctionedAddresses: z.record(z.string(), z.array(z.string())),
 });
 export type BackingStack = z.infer<typeof backing>;
 export type Stack = z.infer<typeof running>;
