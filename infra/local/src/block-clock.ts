@@ -5,6 +5,8 @@ const BLOCKS_AFTER_START = 12;
 /** Ten minutes of Base, twenty-five of Tempo. anvil keeps every block in memory and writes them all each time it saves. */
 const BLOCKS_UNTIL_FULL = 3000;
 
+const hex = (value: number | bigint): string => `0x${value.toString(16)}`;
+
 export interface Pace {
   /** Milliseconds between blocks. */
   readonly blockMs: number;
@@ -27,17 +29,25 @@ export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull:
   let another = false;
 
   const interval: Call = ['anvil_getIntervalMining'];
-  const block: readonly Call[] = [interval, ...(baseFee === null ? [] : [['anvil_setNextBlockBaseFeePerGas', `0x${baseFee.toString(16)}`] as const]), ['evm_mine']];
+
+  /** After each block, which has made another fee of it: what the chain then proposes to wallets is right, too. */
+  async function setFee(): Promise<void> {
+    if (baseFee !== null) await rpc(url, 'anvil_setNextBlockBaseFeePerGas', [hex(baseFee)]);
+  }
 
   async function mine(): Promise<void> {
     if (mined === null) {
-      await rpc(url, 'anvil_mine', [`0x${BLOCKS_AFTER_START.toString(16)}`]);
+      await rpc(url, 'anvil_mine', [hex(BLOCKS_AFTER_START)]);
       mined = BLOCKS_AFTER_START;
+      await setFee();
       return;
     }
     // Asked in the same request: a question of its own before each block would cost as much as the block.
-    const [own] = await rpcBatch(url, another ? [interval] : block);
-    if (!another) mined += 1;
+    const [own] = await rpcBatch(url, another ? [interval] : [interval, ['evm_mine']]);
+    if (!another) {
+      mined += 1;
+      await setFee();
+    }
     another = own !== null;
     if (another || mined < BLOCKS_UNTIL_FULL) return;
     const pool = (await rpc(url, 'txpool_status')) as { pending: string };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { BackingAddresses } from './backing.ts';
-import { CHAINS } from './chains.ts';
+import { CHAIN_NAMES, CHAINS } from './chains.ts';
 import { type Ground, superviseOn } from './ground.ts';
 import type { Part } from './part.ts';
 import { screeningVariables } from './sanctioned.ts';
@@ -8,8 +8,6 @@ import { type PortName, PORTS, type Settings } from './settings.ts';
 
 /** Partitions of every topic here; 24 in production. */
 export const PARTITIONS = 6;
-
-const SERVED = ['base', 'baseLive', 'solana'] as const;
 
 const SERVICES = [
   { name: 'intent', label: 'intent: the single writer' },
@@ -27,12 +25,11 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
     SECRETS_KEY: secretsKey,
-    ...Object.fromEntries(SERVED.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl])),
-    NETWORKS: SERVED.map((name) => CHAINS[name].caip2).join(','),
+    ...Object.fromEntries(CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl])),
+    NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
     // Set where the stack was started, they would be served, but not watched.
     RPC_SOLANA: '',
     RPC_TEMPO: '',
-    RPC_TEMPO_MODERATO: '',
     ...screeningVariables(settings),
     // A developer's webhook receiver is on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',

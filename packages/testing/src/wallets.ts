@@ -4,6 +4,7 @@ import { networkOf } from '@pf/chains';
 import type { ChainId, Reference } from '@pf/domain';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { nodeRpc } from './anvil-rpc.ts';
 import { evmWallet } from './evm-wallet.ts';
 import { solanaWallet } from './solana-wallet.ts';
 import type { StackChain, StackWallet } from './stack.ts';
@@ -16,6 +17,8 @@ export interface ChainWallet {
   sign(blob: string): Promise<string>;
   /** Base units. */
   tokenBalance(token: string): Promise<bigint>;
+  /** Signs the blob and sends it by itself, as wallets do that only sign and send; resolves with its hash. */
+  send(blob: string): Promise<string>;
   /** Sends a payment by itself, without `submit`, with the reference where this chain's payments have it; resolves with its hash. */
   pay(token: string, to: string, amount: bigint, reference: Reference): Promise<string>;
 }
@@ -24,18 +27,23 @@ const familyOf = (chain: StackChain): 'base' | 'solana' | 'tempo' => networkOf(c
 
 /** The wallet of the chain's family. */
 export function walletOn(chain: StackChain, wallet: StackWallet): ChainWallet {
+  const rpc = nodeRpc(chain.rpcUrl);
+  const raw = (signed: string): Promise<string> => rpc('eth_sendRawTransaction', `0x${Buffer.from(signed, 'base64').toString('hex')}`);
   switch (familyOf(chain)) {
     case 'base': {
       const evm = evmWallet(chain, wallet);
-      return { ...evm, sign: (blob) => evm.sign(blob), pay: (token, to, amount, reference) => evm.transfer(token, to, amount, reference as Hex) };
+      const sign = (blob: string): Promise<string> => evm.sign(blob);
+      return { ...evm, sign, send: async (blob) => raw(await sign(blob)), pay: (token, to, amount, reference) => evm.transfer(token, to, amount, reference as Hex) };
     }
     case 'solana': {
       const solana = solanaWallet(chain, wallet);
-      return { ...solana, sign: (blob) => solana.sign(blob), pay: (token, to, amount, reference) => solana.transfer(token, to, amount, { references: [reference] }) };
+      const sign = (blob: string): Promise<string> => solana.sign(blob);
+      return { ...solana, sign, send: async (blob) => rpc('sendTransaction', await sign(blob), { encoding: 'base64', preflightCommitment: 'confirmed' }), pay: (token, to, amount, reference) => solana.transfer(token, to, amount, { references: [reference] }) };
     }
     case 'tempo': {
       const tempo = tempoWallet(chain, wallet);
-      return { ...tempo, sign: (blob) => tempo.sign(blob), pay: (token, to, amount, reference) => tempo.transfer(token, to, amount, reference as Hex) };
+      const sign = (blob: string): Promise<string> => tempo.sign(blob);
+      return { ...tempo, sign, send: async (blob) => raw(await sign(blob)), pay: (token, to, amount, reference) => tempo.transfer(token, to, amount, reference as Hex) };
     }
   }
 }
