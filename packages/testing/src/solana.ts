@@ -36,7 +36,7 @@ export interface LocalSolana extends StackChain {
   expire(): Promise<SolanaPlace>;
   pause(): Promise<SolanaPlace>;
   resume(): Promise<SolanaPlace>;
-  /** The transactions are answered with their signature, and forgotten. */
+  /** The transactions are answered with their signature, and forgotten, however often they come. */
   drop(target?: SolanaTarget): Promise<void>;
   /** The transactions pass the simulation, land, cost their fee, and have failed. */
   fail(target?: SolanaTarget): Promise<void>;

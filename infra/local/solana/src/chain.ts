@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { accountKeys } from './account-keys.ts';
+import { type AccountKeys, accountKeys } from './account-keys.ts';
 import type { Blockhashes } from './blockhashes.ts';
 import { type Commitment, heightOf, SLOTS_PER_EPOCH, type SlotClock } from './clock.ts';
 import { Faults } from './faults.ts';
@@ -10,6 +10,9 @@ import { tokenBalances, type TransactionMeta } from './meta.ts';
 import type { Account, Execution, Runtime } from './runtime.ts';
 import { mend, spoil } from './spoil.ts';
 import { parseWire, type Wire } from './wire.ts';
+
+/** How many recent slots programs can name, to make a lookup table, say; 512 on a real chain. */
+const SLOT_HASHES = 32;
 
 /**
  * The chain: transactions land in the head slot as they come, in order, and are confirmed and final as the clock goes
@@ -108,7 +111,7 @@ export class Chain {
   /** Takes a signed transaction. It lands, or is forgotten as a node forgets one that cannot land. */
   send(wire: Wire): void {
     this.catchUp();
-    if (this.faults.take('drop', wire) !== null) return;
+    if (this.faults.drops(wire) || this.#waiting.some((one) => one.wire.signature === wire.signature)) return;
     const delay = this.faults.take('delay', wire);
     if (delay !== null) this.#waiting.push({ wire, due: this.clock.slot() + delay.slots });
     else this.#land(wire, this.clock.slot());
@@ -141,13 +144,14 @@ export class Chain {
   }
 
   #atSlot(slot: number): void {
-    this.#runtime.at(slot, Math.floor(slot / SLOTS_PER_EPOCH), this.clock.timeOf(slot));
+    const hashes = Array.from({ length: SLOT_HASHES }, (_, index) => this.blockhash(slot - 1 - index));
+    this.#runtime.at(slot, Math.floor(slot / SLOTS_PER_EPOCH), this.clock.timeOf(slot), hashes);
   }
 
   #land(wire: Wire, slot: number): void {
     if (this.heightOfBlockhash(wire.blockhash, slot) === null || this.#ledger.transaction(wire.signature) !== null) return;
     const keys = accountKeys(wire.message, (address) => this.#runtime.account(address));
-    if (keys === null) return;
+    if (typeof keys === 'string') return;
     const before = new Map(keys.all.map((address) => [address, this.#runtime.account(address)]));
     const fee = feeOf(wire.message);
     const spoilt = this.faults.take('fail', wire) === null ? [] : spoil(wire, before, fee + this.#runtime.rent(0));
@@ -161,7 +165,7 @@ export class Chain {
     this.#keep(wire, slot, keys, { before, after, execution, fee });
   }
 
-  #keep(wire: Wire, slot: number, keys: NonNullable<ReturnType<typeof accountKeys>>, done: { readonly before: ReadonlyMap<string, Account | null>; readonly after: ReadonlyMap<string, Account | null>; readonly execution: Execution; readonly fee: bigint }): void {
+  #keep(wire: Wire, slot: number, keys: AccountKeys, done: { readonly before: ReadonlyMap<string, Account | null>; readonly after: ReadonlyMap<string, Account | null>; readonly execution: Execution; readonly fee: bigint }): void {
     const { before, after, execution, fee } = done;
     const accountOf = (address: string): Account | null => this.#runtime.account(address);
     const meta: TransactionMeta = {

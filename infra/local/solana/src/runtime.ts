@@ -59,8 +59,8 @@ function execution(outcome: TransactionMetadata | FailedTransactionMetadata): Ex
 export class Runtime {
   readonly #svm = new LiteSVM().withBlockhashCheck(false).withSigverify(false).withTransactionHistory(0n);
 
-  /** Sets what programs read of the time. */
-  at(slot: number, epoch: number, unixMs: number): void {
+  /** Sets what programs read of the time, and the hashes of the blocks before this slot, newest first. */
+  at(slot: number, epoch: number, unixMs: number, hashes: readonly string[]): void {
     const clock = this.#svm.getClock();
     if (clock.slot === BigInt(slot)) return;
     clock.slot = BigInt(slot);
@@ -68,6 +68,7 @@ export class Runtime {
     clock.leaderScheduleEpoch = BigInt(epoch + 1);
     clock.unixTimestamp = BigInt(Math.floor(unixMs / 1000));
     this.#svm.setClock(clock);
+    this.#svm.setSlotHashes(hashes.map((hash, index) => ({ slot: BigInt(slot - 1 - index), hash })));
   }
   account(address: string): Account | null {
     const account = this.#svm.getAccount(address as Address);

@@ -45,7 +45,7 @@ function simulate({ chain }: Node, wire: Wire, slot: number, config: z.output<ty
   if (config.replaceRecentBlockhash !== true && chain.heightOfBlockhash(wire.blockhash, slot) === null) return notRun('BlockhashNotFound');
   if (chain.transaction(wire.signature) !== null) return notRun('AlreadyProcessed');
   const keys = accountKeys(wire.message, (of) => chain.account(of));
-  if (keys === null) return notRun('AddressLookupTableNotFound');
+  if (typeof keys === 'string') return notRun(keys);
   const { error, logs, units, returnData, inner, accounts } = chain.simulate(wire);
   const after = (of: string): ReturnType<typeof chain.account> => accounts.get(of) ?? chain.account(of);
   const wanted = config.accounts?.addresses.map((of) => {
