@@ -151,7 +151,7 @@ describe('the events of an intent', () => {
     const payer = apiClient(`${gateways[0].url}/v1`, key);
     const allowed = [await payer.get(id), await payer.events(id), await payer.detected(id)];
     expect(allowed.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(allowed[0]?.headers.get('ratelimit-policy')).toBe('"address";q=600;w=60, "key";q=6000;w=60');
+    expect(allowed[0]?.headers.get('ratelimit-policy')).toMatch(/^"address";q=\d+;w=60, "key";q=\d+;w=60$/);
     const stream = await openStream(`${gateways[0].url}/v1/intents/${id}/events`, { authorization: `Bearer ${key}`, origin: 'https://wallet.example' });
     expect([stream.status, stream.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     stream.close();
