@@ -165,8 +165,8 @@ export const ERRORS = {
   'address.sanctions_match': {
     status: 422,
     message: 'A wallet of this payment is on a sanctions list.',
-    cause: 'The screening of the wallet named by `param` matched.',
-    remedy: 'The payment cannot be made with this wallet.',
+    cause: 'The wallet that `param` names (`details.address`) is known as sanctioned to a list or service that we screen with.',
+    remedy: 'The payment cannot be made with this wallet, now or later: do not try again with it.',
   },
   'address.not_payable': {
     status: 422,
@@ -223,8 +223,8 @@ export const ERRORS = {
     status: 503,
     retryAfterSeconds: 5,
     message: 'The wallets cannot be screened at the moment, so nothing was done.',
-    cause: 'The sanctions screening did not answer.',
-    remedy: 'Send the same request again after `details.retry_after` seconds.',
+    cause: 'The sanctions screening gave no answer, and who cannot be screened does not pass. Nothing was created, claimed or broadcast.',
+    remedy: 'Send the same request again after `details.retry_after` seconds, with growing pauses.',
   },
   'service.unavailable': {
     status: 503,
