@@ -9,7 +9,6 @@ const token = new Interface([
   'function transfer(address to, uint256 amount)',
   'function approve(address spender, uint256 amount)',
   'function transferFrom(address from, address to, uint256 amount)',
-  'error Error(string reason)',
   // TIP-20
   'error InsufficientBalance(uint256 available, uint256 required, address token)',
 ]);
@@ -20,8 +19,9 @@ const ETHER = '0xde0b6b3a7640000';
 /** Wei per gas: more than any payment offers, so that it comes first in its block. */
 const FIRST = { maxFeePerGas: `0x${(200_000_000_000n).toString(16)}`, maxPriorityFeePerGas: `0x${(1_000_000_000n).toString(16)}` };
 
-const transaction = z.looseObject({ from: z.string(), nonce: z.string() });
-const traced = z.looseObject({ output: z.string().optional() });
+const call = { to: z.string().optional(), input: z.string().optional() };
+/** On Tempo the call stands in a list. */
+const transaction = z.looseObject({ from: z.string(), nonce: z.string(), blockNumber: z.string().nullable(), ...call, calls: z.array(z.looseObject(call)).optional() });
 
 /** A transaction of an account that anvil holds the key of, or impersonates; resolves when the pool has it. */
 const send = (url: string, from: string, to: string, data: string, more: object = {}): Promise<unknown> =>
@@ -29,6 +29,14 @@ const send = (url: string, from: string, to: string, data: string, more: object 
 
 async function landed(url: string, hash: unknown): Promise<void> {
   await until(`${String(hash)} to land`, async () => (await rpc(url, 'eth_getTransactionReceipt', [hash])) !== null);
+}
+
+/** What anvil says of a call that reverts, with TIP-20's errors by their names. */
+function inWords(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  const [, selector, args = ''] = /custom error (0x[0-9a-f]{8})(?:: ([0-9a-f]+))?/.exec(said) ?? [];
+  const known = selector === undefined ? null : token.parseError(`${selector}${args}`);
+  return known === null ? said.replace('eth_call: ', '') : `${known.name}(${known.args.join(', ')})`;
 }
 
 /** The parts that every mishap on such a chain has. */
@@ -43,9 +51,9 @@ export function onEvm(chain: StackChain, payer: StackWallet, strike: Mishap['str
     sign: (blob) => walletOn(chain, payer).sign(blob),
     strike,
     async reason(hash) {
-      const { output = '0x' } = traced.parse(await rpc(url, 'debug_traceTransaction', [hash, { tracer: 'callTracer' }]));
-      const error = output === '0x' ? null : token.parseError(output);
-      return error === null ? output : error.name === 'Error' ? String(error.args[0]) : `${error.name}(${error.args.join(', ')})`;
+      const { from, blockNumber, calls, to, input } = transaction.parse(await rpc(url, 'eth_getTransactionByHash', [hash]));
+      const call = calls?.[0] ?? { to, input };
+      return await rpc(url, 'eth_call', [{ from, to: call.to, data: call.input }, blockNumber]).then(() => 'unknown', inWords);
     },
     undo: async () => void (await release(url)),
   };
@@ -59,7 +67,10 @@ export async function moneyTaken(chain: StackChain): Promise<Mishap> {
   if (!rich || !taker || usdc === undefined) throw new Error('too few wallets, or no USDC');
   const payer = newWallet(chain);
   await rpc(url, 'anvil_setBalance', [payer.address, ETHER]);
-  await landed(url, await send(url, rich.address, usdc, token.encodeFunctionData('transfer', [payer.address, PURSE])));
+  // On Tempo, what is no transfer is paid for in pathUSD.
+  for (const address of [usdc, chain.tokens['pathUSD']]) {
+    if (address !== undefined) await landed(url, await send(url, rich.address, address, token.encodeFunctionData('transfer', [payer.address, PURSE])));
+  }
   await rpc(url, 'anvil_impersonateAccount', [payer.address]);
   await landed(url, await send(url, payer.address, usdc, token.encodeFunctionData('approve', [taker.address, TAKEN])));
   await rpc(url, 'anvil_stopImpersonatingAccount', [payer.address]);
