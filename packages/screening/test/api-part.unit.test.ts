@@ -99,6 +99,27 @@ describe('the HTTP API as a part of the screening', () => {
     expect(provider.asked).toHaveLength(5);
   });
 
+  it('waits a second, not longer, where many were under way when it went away', async () => {
+    const part = open();
+    provider.mode = 'error';
+    const answers = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => part.find(numbered(n))));
+    expect(answers.every(({ status }) => status === 'rejected')).toBe(true);
+    provider.mode = 'up';
+    now += 1_000;
+    expect(await part.find(evm(CLEAN))).toBeNull();
+  });
+
+  it('refuses at once what would have to wait for too many others', async () => {
+    const part = open();
+    provider.mode = 'hang';
+    const waiting = Array.from({ length: 256 }, (_, n) => part.find(numbered(n)).catch(() => 'refused'));
+    await expect(part.find(evm(CLEAN))).rejects.toThrow('too many addresses wait');
+    // What hangs ends with the other end.
+    await provider.close();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
+    provider = await startSanctionsProvider({ apiKey: 'right', sanctioned: [] });
+  });
+
   it('leaves a provider alone that asks for it, for as long as it says', async () => {
     const part = open();
     provider.mode = 'limited';

@@ -9,7 +9,7 @@ import { ProviderError, SanctionsApi } from './sanctions-api.ts';
 export const CLEAN_MAX_SECONDS = 600;
 const CLEAN_MAX_ADDRESSES = 50_000;
 /** Addresses that are asked about at once, those that wait for a connection among them. */
-const UNDER_WAY_MAX = 1_000;
+const UNDER_WAY_MAX = 256;
 
 export interface ApiPartOptions {
   /** Where the provider's API begins: `https://public.chainalysis.com`. */

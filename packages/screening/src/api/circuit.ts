@@ -42,6 +42,8 @@ export class Circuit {
    */
   failed(askedMs: number | null): boolean {
     const wasOpen = this.#openUntil !== 0;
+    // Those that were under way when it opened say nothing new; only the one that tries does.
+    if (wasOpen && !this.#trying && askedMs === null) return false;
     this.#trying = false;
     this.#failures += 1;
     if (askedMs === null && this.#failures < FAILURES) return false;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** For the whole of one question. A create waits for it. */
 const TIMEOUT_MS = 2_000;
-const CONNECTIONS = 16;
+const CONNECTIONS = 64;
 /** Answers are some hundred bytes. */
 const RESPONSE_MAX_BYTES = 1_048_576;
 
