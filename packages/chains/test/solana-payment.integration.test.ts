@@ -135,6 +135,18 @@ describe('a payment on Solana', () => {
       expect(await solana.adapter.verify(transaction, terms, payer(3).address, true)).toMatchObject({ kind: 'verified' });
     });
 
+    it('is rejected, by the node still in use, where it breaks a rule that has nothing to do with payments', async () => {
+      const terms = newTerms();
+      const { transaction } = await built(terms, payer(3).address);
+      // The fee payer's account read-only: no node takes that, and none even simulates it.
+      const readOnly = Buffer.from(transaction.blob, 'base64');
+      readOnly[1 + 64 + 1 + 1] = 1;
+      const parsed = solana.adapter.parseSubmitted(await payer(3).sign(readOnly.toString('base64')));
+      if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(JSON.stringify(parsed));
+      expect(await solana.adapter.verify(parsed.value.transaction, terms, payer(3).address, false)).toMatchObject({ kind: 'rejected' });
+      expect(await solana.adapter.ready(2_000)).toBe(true);
+    });
+
     it('lives as long as the blockhash that the wallet has put in can be used', async () => {
       const terms = newTerms();
       const { transaction, lifetime } = await built(terms, payer(4).address);

@@ -1,6 +1,7 @@
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
 import { RpcRefusedError } from '../rpc/errors.ts';
 import { refusable, type RpcNode } from '../rpc/node.ts';
+import { offerInTurn } from '../rpc/offering.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { isKnown, sendRawTransaction } from './calls.ts';
 
@@ -23,20 +24,5 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, said: Node
   return said.refused.test(reason) ? { kind: 'refused', reason } : { kind: 'unknown', reason };
 }
 
-/**
- * Sends a signed transaction, to one upstream after the other until one has it. `refused` only when a node said no and
- * no other may have it: after it the intent is free for another payer.
- */
-export async function offerToAll(pool: RpcPool, transaction: SignedTransaction, said: NodeTexts): Promise<BroadcastResult> {
-  let refused: string | null = null;
-  let open: string | null = null;
-  for await (const attempt of pool.attempts((node) => offer(node, transaction, said))) {
-    if (attempt.kind === 'unreached') {
-      if (attempt.error.taken === 'maybe') open ??= attempt.error.message;
-    } else if (attempt.value.kind === 'taken') return attempt.value;
-    else if (attempt.value.kind === 'refused') refused ??= attempt.value.reason;
-    else open ??= attempt.value.reason;
-  }
-  if (refused !== null && open === null) return { kind: 'refused', reason: refused };
-  return { kind: 'unknown', reason: open ?? 'no upstream could be reached' };
-}
+/** Sends a signed transaction, to one upstream after the other until one has it. */
+export const offerToAll = (pool: RpcPool, transaction: SignedTransaction, said: NodeTexts): Promise<BroadcastResult> => offerInTurn(pool, (node) => offer(node, transaction, said));

@@ -1,7 +1,8 @@
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { BroadcastResult, BuildRequest, BuildResult, ChainAdapter, Network, Parsed, SignedTransaction, Submitted, Token, Verification } from '../port.ts';
 import { resolveToken } from '../resolve.ts';
-import type { RpcUnreachedError } from '../rpc/errors.ts';
+import { RpcRefusedError, type RpcUnreachedError } from '../rpc/errors.ts';
+import { refusable } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
 import { broadcast } from './broadcast.ts';
@@ -64,15 +65,18 @@ export class SolanaAdapter implements ChainAdapter {
   async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
     let answered = false;
     let unreached: RpcUnreachedError | undefined;
-    for await (const attempt of this.#pool.attempts((node) => node.call(getTransaction(hash)))) {
+    for await (const attempt of this.#pool.attempts((node) => node.call(refusable(getTransaction(hash))))) {
       if (attempt.kind === 'unreached') {
         unreached = attempt.error;
         continue;
       }
       answered = true;
+      // Not there, or of a version that is yet to come: no payment either way.
+      if (attempt.value === null || attempt.value instanceof RpcRefusedError) continue;
       // Believed as far as its bytes go: its first signature is the hash, and verify checks what that signs.
-      const decoded = attempt.value === null ? null : decodeSigned(attempt.value.transaction);
-      if (attempt.value !== null && decoded?.ok === true && decoded.value.hash === hash) return signedTransaction(attempt.value.transaction, decoded.value);
+      const { transaction } = attempt.value;
+      const decoded = decodeSigned(transaction);
+      if (decoded.ok && decoded.value.hash === hash) return signedTransaction(transaction, decoded.value);
     }
     if (!answered) throw this.#pool.unavailable(unreached);
     return null;

@@ -1,6 +1,7 @@
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
 import { RpcRefusedError } from '../rpc/errors.ts';
 import { refusable, type RpcNode } from '../rpc/node.ts';
+import { offerInTurn } from '../rpc/offering.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { getSignatureStatuses, isBlockhashValid, sendTransaction } from './calls.ts';
 import { decodeSigned } from './signed-transaction.ts';
@@ -24,20 +25,7 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<B
 const isKnown = ({ value: [status = null] }: { readonly value: readonly unknown[] }): boolean => status !== null;
 
 /**
- * Sends a signed transaction, to one upstream after the other until one has it. `refused` only when a node said no and
- * no other may have it: after it the intent is free for another payer. A node that lags does not know a fresh blockhash:
- * its no counts only where no other has taken it.
+ * Sends a signed transaction, to one upstream after the other until one has it. A node that lags does not know a fresh
+ * blockhash: its no counts only where no other has taken the transaction.
  */
-export async function broadcast(pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> {
-  let refused: string | null = null;
-  let open: string | null = null;
-  for await (const attempt of pool.attempts((node) => offer(node, transaction))) {
-    if (attempt.kind === 'unreached') {
-      if (attempt.error.taken === 'maybe') open ??= attempt.error.message;
-    } else if (attempt.value.kind === 'taken') return attempt.value;
-    else if (attempt.value.kind === 'refused') refused ??= attempt.value.reason;
-    else open ??= attempt.value.reason;
-  }
-  if (refused !== null && open === null) return { kind: 'refused', reason: refused };
-  return { kind: 'unknown', reason: open ?? 'no upstream could be reached' };
-}
+export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> => offerInTurn(pool, (node) => offer(node, transaction));

@@ -1,5 +1,5 @@
 /** Lamports that each signature costs. */
-export const SIGNATURE_LAMPORTS = 5_000n;
+const SIGNATURE_LAMPORTS = 5_000n;
 const MICRO = 1_000_000n;
 
 /** µlamports per compute unit: the least we propose, and the most on a busy chain. */
@@ -30,7 +30,7 @@ export function proposedPrice(recent: readonly { readonly prioritizationFee: big
 }
 
 /** Lamports for the priority: the part of the fee above the signatures'. */
-export const priorityFee = (unitLimit: bigint, unitPrice: bigint): bigint => (unitLimit * unitPrice + MICRO - 1n) / MICRO;
+const priorityFee = (unitLimit: bigint, unitPrice: bigint): bigint => (unitLimit * unitPrice + MICRO - 1n) / MICRO;
 
 /**
  * Lamports that a transaction with one signature costs, whether it succeeds or not.

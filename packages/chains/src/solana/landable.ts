@@ -1,7 +1,7 @@
 import type { Address as WalletAddress, PaymentTerms } from '@pf/domain';
 import type { SignedTransaction, Verification } from '../port.ts';
-import type { RpcUnreachedError } from '../rpc/errors.ts';
-import type { RpcNode } from '../rpc/node.ts';
+import { RpcRefusedError, type RpcUnreachedError } from '../rpc/errors.ts';
+import { refusable, type RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { getBlockHeight, getMultipleAccounts, getSignatureStatuses, isBlockhashValid, simulateTransaction } from './calls.ts';
 import { accountsOf, type PaymentAccounts } from './payment.ts';
@@ -49,10 +49,12 @@ async function chancesOn(node: RpcNode, { hash, raw }: SignedTransaction, decode
     getBlockHeight('processed'),
     isBlockhashValid(decoded.blockhash),
     getSignatureStatuses([hash], false),
-    simulateTransaction(raw, true),
+    refusable(simulateTransaction(raw, true)),
     getMultipleAccounts([destination]),
   ]);
   const lastValid = height + BLOCKHASH_BLOCKS;
+  // Not even simulated: it breaks a rule of the chain that is not one of payments (the fee payer's account is not writable, say).
+  if (simulated instanceof RpcRefusedError) return { lastValid, reason: `it would fail: ${simulated.message}` };
   const { err } = simulated.value;
   // It is in a block already: the wallet has sent it too, or this is a repetition.
   if ((statuses.value[0] ?? null) !== null || err === 'AlreadyProcessed') return { lastValid, reason: null };

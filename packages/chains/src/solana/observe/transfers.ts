@@ -10,7 +10,7 @@ const TRANSFER_CHECKED_BYTES = 10;
 const TRANSFER_ACCOUNTS = 4;
 
 /** A `transferChecked` that was executed, as the chain recorded it. */
-export interface ExecutedTransfer {
+interface ExecutedTransfer {
   readonly mint: Address;
   /** Who owned the account that was debited, and who the one that was credited. */
   readonly from: Address;
@@ -24,7 +24,7 @@ export interface ExecutedTransfer {
 }
 
 /** The transfers of a transaction that succeeded; none where it failed. */
-export function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): readonly ExecutedTransfer[] {
+function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): readonly ExecutedTransfer[] {
   if (meta === null || meta.err !== null) return [];
   const accounts = [...decoded.accounts, ...(meta.loadedAddresses?.writable ?? []), ...(meta.loadedAddresses?.readonly ?? [])];
   const ownersBefore = ownersIn(meta.preTokenBalances);

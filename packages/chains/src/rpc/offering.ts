@@ -1,0 +1,21 @@
+import type { BroadcastResult } from '../port.ts';
+import type { RpcNode } from './node.ts';
+import type { RpcPool } from './pool.ts';
+
+/**
+ * Offers a signed transaction to one upstream after the other until one has it. `refused` only when a node said no and no
+ * other may have it: after it the intent is free for another payer.
+ */
+export async function offerInTurn(pool: RpcPool, offer: (node: RpcNode) => Promise<BroadcastResult>): Promise<BroadcastResult> {
+  let refused: string | null = null;
+  let open: string | null = null;
+  for await (const attempt of pool.attempts(offer)) {
+    if (attempt.kind === 'unreached') {
+      if (attempt.error.taken === 'maybe') open ??= attempt.error.message;
+    } else if (attempt.value.kind === 'taken') return attempt.value;
+    else if (attempt.value.kind === 'refused') refused ??= attempt.value.reason;
+    else open ??= attempt.value.reason;
+  }
+  if (refused !== null && open === null) return { kind: 'refused', reason: refused };
+  return { kind: 'unknown', reason: open ?? 'no upstream could be reached' };
+}
