@@ -197,6 +197,21 @@ describe('the observer of Solana', () => {
     expect((await observer.step(second.cursor, async () => watcher.watched)).observations).toEqual([]);
   });
 
+  it('forgets nothing of what it had found when a step fails on the way, and reads no list twice for it', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_test', terms);
+    await watcher.step();
+    const hash = await scan(terms);
+    await solana.node.advance();
+    // The list is answered, the transaction is not.
+    proxy.answer = ({ method }) => (method === 'getTransaction' ? { slot: 'soon' } : undefined);
+    await expect(after(1_000)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
+    const lists = proxy.calls.get('getSignaturesForAddress') ?? 0;
+    proxy.answer = () => undefined;
+    expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
+    expect((proxy.calls.get('getSignaturesForAddress') ?? 0) - lists).toBeLessThanOrEqual(2);
+  });
+
   describe('after a fork that took a confirmed landing away', () => {
     it('observes lost, and the landing in its new slot', async () => {
       const { signed } = await pay();

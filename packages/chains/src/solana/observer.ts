@@ -60,9 +60,9 @@ export class SolanaObserver implements ChainObserver {
     const watch = await synchronise();
     const shortfall = position.head - head;
     // Of a step that was not stored nothing may be remembered: what it saw has to be seen again. Nor of slots that are
-    // yet to come, where the chain began anew.
+    // yet to come, where the chain began anew. A step that fails on the way forgets nothing.
     const memory = this.#remembered === position.id && shortfall <= SHORTFALL_TOLD ? this.#memory : new Memory();
-    this.#remembered = null;
+    [this.#memory, this.#remembered] = [memory, position.id];
 
     const derived = await deriveAccounts(memory, watch, this.network, least(position.slot, head), now);
     const fates = fatesOf(watch, position.lost);
@@ -82,10 +82,10 @@ export class SolanaObserver implements ChainObserver {
     const looked = await lookAtUnseen(node, memory, this.network, watch, now);
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
 
+    looked.commit();
     const observations = memory.untold([...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations], now);
     const isBehind = derived.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
     const next: Position = { id: randomUUID(), slot: memory.readUpTo(head), head: shortfall > 0n ? position.head : head, lost: lostAfter(position.lost, watch, observations, heads) };
-    this.#memory = memory;
     this.#remembered = next.id;
     this.#isAwaited = fates.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
     return {

@@ -6,8 +6,8 @@ import { tokenAccountOf } from '../payment.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
 import type { Memory, WatchedAccount } from './memory.ts';
 
-/** In one step: accounts that are derived, questions for balances (100 each), lists that are read because a balance moved, and lists that are read in turn. */
-const DERIVED_MAX = 2_000;
+/** In one step: recipients whose accounts are derived (some hashes each), questions for balances (100 each), lists that are read because a balance moved, and lists that are read in turn. */
+const DERIVED_MAX = 300;
 const POLLS_MAX = 5;
 const CHANGED_MAX = 20;
 const TURNS_MAX = 2;
@@ -42,7 +42,7 @@ interface Place {
 const places = (memory: Memory): readonly Place[] =>
   [...memory.accounts].flatMap(([recipient, accounts]) => accounts.map((account, index) => ({ recipient, index, account })));
 
-/** Changes of accounts and of what is to be looked at, put in force when all of a step has been answered. */
+/** A change of what is remembered, put in force when all that it rests on has been answered. */
 export type Commit = () => void;
 
 function put(memory: Memory, { recipient, index }: Place, change: Partial<WatchedAccount>): void {

@@ -3,6 +3,7 @@ import type { Network, WatchSet } from '../../port.ts';
 import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
 import { refusable, type RpcNode } from '../../rpc/node.ts';
 import { getTransaction, type LandedTransaction } from '../calls.ts';
+import type { Commit } from './accounts.ts';
 import { failureIn, type Fate } from './fates.ts';
 import type { Memory } from './memory.ts';
 import { paymentsIn } from './transfers.ts';
@@ -39,23 +40,29 @@ export async function readFates(node: RpcNode, fates: readonly Fate[], network: 
   }));
 }
 
-/** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once. */
-export async function lookAtUnseen(node: RpcNode, memory: Memory, network: Network, watch: WatchSet, now: number): Promise<Looked & { readonly isBehind: boolean }> {
+/** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once, as soon as it is committed. */
+export async function lookAtUnseen(node: RpcNode, memory: Memory, network: Network, watch: WatchSet, now: number): Promise<Looked & { readonly isBehind: boolean; readonly commit: Commit }> {
   const unseen = [...memory.unseen].sort(([, one], [, other]) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
   const asked = unseen.slice(0, LOOKED_MAX);
-  if (asked.length === 0) return { ...nothing, isBehind: false };
+  if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
   const transactions = await node.batch(asked.map(([hash]) => refusable(getTransaction(hash))));
+  const done: TransactionHash[] = [];
   const looked = asked.map(([hash, { since }], place): Looked => {
     const transaction = transactions[place] ?? null;
     if (transaction === null && now - since < SHOWN_WITHIN_MS) return nothing;
-    memory.unseen.delete(hash);
-    memory.looked.set(hash, true);
+    done.push(hash);
     if (transaction === null) return passedBy(`${node.name} lists ${hash} and does not show it`);
     // Of a version that is yet to come, say: nothing that a payment is made with today.
     if (transaction instanceof RpcRefusedError) return passedBy(`${node.name} does not show ${hash}: ${transaction.message}`);
     return paymentsOf(node, hash, transaction, network, watch);
   });
-  return { ...joined(looked), isBehind: unseen.length > asked.length };
+  const commit = (): void => {
+    for (const hash of done) {
+      memory.unseen.delete(hash);
+      memory.looked.set(hash, true);
+    }
+  };
+  return { ...joined(looked), isBehind: unseen.length > asked.length, commit };
 }
 
 const passedBy = (reason: string): Looked => ({ observations: [], warnings: [`${reason}: it was passed by`] });
