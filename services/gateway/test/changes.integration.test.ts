@@ -43,10 +43,13 @@ describe('changing a payment intent', () => {
   const errorOf = ({ status, body }: ApiAnswer<unknown>) => ({ status, ...body.error });
 
   describe.each([
-    ['PATCH', (id: string) => `/intents/${id}`],
-    ['POST', (id: string) => `/intents/${id}/refund`],
-    ['POST', (id: string) => `/test/intents/${id}/simulate`],
-  ] as const)('%s %p', (method, path) => {
+    ['PATCH', '/intents/{id}'],
+    ['POST', '/intents/{id}/refund'],
+    ['POST', '/test/intents/{id}/simulate'],
+  ] as const)('%s %s', (method, pattern) => {
+    const path = (id: string): string => pattern.replace('{id}', id);
+    const isSimulate = pattern.endsWith('simulate');
+
     it.each(RAW_BODIES)('does not take $name', async ({ body, type = 'application/json', refused }) => {
       const response = await fetch(`${gateway.url}/v1${path(UNKNOWN_ID)}`, { method, headers: { authorization: `Bearer ${cluster.apiKeys.test}`, 'content-type': type }, body });
       const { error } = (await response.json()) as { error: { code: string; details: { issues?: { param: string }[] } | null } };
@@ -64,9 +67,9 @@ describe('changing a payment intent', () => {
 
     it('knows no intent of another account, of the other mode, or of nobody', async () => {
       const { id, updatedAt } = await created();
-      const body = method === 'PATCH' ? { updatedAt } : path('').includes('simulate') ? { targetState: 'confirmed' } : {};
+      const body = method === 'PATCH' ? { updatedAt } : isSimulate ? { targetState: 'confirmed' } : {};
       expect(errorOf(await stranger.request(method, path(id), body))).toMatchObject({ status: 404, code: 'intent.not_found' });
-      if (!path('').includes('simulate')) expect(errorOf(await live.request(method, path(id), body))).toMatchObject({ status: 404, code: 'intent.not_found' });
+      if (!isSimulate) expect(errorOf(await live.request(method, path(id), body))).toMatchObject({ status: 404, code: 'intent.not_found' });
       for (const unknown of [UNKNOWN_ID, 'x', '%00', `pi_${'z'.repeat(22)}`]) expect(errorOf(await api.request(method, path(unknown), body))).toMatchObject({ status: 404, code: 'intent.not_found' });
       expect((await api.get(id)).body.intent.updatedAt).toBe(updatedAt);
     });
