@@ -38,6 +38,14 @@ it('a transaction that is not one is refused by name, whatever is wrong with it,
   expect((await client.call('getHealth')).result).toBe('ok');
 }, 120_000);
 
+it('a transaction that ends early, or goes on after its end, does not reach the native runtime, which would end the process', async () => {
+  for (const whole of originals) {
+    for (const bytes of [...Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length)), Buffer.concat([whole, Buffer.of(0)])]) {
+      expect((await client.call('simulateTransaction', bytes.toString('base64'), { encoding: 'base64' })).error).toMatchObject({ code: -32602 });
+    }
+  }
+});
+
 it('a request that is not one is answered with an error of JSON-RPC', async () => {
   const methods = ['getAccountInfo', 'getSignatureStatuses', 'getSignaturesForAddress', 'getTransaction', 'sendTransaction', 'getProgramAccounts', 'local_drop', 'local_mint', 'getRecentPrioritizationFees', '__proto__', 'constructor'];
   await fc.assert(
