@@ -9,14 +9,19 @@ const shared = {
   watchPathIgnorePatterns: ['/\\.local/', '/\\.tools/'],
   modulePathIgnorePatterns: ['/\\.tools/', '/\\.local/'],
 };
+// What opens connections and starts processes has to end them.
+const clean = { testEnvironment: '<rootDir>/jest.environment.mjs' };
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
 // e2e: the whole running stack, through the public API only.
 export default {
   // Two cores carry a broker, a database, chains and services beside the tests. Of the whole run: a project's own is not heard.
   testTimeout: 30_000,
+  // A worker that has nothing open still ends only when V8 has compiled what it had begun to: on busy cores that takes longer
+  // than the half second that Jest gives it by itself.
+  workerGracefulExitTimeout: 10_000,
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.unit.test.ts'] },
-    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.integration.test.ts'] },
-    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/packages/testing/e2e/**/*.e2e.test.ts'] },
+    { ...shared, ...clean, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.integration.test.ts'] },
+    { ...shared, ...clean, displayName: 'e2e', testMatch: ['<rootDir>/packages/testing/e2e/**/*.e2e.test.ts'] },
   ],
 };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Mutant } from './mutant.ts';
 
-const COPIED = ['packages', 'services', 'infra', 'package.json', 'jest.config.mjs', 'tsconfig.base.json', 'tsconfig.json', 'tsconfig.tests.json'];
+const COPIED = ['packages', 'services', 'infra', 'package.json', 'jest.config.mjs', 'jest.environment.mjs', 'tsconfig.base.json', 'tsconfig.json', 'tsconfig.tests.json'];
 
 /** A copy of the sources in which guards are taken out. Its packages link to each other, and to the same installed dependencies. */
 export class Copy {

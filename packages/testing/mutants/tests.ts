@@ -37,7 +37,8 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
   signal.throwIfAborted();
   const output = path.join(root, 'report.json');
   await rm(output, { force: true });
-  const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--runInBand', '--forceExit', '--json', `--outputFile=${output}`, '--runTestsByPath', file, '-t', names.map(escaped).join('|')];
+  // What a test without its guard leaves open must not hide what became of it.
+  const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--testEnvironment=node', '--runInBand', '--forceExit', '--json', `--outputFile=${output}`, '--runTestsByPath', file, '-t', names.map(escaped).join('|')];
   const jest = spawn(process.execPath, args, { cwd: root, stdio: 'ignore', env: { ...env, NODE_NO_WARNINGS: '1' }, detached: true });
   const exited = once(jest, 'exit');
   // Jest ends by force, and all that it started with it: without its guard a test may not come to its own cleaning up.

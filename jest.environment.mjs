@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TestEnvironment } from 'jest-environment-node';
+
+/** Sockets and processes that were told to end need a moment to be gone, more of them on a busy machine. */
+const PATIENCE_MS = 10_000;
+/** What tests open. Node names more: what it uses for itself, and what Jest does meanwhile. */
+const KINDS = new Set(['Timeout', 'TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'ProcessWrap', 'UDPWrap']);
+
+// A worker's own pipes come to be when they are first looked at: now, not in the middle of a test. (Prisma's client imports
+// node:process, and Jest then reads all of its properties, stdin too.)
+void [process.stdout, process.stderr];
+process.stdin.unref?.();
+
+/** What keeps the process running, by its kind. */
+const open = () => Map.groupBy(process.getActiveResourcesInfo().filter((kind) => KINDS.has(kind)), (kind) => kind);
+
+/**
+ * Fails a test file that leaves something open behind it, and waits for what is only late. Jest by itself ends the worker
+ * by force, and says neither what was open nor whose it was. Where it was opened: run the file alone, with
+ * --detectOpenHandles.
+ */
+export default class CleanEnvironment extends TestEnvironment {
+  #before = open();
+
+  async teardown() {
+    await super.teardown();
+    const giveUp = performance.now() + PATIENCE_MS;
+    for (let left = this.#left(); left.length > 0; left = this.#left()) {
+      if (performance.now() > giveUp) throw new Error(`This file leaves open behind it: ${left.join(', ')}.`);
+      await delay(10);
+    }
+  }
+
+  #left() {
+    return [...open()].flatMap(([kind, { length }]) => {
+      const more = length - (this.#before.get(kind)?.length ?? 0);
+      return more > 0 ? [`${more} × ${kind}`] : [];
+    });
+  }
+}
