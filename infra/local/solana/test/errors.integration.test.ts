@@ -82,20 +82,20 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
   });
 
   it.each([
-    ['sendTransaction', ['AAAA', { encoding: 'base64' }]],
-    ['sendTransaction', ['!!!!', { encoding: 'base64' }]],
-    ['sendTransaction', ['0OIl']],
-    ['sendTransaction', [Buffer.alloc(1_233).toString('base64'), { encoding: 'base64' }]],
-    ['getBalance', ['11111111111111111111111111111111111']],
-    ['getBalance', []],
-    ['getAccountInfo', ['11111111111111111111111111111111', { commitment: 'sometime' }]],
-    ['getSignatureStatuses', [Array.from({ length: 257 }, () => '1'.repeat(64))]],
-    ['getSignaturesForAddress', ['11111111111111111111111111111111', { limit: 1_001 }]],
-    ['getTransaction', ['1'.repeat(64), { commitment: 'processed' }]],
-    ['getTokenAccountBalance', ['11111111111111111111111111111111']],
-    ['getMultipleAccounts', [Array.from({ length: 101 }, () => '11111111111111111111111111111111')]],
-    ['local_reorg', [1_000_000]],
-  ])('%s with parameters that are none: %j', async (method, params) => {
+    ['sendTransaction', 'of three zero bytes', ['AAAA', { encoding: 'base64' }]],
+    ['sendTransaction', 'that is not base64', ['!!!!', { encoding: 'base64' }]],
+    ['sendTransaction', 'that is not base58', ['0OIl']],
+    ['sendTransaction', 'of more than 1,232 bytes', [Buffer.alloc(1_233).toString('base64'), { encoding: 'base64' }]],
+    ['getBalance', 'of an address of 35 bytes', ['11111111111111111111111111111111111']],
+    ['getBalance', 'of nobody', []],
+    ['getAccountInfo', 'at a commitment that there is not', ['11111111111111111111111111111111', { commitment: 'sometime' }]],
+    ['getSignatureStatuses', 'of 257', [Array.from({ length: 257 }, () => '1'.repeat(64))]],
+    ['getSignaturesForAddress', 'with a limit above 1,000', ['11111111111111111111111111111111', { limit: 1_001 }]],
+    ['getTransaction', 'below confirmed', ['1'.repeat(64), { commitment: 'processed' }]],
+    ['getTokenAccountBalance', 'of what is no token account', ['11111111111111111111111111111111']],
+    ['getMultipleAccounts', 'of 101', [Array.from({ length: 101 }, () => '11111111111111111111111111111111')]],
+    ['local_reorg', 'below the final slot', [1_000_000]],
+  ])('%s %s', async (method, _what, params) => {
     expect(await codeOf(method, ...params)).toBe(-32602);
   });
 
