@@ -45,8 +45,8 @@ export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfill
   const feeToken = await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called: token });
   const nonceKey = newNonceKey(client);
   const data = encodePayment({ to: requestor, amount: terms.amount, reference: terms.reference });
-  const call = { from: fulfiller, to: token, data, feeToken, nonceKey, nonce: 0n };
-  const [gas, feeBalance] = await node.batch([refusable(estimateTempoGas(nonceKey === EXPIRING ? { ...call, validBefore: until } : call)), getTokenBalance(feeToken, fulfiller)]);
+  const nonce = { nonceKey, nonce: 0n, ...(nonceKey === EXPIRING ? { validBefore: until } : {}) };
+  const [gas, feeBalance] = await node.batch([refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })), getTokenBalance(feeToken, fulfiller)]);
   if (gas instanceof RpcRefusedError) {
     const { reason, isRecipients } = refusalOf(gas);
     return isRecipients ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);

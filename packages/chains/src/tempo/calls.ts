@@ -52,31 +52,31 @@ export const isKeptBack = (token: string, sender: string, receiver: string): Rpc
 /** `anvil/v1.7.1`, `tempo/v1.9.0`. */
 export const getClientVersion = (): RpcCall<string> => rpcCall('web3_clientVersion', [], z.string());
 
+/** The nonce of a transaction of type 0x76. */
+export interface TempoNonce {
+  readonly nonceKey: bigint;
+  readonly nonce: bigint;
+  /** Only where the nonce needs it: the expiring one. */
+  readonly validBefore?: bigint;
+}
 /** A call with what matters for its gas in a transaction of type 0x76. */
 export interface TempoCall {
   readonly from: string;
   readonly to: string;
   readonly data: string;
   readonly feeToken: string;
-  readonly nonceKey: bigint;
-  readonly nonce: bigint;
-  /** Only where the nonce needs it: of the expiring ones. */
-  readonly validBefore?: bigint;
+  /** Absent: the account's own next one. */
+  readonly nonce?: TempoNonce;
   readonly gas?: bigint;
 }
-const requested = ({ nonceKey, nonce, validBefore, gas, ...rest }: TempoCall): Record<string, string> => ({
-  ...rest,
-  value: '0x0',
-  nonceKey: toQuantity(nonceKey),
-  nonce: toQuantity(nonce),
-  ...(validBefore === undefined ? {} : { validBefore: toQuantity(validBefore) }),
-  ...(gas === undefined ? {} : { gas: toQuantity(gas) }),
-});
+const quantities = (values: Readonly<Record<string, bigint | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, toQuantity(value)]])));
+const requested = ({ nonce, gas, ...rest }: TempoCall): Record<string, string> => ({ ...rest, value: '0x0', ...quantities({ ...nonce, gas }) });
 export const estimateTempoGas = (call: TempoCall): RpcCall<bigint> => rpcCall('eth_estimateGas', [requested(call)], quantity);
 export const simulate = (call: TempoCall): RpcCall<string> => rpcCall('eth_call', [requested(call), 'latest'], bytes);
 
 /** A transaction as a node tells it; its fields are read by ox, and believed because they make its hash. */
-const told = z.looseObject({ type: quantity, signature: z.unknown() });
+const told = z.looseObject({ type: quantity, signature: z.unknown().optional() });
 export type ToldTransaction = z.infer<typeof told>;
 /** Null where the node knows no such transaction: no proof that there is none. */
 export const getTempoTransaction = (hash: string): RpcCall<ToldTransaction | null> => rpcCall('eth_getTransactionByHash', [hash], told.nullable());

@@ -44,7 +44,8 @@ export async function whyItCannotLand(node: RpcNode, now: Instant, { hash }: Sig
   if (feeBalance instanceof RpcRefusedError) return 'its fee token is none';
   const missing = whatIsMissing(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
   if (missing !== null) return missing;
-  // Simulated with the account's own next nonce: one that expires, or waits behind another, says nothing about the payment.
-  const simulated = await node.call(refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, nonceKey: nonceKey === EXPIRING ? 0n : nonceKey, nonce, gas })));
+  // The account's own nonces, and the one that expires, say nothing about the payment: it is simulated with the next one.
+  const keyed = nonceKey === 0n || nonceKey === EXPIRING ? {} : { nonce: { nonceKey, nonce } };
+  const simulated = await node.call(refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, gas, ...keyed })));
   return simulated instanceof RpcRefusedError ? `it would fail: ${refusalOf(simulated).reason}` : null;
 }

@@ -101,7 +101,7 @@ export function feePayerOf(transaction: TempoTransaction, sender: Address): Addr
  */
 export function fromChain(hash: TransactionHash, told: ToldTransaction): SignedTransaction | null {
   if (told.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(told.type & 0xffn)) };
-  if (JSON.stringify(told.signature).length > 4 * BYTES_MAX) return null;
+  if (JSON.stringify(told.signature ?? null).length > 4 * BYTES_MAX) return null;
   try {
     const { data: _data, ...fields } = Transaction.fromRpc({ ...told, type: '0x76' } as unknown as Transaction.Rpc) as unknown as TempoTransaction & { readonly data?: unknown };
     // Null here is "nobody sponsors it", and to ox "somebody is going to".
