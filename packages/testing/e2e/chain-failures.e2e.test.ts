@@ -1,115 +1,167 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PublicIntent } from '@pf/domain';
-import { createWalletClient, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type Instance, startAnvil, startCluster, until } from '../src/index.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PublicIntent, Reference } from '@pf/domain';
+import { type ApiClient, apiClient, type Cluster, type Instance, readBackingStack, type StackWallet, startCluster, until, walletOn } from '../src/index.ts';
+import { startTroubled, type TroubledChain } from './troubled-chain.ts';
 
-/** On a chain of its own, whose blocks come when the test says: what goes wrong on Base, through the running services. */
-describe('a payment that goes wrong on chain', () => {
-  let anvil: Anvil;
-  let cluster: Cluster;
-  let watcher: Instance;
-  let api: ApiClient;
-  let payer: EvmWallet;
-  let usdc: string;
-  let nextWallet = 1;
+const NAMES = ['base', 'solana', 'tempo'] as const;
+type Name = (typeof NAMES)[number];
+const AMOUNT = '3';
+const UNITS = 3_000_000n;
+/** The least that an intent may live, in seconds: one is made at the beginning, and paid too late at the end. */
+const SHORTEST = 60;
 
-  beforeAll(async () => {
-    [anvil, cluster] = await Promise.all([startAnvil(), startCluster()]);
-    const env = { RPC_BASE_SEPOLIA: anvil.rpcUrl };
-    const [gateway, , firstWatcher] = await Promise.all([cluster.start('gateway', { env }), cluster.start('intent'), cluster.start('watcher', { env })]);
-    watcher = firstWatcher;
-    api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
-    usdc = anvil.tokens['USDC'] ?? '';
-  }, 60_000);
-  beforeEach(() => {
-    // Each test has a payer of its own: one blacklisted or with a burnt nonce spoils no other.
-    payer = evmWallet(anvil, anvil.wallets[nextWallet++] ?? { address: '', privateKey: '' });
-  });
-  afterAll(async () => {
-    await cluster.close();
-    await anvil.stop();
-  });
+let cluster: Cluster;
+let watcher: Instance;
+let api: ApiClient;
+const troubled = new Map<Name, TroubledChain>();
+const late = new Map<Name, PublicIntent>();
 
-  const request = () => ({ chain: anvil.caip2, token: 'USDC', amount: '3', requestor: anvil.wallets[0]?.address });
-  const create = async (): Promise<PublicIntent> => (await api.create(request())).body.intent;
-  const submit = async (id: string): Promise<{ hash: string; signed: string; intent: PublicIntent }> => {
-    const { body } = await api.build(id, payer.address);
-    const signed = await payer.sign(body.transaction.blob);
-    const submitted = await api.submit(id, signed, payer.address);
-    expect([submitted.status, submitted.body.error]).toEqual([200, undefined]);
-    return { hash: submitted.body.txSignature, signed, intent: submitted.body.intent };
+const on = (name: Name): TroubledChain => troubled.get(name) as TroubledChain;
+const requestorOn = (name: Name): string => on(name).chain.wallets[0]?.address ?? '';
+async function create(name: Name, more: object = {}): Promise<PublicIntent> {
+  const { status, body } = await api.create({ chain: on(name).chain.caip2, token: 'USDC', amount: AMOUNT, requestor: requestorOn(name), ...more });
+  expect([status, body.error]).toEqual([201, undefined]);
+  return body.intent;
+}
+/** Lets block after block pass until the intent is as `good` says. */
+const passUntil = (name: Name, what: string, id: string, good: (intent: PublicIntent) => boolean): Promise<PublicIntent> =>
+  until(`${id} to be ${what}`, async () => {
+    await on(name).pass();
+    const { intent } = (await api.get(id)).body;
+    return good(intent) && intent;
+  }, 45_000);
+const finalized = (name: Name, id: string): Promise<PublicIntent> => passUntil(name, 'finalized', id, ({ state }) => state === 'finalized');
+async function history(id: string): Promise<string[]> {
+  const { rows } = await cluster.database.sql.query<{ type: string }>('SELECT type FROM ledger.intent_events WHERE intent_id = $1 ORDER BY version', [id]);
+  return rows.map(({ type }) => type);
+}
+
+beforeAll(async () => {
+  await Promise.all(NAMES.map(async (name) => troubled.set(name, await startTroubled[name]())));
+  cluster = await startCluster(readBackingStack(), NAMES.map((name) => on(name).chain));
+  const [gateway, , firstWatcher] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
+  watcher = firstWatcher;
+  api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+  for (const name of NAMES) late.set(name, await create(name, { ttlSeconds: SHORTEST }));
+}, 90_000);
+afterAll(async () => {
+  await cluster.close();
+  await Promise.all([...troubled.values()].map((chain) => chain.stop()));
+});
+
+const payers = new Map<Name, number>();
+/** A payer of a test's own: one blacklisted or with a burnt nonce spoils no other test. */
+function newPayer(name: Name) {
+  const { chain } = on(name);
+  const index = (payers.get(name) ?? 0) + 1;
+  payers.set(name, index);
+  const key = chain.wallets[index] as StackWallet;
+  const wallet = walletOn(chain, key);
+  const usdc = chain.tokens['USDC'] ?? '';
+  return {
+    key,
+    address: wallet.address,
+    sign: (blob: string) => wallet.sign(blob),
+    balance: () => wallet.tokenBalance(usdc),
+    /** Pays without `submit`. */
+    pay: ({ reference }: PublicIntent) => wallet.pay(usdc, requestorOn(name), UNITS, reference as Reference),
+    async build(id: string): Promise<string> {
+      const { status, body } = await api.build(id, wallet.address);
+      expect([status, body.error]).toEqual([200, undefined]);
+      return body.transaction.blob;
+    },
+    /** @returns a function that submits, and what it was answered last */
+    submitting(id: string) {
+      const answers: PublicIntent[] = [];
+      const submit = async (signed: string): Promise<string> => {
+        const { status, body } = await api.submit(id, signed, wallet.address);
+        expect([status, body.error]).toEqual([200, undefined]);
+        answers.push(body.intent);
+        return body.txSignature;
+      };
+      return { submit, answered: () => answers.at(-1) as PublicIntent };
+    },
   };
-  /** Mines block after block until the intent is as `good` says. */
-  const mineUntil = (what: string, id: string, good: (intent: PublicIntent) => boolean): Promise<PublicIntent> =>
-    until(`${id} to be ${what}`, async () => {
-      await anvil.mine();
-      const { intent } = (await api.get(id)).body;
-      return good(intent) && intent;
-    }, 45_000);
-  const history = async (id: string): Promise<string[]> => {
-    const { rows } = await cluster.database.sql.query<{ type: string }>('SELECT type FROM ledger.intent_events WHERE intent_id = $1 ORDER BY version', [id]);
-    return rows.map(({ type }) => type);
-  };
+}
 
+describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
   it('reverts: the intent fails', async () => {
-    const { id } = await create();
-    const { hash, signed, intent } = await submit(id);
-    expect(intent.state).toBe('pending');
-    await anvil.rpc('anvil_dropTransaction', hash);
-    await anvil.asTokenOwner(usdc, 'blacklist', [payer.address]);
-    // The same bytes again, for what is live is broadcast again; the watcher would do so by itself a little later.
-    expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
-    const failed = await mineUntil('failed', id, ({ state }) => state === 'failed');
-    expect(failed.txSignature).toBe(hash);
+    const payer = newPayer(name);
+    const { id } = await create(name);
+    const { submit, answered } = payer.submitting(id);
+    await on(name).fail(payer.key, await payer.build(id), submit);
+    const { txSignature } = answered();
+    expect(await passUntil(name, 'failed', id, ({ state }) => state === 'failed')).toMatchObject({ txSignature, confirmedAt: null });
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
   }, 60_000);
 
-  it('is dropped, provably: the payer signs again and pays', async () => {
-    const { id } = await create();
-    const first = await submit(id);
-    await anvil.rpc('anvil_dropTransaction', first.hash);
-    const account = privateKeyToAccount((anvil.wallets[nextWallet - 1]?.privateKey ?? '') as `0x${string}`);
-    const wallet = createWalletClient({ account, transport: http(anvil.rpcUrl) });
-    const nonce = await payer.client.getTransactionCount({ address: payer.address });
-    await wallet.sendTransaction({ chain: null, to: payer.address, value: 0n, nonce, gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n });
-    const dropped = await mineUntil('created again', id, ({ state }) => state === 'created');
-    expect(dropped).toMatchObject({ retryRequired: true, txSignature: null });
+  it('is dropped, provably: it is built anew, the payer signs again and pays', async () => {
+    const payer = newPayer(name);
+    const { id } = await create(name);
+    const { submit, answered } = payer.submitting(id);
+    const first = await payer.build(id);
+    await on(name).lose(payer.key, first, submit);
+    const lost = answered().txSignature;
+    expect(answered()).toMatchObject({ state: 'pending', retryRequired: false });
+    expect(await passUntil(name, 'created again', id, ({ state }) => state === 'created')).toMatchObject({ retryRequired: true, txSignature: null });
 
-    const second = await submit(id);
-    expect(second.hash).not.toBe(first.hash);
-    expect(second.intent.retryRequired).toBe(false);
-    await mineUntil('finalized', id, ({ state }) => state === 'finalized');
+    const second = await payer.build(id);
+    expect(second).not.toBe(first);
+    expect(await submit(await payer.sign(second))).not.toBe(lost);
+    expect(answered().retryRequired).toBe(false);
+    await finalized(name, id);
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
   }, 90_000);
 
   it('lands after it was cancelled: the money moved, so it is confirmed', async () => {
-    const { id, reference } = await create();
-    expect((await api.cancel(id)).body.intent.state).toBe('cancelled');
-    const hash = await payer.transfer(usdc, request().requestor ?? '', 3_000_000n, reference as `0x${string}`);
-    const confirmed = await mineUntil('finalized', id, ({ state }) => state === 'finalized');
-    expect(confirmed).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+    const payer = newPayer(name);
+    const intent = await create(name);
+    expect((await api.cancel(intent.id)).body.intent.state).toBe('cancelled');
+    const hash = await payer.pay(intent);
+    expect(await finalized(name, intent.id)).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+    expect(await history(intent.id)).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
   }, 60_000);
+});
 
-  it('is orphaned by a reorganisation after it was confirmed: it stays confirmed and lands again', async () => {
-    const { id } = await create();
-    const { hash } = await submit(id);
-    await anvil.mine();
-    // Confirmed takes two seconds of the same block; no further blocks meanwhile, or it would be final.
+// What is in a block of Tempo is final.
+describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) => {
+  it('that a reorganisation takes back stays confirmed and lands again', async () => {
+    const payer = newPayer(name);
+    const { id } = await create(name);
+    const { submit } = payer.submitting(id);
+    await submit(await payer.sign(await payer.build(id)));
+    await on(name).pass();
+    // Confirmed takes two seconds of the same block on Base; no further blocks meanwhile, or it would be final.
     await until('confirmed', async () => (await api.get(id)).body.intent.state === 'confirmed');
-    await anvil.rpc('anvil_reorg', 1, []);
-    expect(await payer.client.getTransactionReceipt({ hash: hash as `0x${string}` }).catch(() => null)).toBeNull();
-    await mineUntil('finalized', id, ({ state }) => state === 'finalized');
+    const paid = await payer.balance();
+    await on(name).orphan?.();
+    expect(await payer.balance()).toBe(paid + UNITS);
+    await finalized(name, id);
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
   }, 90_000);
+});
 
-  it('happens while the watcher is down: it is found afterwards', async () => {
-    const { id, reference } = await create();
+describe('payments while the watcher is down', () => {
+  it('are found afterwards, on every chain', async () => {
+    const intents = await Promise.all(NAMES.map(async (name) => ({ name, intent: await create(name) })));
     watcher.kill('SIGKILL');
     await watcher.exited;
-    await payer.transfer(usdc, request().requestor ?? '', 3_000_000n, reference as `0x${string}`);
-    await anvil.mine(3);
-    watcher = await cluster.start('watcher', { env: { RPC_BASE_SEPOLIA: anvil.rpcUrl } });
-    await mineUntil('finalized', id, ({ state }) => state === 'finalized');
-  }, 60_000);
+    for (const { name, intent } of intents) {
+      await newPayer(name).pay(intent);
+      for (let blocks = 0; blocks < 3; blocks++) await on(name).pass();
+    }
+    watcher = await cluster.start('watcher');
+    await Promise.all(intents.map(({ name, intent }) => finalized(name, intent.id)));
+  }, 90_000);
+});
+
+describe.each(NAMES)('a payment too late on %s', (name) => {
+  it('lands after it expired: the money moved, so it is confirmed', async () => {
+    const payer = newPayer(name);
+    const intent = late.get(name) as PublicIntent;
+    await until('the intent to expire', async () => (await api.get(intent.id)).body.intent.state === 'expired', SHORTEST * 1000 + 30_000);
+    const hash = await payer.pay(intent);
+    expect(await finalized(name, intent.id)).toMatchObject({ txSignature: hash, fulfiller: payer.address, pendingAtExpiry: false });
+    expect(await history(intent.id)).toEqual(['intent.created', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
+  }, 150_000);
 });
