@@ -3,6 +3,8 @@ import { CliError } from './cli-error.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { intentsCommand } from './commands/intents.ts';
 import { keysCommand } from './commands/keys.ts';
+import { listenCommand } from './commands/listen.ts';
+import { logCommand } from './commands/log.ts';
 import { sanctionsCommand } from './commands/sanctions.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import type { Surroundings } from './session.ts';
@@ -45,7 +47,7 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
     .option('--json', 'answer with one JSON document and nothing else')
     .addHelpText('after', '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
-  for (const noun of [intentsCommand(terminal), accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), sanctionsCommand(terminal)]) program.addCommand(noun);
+  for (const noun of [intentsCommand(terminal), accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), listenCommand(terminal), logCommand(terminal), sanctionsCommand(terminal)]) program.addCommand(noun);
   // Settings are not inherited by commands that were made apart.
   for (const command of withChildren(program)) {
     command

@@ -27,6 +27,8 @@ export interface Session {
 export interface Surroundings {
   readonly environment?: NodeJS.ProcessEnv;
   readonly write: (text: string) => void;
+  /** For commands that go on until they are ended: a signal that aborts then (Ctrl-C). */
+  readonly untilEnded?: () => AbortSignal;
 }
 
 /** For commands that need no database. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { kafkaVariables } from '@pf/event-log';
 import { loadConfig, variables } from '@pf/runtime';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
@@ -8,6 +9,7 @@ import { CliError } from './cli-error.ts';
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const stackFile = z.looseObject({
   database: variables.databaseUrl,
+  kafka: variables.kafkaBrokers.exactOptional(),
   accountId: z.string().exactOptional(),
   baseUrl: z.url().exactOptional(),
   apiKeys: z.object({ test: z.string(), live: z.string() }).exactOptional(),
@@ -15,6 +17,10 @@ const stackFile = z.looseObject({
 });
 /** Beside stack.json: what SECRETS_KEY holds elsewhere. */
 const SECRETS_KEY_FILE = 'secrets-key';
+
+/** As many as the local stack's topics have. */
+const LOCAL_PARTITIONS = '6';
+type KafkaAccess = ReturnType<typeof loadConfig<typeof kafkaVariables>>;
 
 /** Where the commands find what they work on: the environment, else the local stack. */
 export interface StackAccess {
@@ -25,6 +31,8 @@ export interface StackAccess {
   seededAccount(): Promise<string>;
   /** The public API and a key of full scope for it: those of the environment, else the local stack's for its seeded account. */
   api(mode: 'test' | 'live', accountId: string | undefined): Promise<{ readonly baseUrl: string; readonly apiKey: string }>;
+  /** The log's brokers, as the services have them in their environment, else the local stack's. */
+  kafka(): Promise<KafkaAccess>;
   /** The list that gateways screen with. */
   sanctionsListFile(): Promise<string>;
   /** The local stack's stand-in for a sanctions API. */
@@ -40,6 +48,7 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       SCREENING_LIST_FILE: z.string().optional(),
       PF_BASE_URL: z.url().optional(),
       PF_API_KEY: z.string().optional(),
+      KAFKA_BROKERS: z.string().optional(),
       PF_DATA: z.string().default('.local'),
     },
     environment,
@@ -90,6 +99,12 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const foreign = accountId !== undefined && accountId !== stack?.accountId;
       if (!stack?.apiKeys || foreign) throw new CliError(`Which API key? Keys cannot be read again: make one (pf keys create --mode ${mode}${foreign ? ` --account ${accountId}` : ''}) and set PF_API_KEY to it`);
       return { baseUrl, apiKey: stack.apiKeys[mode] };
+    },
+    async kafka() {
+      if (config.KAFKA_BROKERS !== undefined) return loadConfig(kafkaVariables, environment);
+      const brokers = (await readStack())?.kafka;
+      if (brokers === undefined) throw new CliError('No stack is running. Start one: npm start (or name a log with KAFKA_BROKERS and KAFKA_PARTITIONS)');
+      return loadConfig(kafkaVariables, { KAFKA_BROKERS: brokers.join(','), KAFKA_PARTITIONS: LOCAL_PARTITIONS });
     },
     async sanctionsListFile() {
       if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);

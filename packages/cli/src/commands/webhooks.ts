@@ -2,6 +2,7 @@ import { addWebhookEndpoint, createWebhookSecret, listWebhookEndpoints, removeWe
 import { Command } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
+import { addDeliveryCommands } from './deliveries.ts';
 import { moment, table } from '../output.ts';
 import { type Surroundings, withSession } from '../session.ts';
 
@@ -85,6 +86,7 @@ export function webhooksCommand(surroundings: Surroundings): Command {
       }),
     );
 
+  addDeliveryCommands(webhooks, surroundings);
   return webhooks;
 }
 

@@ -1,0 +1,62 @@
+import { DELIVERY_STATUSES, type DeliveryStatus } from '@pf/contracts';
+import type { PublicEventType } from '@pf/domain';
+import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { withApi } from '../api-session.ts';
+import { moment, table } from '../output.ts';
+import type { Surroundings } from '../session.ts';
+
+interface Filter {
+  readonly intent?: string;
+  readonly event?: string;
+  readonly type?: PublicEventType;
+  readonly status?: DeliveryStatus;
+  readonly cursor?: string;
+}
+
+/** `pf webhooks deliveries` and `pf webhooks resend`, by the public API. */
+export function addDeliveryCommands(webhooks: Command, surroundings: Surroundings): void {
+  webhooks
+    .command('deliveries')
+    .description('show what was sent and what came of it, newest first; all filters must hold')
+    .option('--intent <id>', 'of events of this payment intent')
+    .option('--event <id>', 'of this event')
+    .addOption(new Option('--type <type>', 'of events of this type').choices(PUBLIC_EVENT_TYPES))
+    .addOption(new Option('--status <status>', 'pending: something is still to be sent').choices(DELIVERY_STATUSES))
+    .option('--cursor <cursor>', 'go on where a page before ended')
+    .addHelpText('after', '\nExamples:\n  pf webhooks deliveries --status failed\n  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json')
+    .action(({ intent, event, type, status, cursor }: Filter, command: Command) =>
+      withApi(command, surroundings, async ({ client, output, mode }) => {
+        const page = await client.webhooks
+          .list({ ...(intent !== undefined && { intentId: intent }), ...(event !== undefined && { eventId: event }), ...(type !== undefined && { type }), ...(status !== undefined && { status }), ...(cursor !== undefined && { cursor }) })
+          .page();
+        output.answer({ deliveries: page.items, nextCursor: page.nextCursor }, () => {
+          if (page.items.length === 0) return `No such ${mode} deliveries. Where events go: pf webhooks list --mode ${mode}`;
+          const rows = page.items.map(({ id, eventId, url, responseStatus, attemptCount, lastAttemptedAt, deliveredAt, failedAt }) => [
+            id ?? '',
+            eventId ?? '',
+            deliveredAt ? 'delivered' : failedAt ? 'failed' : 'pending',
+            String(responseStatus ?? '–'),
+            String(attemptCount),
+            lastAttemptedAt ? moment(new Date(lastAttemptedAt)) : '–',
+            url ?? '',
+          ]);
+          const more = page.nextCursor === null ? [] : ['', `There are more: the same with --cursor ${page.nextCursor}`];
+          return [table([['DELIVERY', 'EVENT', 'STATUS', 'ANSWER', 'ATTEMPTS', 'LAST', 'URL'], ...rows]), ...more].join('\n');
+        });
+      }),
+    );
+
+  webhooks
+    .command('resend')
+    .description('send a delivery again at once: the same event, the same bytes')
+    .argument('<delivery>', 'as `pf webhooks deliveries` and `pf listen` show it')
+    .addHelpText('after', '\nExample:\n  pf webhooks resend whd_5mUj8xNgYq3vWJ2hTfKd7')
+    .action((id: string, _options: unknown, command: Command) =>
+      withApi(command, surroundings, async ({ client, output }) => {
+        const delivery = await client.webhooks.retry(id);
+        output.answer({ delivery }, () => `${String(delivery.eventId)} goes to ${String(delivery.url)} again, as attempt ${String(Number(delivery.attemptCount) + 1)}.`);
+      }),
+    );
+}

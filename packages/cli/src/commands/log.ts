@@ -1,0 +1,91 @@
+import { type EventEnvelope, parseEvent, parseIntentId } from '@pf/contracts';
+import { createEventLog, eventLogOptions, type LogReader, type LogRecord } from '@pf/event-log';
+import { createLogger } from '@pf/runtime';
+import { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { clock, createLines } from '../lines.ts';
+import { globalOptions, type Surroundings } from '../session.ts';
+import { findStack } from '../stack.ts';
+
+interface TailOptions {
+  readonly intent?: string;
+  readonly fromBeginning?: true;
+  readonly follow: boolean;
+}
+
+/** `pf log …`: the ledger itself, intent.events. */
+export function logCommand(surroundings: Surroundings): Command {
+  const log = new Command('log').description('the ledger: every event of every intent, private ones too');
+  log
+    .command('tail')
+    .description('show events as they are written, until ended with Ctrl-C')
+    .option('--intent <id>', 'only of this payment intent, from its first event on')
+    .option('--from-beginning', 'from the first event on')
+    .option('--no-follow', 'end where the log ends now')
+    .addHelpText('after', '\nExamples:\n  pf log tail\n  pf log tail --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --no-follow --json')
+    .action(async (options: TailOptions, command: Command) => {
+      const lines = createLines(globalOptions(command).json, surroundings.write);
+      const environment = await findStack(surroundings.environment).kafka();
+      const eventLog = createEventLog(eventLogOptions(environment, 'pf', createLogger('pf', 'silent')));
+      try {
+        await eventLog.verifyTopics();
+      } catch (cause) {
+        throw new CliError(`The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}\nIs the stack running? Start it: npm start`, { cause });
+      }
+      const reader = await eventLog.reader('pf');
+      try {
+        const { intent } = options;
+        for await (const records of read(reader, eventLog.partitions, options, surroundings.untilEnded?.() ?? new AbortController().signal)) {
+          for (const record of records) {
+            const { partition, offset, key, value } = record;
+            // The key is the intent's id: others need not be parsed.
+            if (intent !== undefined && key !== intent) continue;
+            const event = eventIn(record);
+            lines.line({ partition, offset: offset.toString(), ...(event ? { event } : { unreadable: value }) }, () => lineOf(record, event));
+          }
+        }
+      } finally {
+        await reader.close();
+      }
+    });
+  return log;
+}
+
+/** The records that are wanted, as far as partitions and places go. */
+async function* read(reader: LogReader, partitions: number, { intent, fromBeginning, follow }: TailOptions, signal: AbortSignal): AsyncIterable<readonly LogRecord[]> {
+  const ends = await reader.endOffsets('intent.events');
+  const named = intent === undefined ? null : parseIntentId(intent, partitions);
+  if (intent !== undefined && !named) throw new CliError(`${intent} can be no payment intent of this log. \`pf intents list\` shows some`);
+  const only = named ? [named.partition] : Array.from({ length: partitions }, (_, partition) => partition);
+  const from = new Map(only.map((partition) => [partition, named || fromBeginning || !follow ? 0n : (ends[partition] ?? 0n)]));
+  if (follow) {
+    try {
+      for await (const { records } of reader.follow('intent.events', from, signal)) yield records;
+    } catch (error) {
+      // Ended by the one who reads.
+      if (!signal.aborted) throw error;
+    }
+    return;
+  }
+  for (const [partition, position] of from) {
+    if (signal.aborted) return;
+    for await (const { records } of reader.read('intent.events', partition, position, ends[partition] ?? 0n)) yield records;
+  }
+}
+
+function eventIn({ value }: LogRecord): EventEnvelope | null {
+  try {
+    return parseEvent(value ?? '');
+  } catch (error) {
+    // Broken, or of a newer version: it is shown as it is.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+function lineOf({ partition, offset, timestamp, key }: LogRecord, event: EventEnvelope | null): string {
+  const place = `${partition}/${offset}`.padEnd(10);
+  if (!event) return `${clock(new Date(timestamp))}  ${place}  ${key ?? ''}  cannot be read`;
+  const { at, type, intentId, version, intent } = event;
+  return `${clock(new Date(at))}  ${place}  ${intentId}  v${version}  ${type.padEnd(28)}  ${intent.state}`;
+}

@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { addWebhookEndpoint, listWebhookEndpoints } from '@pf/database';
+import { apiClient, type Cluster, hasValidSignature, readBackingStack, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import { z } from 'zod';
+import { runPf } from '../src/index.ts';
+
+jest.setTimeout(60_000);
+
+const line = z.looseObject({ type: z.string().optional(), status: z.number().nullable().optional(), deliveryId: z.string().optional(), error: z.string().nullable().optional(), secret: z.string().optional() });
+const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+
+describe('pf', () => {
+  let cluster: Cluster;
+  let receiver: WebhookReceiver;
+  let data: string;
+  let url: string;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    receiver = await webhookReceiver();
+    const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('webhook')]);
+    url = `${gateway.url}/v1`;
+    data = await mkdtemp(path.join(tmpdir(), 'pf-'));
+    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl, accountId: cluster.accountId, baseUrl: url, apiKeys: cluster.apiKeys }));
+    await writeFile(path.join(data, 'secrets-key'), cluster.secretsKey.toString('base64'));
+  });
+  afterAll(async () => {
+    await rm(data, { recursive: true });
+    await receiver.close();
+    await cluster.close();
+  });
+
+  /** A command that goes on until `end` is called. */
+  const begin = (...args: string[]) => {
+    const ending = new AbortController();
+    const output = { text: '', errors: '' };
+    const environment = { PF_DATA: data, KAFKA_BROKERS: readBackingStack().kafka, KAFKA_PARTITIONS: '6', KAFKA_PREFIX: cluster.prefix };
+    const code = runPf(args, { environment, untilEnded: () => ending.signal, write: (text) => (output.text += text), writeError: (text) => (output.errors += text) });
+    return { code, output, lines: () => output.text.split('\n').filter((text) => text !== '').map((text) => line.parse(JSON.parse(text))), end: () => ending.abort() };
+  };
+  const endpoints = async (): Promise<readonly string[]> => (await listWebhookEndpoints(cluster.database, { accountId: cluster.accountId, livemode: false })).flatMap(({ url: at, disabledAt }) => (disabledAt === null ? [at] : []));
+
+  it('listen brings webhooks to a program as they are, has them sent again, and leaves nothing behind', async () => {
+    // An earlier one that was killed: nobody listens on its port.
+    await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: 'http://127.0.0.1:1/pf-listen/abandoned' });
+    const listening = begin('listen', '--forward-to', receiver.url.replace('http://', ''), '--json');
+    await until('it to be ready', () => listening.lines()[0]?.secret);
+    expect(await endpoints()).toHaveLength(1);
+    const client = apiClient(url, cluster.apiKeys.test);
+    const { id } = (await client.create(good)).body.intent;
+    await client.simulate(id, 'finalized');
+    await until('all four', () => listening.lines().length === 5);
+    expect(listening.lines().slice(1).map(({ type }) => type).sort()).toEqual(['intent.confirmed', 'intent.created', 'intent.finalized', 'intent.pending']);
+    expect(receiver.received.every((webhook) => hasValidSignature(webhook, listening.lines()[0]?.secret ?? ''))).toBe(true);
+    expect(receiver.received.map(({ raw }) => JSON.parse(raw) as unknown)).toEqual(expect.arrayContaining([...(await client.events(id)).body.events]));
+
+    const { deliveryId = '' } = listening.lines()[1] ?? {};
+    const resent = begin('webhooks', 'resend', deliveryId);
+    expect([await resent.code, resent.output.errors]).toEqual([0, '']);
+    expect(resent.output.text).toMatch(/^evt_\S+ goes to .* again, as attempt 2/);
+    await until('it to come again', () => listening.lines().some((again) => again.deliveryId === deliveryId && again['attempt'] === 2));
+    const listed = begin('webhooks', 'deliveries', '--intent', id);
+    expect([await listed.code, listed.output.text.match(/delivered|pending/g)?.length]).toEqual([0, 4]);
+
+    listening.end();
+    expect([await listening.code, listening.output.errors]).toEqual([0, '']);
+    expect(await endpoints()).toEqual([]);
+  });
+
+  it('listen says where the program does not answer, and passes on only what is asked for', async () => {
+    const listening = begin('listen', '--forward-to', 'localhost:1/nobody', '--events', 'intent.cancelled');
+    await until('it to be ready', () => listening.output.text.includes('Ready: test events'));
+    const client = apiClient(url, cluster.apiKeys.test);
+    const { id } = (await client.create(good)).body.intent;
+    await client.cancel(id);
+    await until('the line', () => listening.output.text.includes('no answer from localhost:1'));
+    expect(listening.output.text).toMatch(/intent\.cancelled .*Is it running\?/);
+    expect(listening.output.text).not.toContain('intent.created');
+    listening.end();
+    expect(await listening.code).toBe(0);
+    for (const wrong of [['listen'], ['listen', '--forward-to', 'http://']]) expect(await begin(...wrong).code).toBe(2);
+  });
+
+  it('log tail shows the ledger’s events, private ones too', async () => {
+    const client = apiClient(url, cluster.apiKeys.test);
+    const following = begin('log', 'tail', '--json');
+    const { id } = (await client.create(good)).body.intent;
+    await client.request('PATCH', `/intents/${id}`, { updatedAt: (await client.get(id)).body.intent.updatedAt, metadata: { order: '7' } });
+    const once = begin('log', 'tail', '--intent', id, '--no-follow');
+    expect([await once.code, once.output.errors]).toEqual([0, '']);
+    expect(once.output.text).toMatch(new RegExp(`${id} {2}v1 {2}intent.created .*\\n.*${id} {2}v2 {2}intent.updated `));
+    await until('what is written from now on', async () => {
+      await client.create(good);
+      return following.lines().length > 0;
+    });
+    following.end();
+    expect([await following.code, following.output.errors]).toEqual([0, '']);
+    const wrong = begin('log', 'tail', '--intent', 'nonsense');
+    expect([await wrong.code, wrong.output.errors]).toEqual([1, expect.stringContaining('can be no payment intent')]);
+  });
+});
