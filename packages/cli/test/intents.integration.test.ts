@@ -61,6 +61,13 @@ describe('pf intents', () => {
     expect(await pf('get', id)).toMatch(/state +created\n/);
   });
 
+  it('follows an intent until it is confirmed', async () => {
+    const { id } = await create();
+    await pf('simulate', id, 'confirmed');
+    expect(await pf('follow', id)).toMatch(/^\d\d:\d\d:\d\d {2}snapshot +confirmed {2}0x[0-9a-f]{64}\n$/);
+    expect(JSON.parse(await pf('follow', id, '--json'))).toMatchObject({ type: 'snapshot', intent: { id, state: 'confirmed' } });
+  });
+
   it('walks an intent to its refund', async () => {
     const { id } = await create();
     expect(await pf('simulate', id, 'confirmed')).toMatch(/state +confirmed\n/);

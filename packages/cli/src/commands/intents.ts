@@ -2,8 +2,9 @@ import type { CreateIntent, ListIntents, PaymentIntent } from '@pf/client';
 import { INTENT_STATUSES, type IntentStatus } from '@pf/domain';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiSession, withApi } from '../api-session.ts';
+import { clock, createLines } from '../lines.ts';
 import { moment, table } from '../output.ts';
-import type { Surroundings } from '../session.ts';
+import { globalOptions, type Surroundings } from '../session.ts';
 
 /** What people call the chains. Live ids: under a test key they mean the testnets. */
 const CHAINS: Readonly<Record<string, string>> = {
@@ -117,6 +118,27 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .addHelpText('after', `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, to be signed again)`)
     .action((id: string, state: IntentStatus, _options: unknown, command: Command) =>
       withApi(command, surroundings, async (session) => answer(session, await session.client.intents.simulate(id, state))),
+    );
+
+  intents
+    .command('follow')
+    .description('show each event of a payment intent as it happens, until it is confirmed or can get no further')
+    .argument('<id>', 'as `pf intents list` shows it')
+    .addOption(new Option('--until <state>', 'where to end').choices(['confirmed', 'finalized']).default('confirmed'))
+    .addHelpText('after', `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n  pf intents follow ${EXAMPLE_ID} --until finalized --json   (a JSON document a line)`)
+    .action((id: string, { until }: { readonly until: 'confirmed' | 'finalized' }, command: Command) =>
+      withApi(command, surroundings, async ({ client }) => {
+        const lines = createLines(globalOptions(command).json, surroundings.write);
+        const signal = surroundings.untilEnded?.() ?? new AbortController().signal;
+        try {
+          for await (const { type, intent } of client.intents.follow(id, { until, signal })) {
+            lines.line({ type, intent }, () => `${clock(new Date(intent.updatedAt))}  ${type.padEnd(22)}  ${intent.state}${intent.txSignature ? `  ${intent.txSignature}` : ''}`);
+          }
+        } catch (error) {
+          // Ended by the one who reads.
+          if (!signal.aborted) throw error;
+        }
+      }),
     );
 
   return intents;
