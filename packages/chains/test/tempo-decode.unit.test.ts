@@ -89,7 +89,7 @@ describe('reading what a wallet of Tempo gave', () => {
     const waiting = TxEnvelopeTempo.serialize({ ...decodedOf(raw), feePayerSignature: null });
     expect(decodeSigned(Buffer.from(waiting.slice(2), 'hex'))).toEqual({ ok: false, problem: 'is not signed by who is to pay its fee' });
     expect(decodeSigned(Buffer.concat([raw, Buffer.of(0)])).ok).toBe(false);
-    expect(decodeSigned(Buffer.concat([raw, Buffer.alloc(5_000)]))).toEqual({ ok: false, problem: 'is longer than 4096 bytes' });
+    expect(decodeSigned(Buffer.concat([raw, Buffer.alloc(5_000)]))).toEqual({ ok: false, problem: 'is longer than 2048 bytes' });
     for (const type of [0x00, 0x01, 0x02, 0x04, 0x78, 0xc0]) expect(decodeSigned(Buffer.concat([Buffer.of(type), raw.subarray(1)])).ok).toBe(false);
   });
 

@@ -9,8 +9,8 @@ import type { ToldTransaction } from './calls.ts';
 export type TempoTransaction = TxEnvelopeTempo.Signed;
 
 const TYPE = 0x76;
-/** A payment signed with a passkey is some 800 bytes. Reading a passkey's signature takes the square of its length. */
-const BYTES_MAX = 4_096;
+/** A payment signed with a passkey is some 800 bytes. Reading a passkey's signature takes the square of its length: 50 ms of these. */
+const BYTES_MAX = 2_048;
 
 /** Half the orders of the two curves: each signature has a twin above it, which would give the transaction a second hash. */
 const HALF_ORDER = {

@@ -4,7 +4,7 @@ import type { RpcNode } from '../../rpc/node.ts';
 import { getBlock } from '../calls.ts';
 
 /** A block that was canonical when the scan stood there. */
-export const checkpoint = z.object({ number: bigintText, hash: z.string() });
+const checkpoint = z.object({ number: bigintText, hash: z.string() });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
 /** Newest first; up to the newest all logs were read. Dense near the head, sparse far below it. */
