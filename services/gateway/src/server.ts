@@ -19,6 +19,13 @@ export class HttpServer {
   #leaving = false;
 
   constructor(listener: RequestListener, timeouts: Timeouts = TIMEOUTS) {
+    const take: RequestListener = (request, response) => {
+      if (this.#leaving) response.shouldKeepAlive = false;
+      this.#open.add(response);
+      this.#answering.set(request.socket, response);
+      response.once('close', () => this.#open.delete(response));
+      listener(request, response);
+    };
     this.#server = createServer(
       {
         ...timeouts,
@@ -26,14 +33,10 @@ export class HttpServer {
         // Nothing here depends on the Host header; Node would refuse its absence with an answer of its own.
         requireHostHeader: false,
       },
-      (request, response) => {
-        if (this.#leaving) response.shouldKeepAlive = false;
-        this.#open.add(response);
-        this.#answering.set(request.socket, response);
-        response.once('close', () => this.#open.delete(response));
-        listener(request, response);
-      },
+      take,
     );
+    // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417, and in no shape of ours.
+    this.#server.on('checkExpectation', take);
     this.#server.on('clientError', (error: Error, socket: Duplex) => {
       const response = this.#answering.get(socket);
       answerClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);

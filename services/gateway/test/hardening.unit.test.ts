@@ -74,9 +74,9 @@ describe('what never becomes a request', () => {
     expect(text).not.toContain('request.timeout');
   });
 
-  it('a request without a Host header is one all the same', async () => {
+  it.each(['', 'Expect: miracles\r\n'])('a request without a Host header (%j) is one all the same', async (header) => {
     const socket = connect(await listen(), '127.0.0.1');
-    socket.end('GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
+    socket.end(`GET / HTTP/1.1\r\n${header}Connection: close\r\n\r\n`);
     let text = '';
     for await (const chunk of socket.setEncoding('utf8')) text += String(chunk);
     expect(text).toMatch(/^HTTP\/1.1 200 OK/);
