@@ -4,6 +4,8 @@ const logLine = z.object({
   level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
   msg: z.string().default(''),
   err: z.object({ message: z.string().optional() }).optional(),
+  /** What a chain's observer warns of. */
+  warning: z.string().optional(),
 });
 const SHOWN: readonly string[] = ['warn', 'error', 'fatal'];
 
@@ -22,6 +24,6 @@ export function warningOf(line: string): string | null {
   const entry = logLine.safeParse(parsed);
   if (!entry.success) return line;
   if (!SHOWN.includes(entry.data.level)) return null;
-  const cause = entry.data.err?.message;
+  const cause = entry.data.err?.message ?? entry.data.warning;
   return cause && cause !== entry.data.msg ? `${entry.data.msg} (${cause})` : entry.data.msg;
 }
