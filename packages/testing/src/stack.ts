@@ -38,7 +38,11 @@ function read<T>(schema: z.ZodType<T>): T {
   } catch (error) {
     throw new Error(`No stack is running: ${file} cannot be read. Start one with \`npm start\`.`, { cause: error });
   }
-  return schema.parse(JSON.parse(text));
+  const stack = schema.safeParse(JSON.parse(text));
+  if (stack.success) return stack.data;
+  // What a stack leaves behind when it ends, or has while it starts, lacks what is only true while it runs.
+  const missing = [...new Set(stack.error.issues.map(({ path: [name] }) => String(name)))].join(', ');
+  throw new Error(`The stack of ${file} does not run (the file lacks ${missing}). Start it with \`npm start\`.`, { cause: stack.error });
 }
 
 /** Database, Redis, Kafka and chains of the stack. */
