@@ -18,6 +18,16 @@ describe('the settings of the local stack', () => {
     expect(ports.kafka).toBe(29_092);
   });
 
+  it('moves Solana’s two ports together', () => {
+    const { solana, solanaWebSocket } = read({ SOLANA_PORT: '8899' }).ports;
+    expect([solana, solanaWebSocket]).toEqual([8899, 8900]);
+    expect(() => read({ SOLANA_PORT: '65535' })).toThrow(/SOLANA_PORT: .*65536/);
+  });
+
+  it('uses the nodes that the environment names', () => {
+    expect(read({ RPC_SOLANA_DEVNET: 'https://a.example,https://b.example' }).given.chains).toEqual({ base: null, baseLive: null, solana: 'https://a.example,https://b.example', tempo: null });
+  });
+
   it('takes an empty variable for one that is not set', () => {
     expect(read({ DATABASE_URL: '', GATEWAY_PORT: '' }).given.database).toBeNull();
   });
