@@ -57,9 +57,12 @@ export class IntentStates {
         UNION ALL SELECT state, NULL FROM ${intents} WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)
         UNION ALL SELECT made.state, NULL FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
         CROSS JOIN LATERAL (
+          -- BETWEEN, not =: so ordered, only the keys' own index will do, also to a plan that was made while the table was empty.
+          -- The account's index, which comes by time too, would be read from one end to the other.
           SELECT state FROM ${intents} AS intent
-          WHERE intent.account_id = key.account_id AND intent.livemode = key.livemode AND intent.idempotency_key = key.idempotency_key
-          ORDER BY intent.created_at DESC LIMIT 1
+          WHERE intent.account_id = key.account_id AND intent.livemode = key.livemode
+            AND intent.idempotency_key BETWEEN key.idempotency_key AND key.idempotency_key
+          ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
         UNION ALL SELECT NULL, body FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])`,
       values: [ids, keys.map(({ accountId }) => accountId), keys.map(({ livemode }) => livemode), keys.map(({ idempotencyKey }) => idempotencyKey), commandIds],
