@@ -1,6 +1,6 @@
 import type { ApiAnswer, ApiClient, BuildBody, IntentBody, StackChain, StackWallet, SubmitBody } from '@pf/testing';
 import { until } from '@pf/testing';
-import { say, type Timeline } from './output.ts';
+import type { Timeline } from './output.ts';
 
 export const AMOUNT = '1.25';
 export type Intent = IntentBody['intent'];
@@ -78,5 +78,3 @@ export async function settle(scene: Scene, intent: Intent, { at }: Submitted): P
   await reach(scene, intent, 'finalized', ({ state }) => state === 'finalized');
   scene.time.step('finalized', '');
 }
-
-export const note = (text: string): void => say(`${' '.repeat(18)}${text}`);
