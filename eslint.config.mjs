@@ -39,7 +39,7 @@ export default tseslint.config(
   // The only global of time the domain may touch is the formatting of an instant it was given.
   { files: ['packages/domain/src/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },
-  { files: ['packages/testing/**', 'infra/local/**', '**/test/**', 'packages/chains/src/conformance/**'], rules: { 'no-restricted-imports': only('ethers', 'kafka', 'postgres', 'testing', 'services'), 'no-restricted-properties': 'off' } },
+  { files: ['packages/testing/**', 'infra/k8s-checks/**', 'infra/local/**', '**/test/**', 'packages/chains/src/conformance/**'], rules: { 'no-restricted-imports': only('ethers', 'kafka', 'postgres', 'testing', 'services'), 'no-restricted-properties': 'off' } },
   { files: ['infra/local/**', 'packages/testing/**'], rules: { 'no-console': 'off' } },
   {
     files: ['**/test/**/*.ts', 'packages/testing/e2e/**/*.ts', 'packages/chains/src/conformance/**/*.ts'],

@@ -1,0 +1,8 @@
+import { kafkaVariables } from '@pf/event-log';
+import { variables } from '@pf/runtime';
+
+/** The variables of the job `migrate`. */
+export const migrateVariables = { DATABASE_URL: variables.databaseUrl, LOG_LEVEL: variables.logLevel } as const;
+
+/** The variables of the job `topics`. */
+export const topicsVariables = { ...kafkaVariables, LOG_LEVEL: variables.logLevel } as const;
