@@ -37,7 +37,7 @@ describe("the examples of the client's README", () => {
   async function run(title: string, environment: Record<string, string> = {}): Promise<Example> {
     const code = examples.get(title);
     if (code === undefined) throw new Error(`the README has no example under "${title}"; it has ${[...examples.keys()].join(', ')}`);
-    const file = path.join(folder, `${title.replaceAll(/\W+/g, '-')}.ts`);
+    const file = path.join(folder, `${title.replaceAll(/\W+/g, '-')}.mts`);
     await writeFile(file, code);
     const env = { ...process.env, PF_BASE_URL: stack.baseUrl, PF_API_KEY: stack.apiKeys.test, ...environment };
     const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
