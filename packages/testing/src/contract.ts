@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import path from 'node:path';
 import { ERRORS, type ErrorCode, errorResponse, errorsOf, type Operation, OPERATIONS, statusesOf } from '@pf/contracts';
 
 /** An answer of the API as a client got it. */
@@ -14,8 +15,8 @@ export interface ObservedAnswer {
 const matchers = Object.values(OPERATIONS).map((operation: Operation) => ({ operation, pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
 /** The operation that a request asks for; null for what is none: an unknown path or method. */
-export function operationOf(method: string, path: string): Operation | null {
-  const [pathname = ''] = path.split('?');
+export function operationOf(method: string, asked: string): Operation | null {
+  const [pathname = ''] = asked.split('?');
   return matchers.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(pathname))?.operation ?? null;
 }
 
@@ -25,8 +26,8 @@ export function operationOf(method: string, path: string): Operation | null {
  * is answered.
  * @throws Error that says what the document does not know
  */
-export function holdToContract({ method, path, status, body }: ObservedAnswer): void {
-  const operation = operationOf(method, path);
+export function holdToContract({ method, path: asked, status, body }: ObservedAnswer): void {
+  const operation = operationOf(method, asked);
   if (operation === null) return;
   const where = `${method} ${operation.path} answered ${status}`;
   if (!statusesOf(operation).includes(status)) throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
@@ -45,15 +46,16 @@ export function holdToContract({ method, path, status, body }: ObservedAnswer): 
 /** Where a run of all tests keeps what its answers were, as lines of JSON: docs/api.md is made of it. */
 function record(operation: Operation, status: number): void {
   const file = process.env['API_ANSWERS'];
-  const test = currentTest();
-  if (file !== undefined && test !== undefined) appendFileSync(file, `${JSON.stringify({ operation: operation.id, status, test })}\n`);
+  const { currentTestName: test, testPath = '' } = currentTest();
+  if (file !== undefined && test !== undefined) appendFileSync(file, `${JSON.stringify({ operation: operation.id, status, test, file: path.basename(testPath) })}\n`);
 }
 
 interface JestState {
   readonly currentTestName?: string;
+  readonly testPath?: string;
 }
 /** The test that runs just now, where one does: this code also serves the demo and benchmarks. */
-function currentTest(): string | undefined {
+function currentTest(): JestState {
   const { expect } = globalThis as { readonly expect?: { getState(): JestState } };
-  return expect?.getState().currentTestName;
+  return expect?.getState() ?? {};
 }

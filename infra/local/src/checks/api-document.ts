@@ -6,7 +6,7 @@ export const API_DOCUMENT = 'docs/api.md';
 /** What the tests of the last run were answered by the API: written by packages/testing. */
 export const ANSWERS_FILE = '.tools/api-answers.jsonl';
 
-const answer = z.object({ operation: z.string(), status: z.number(), test: z.string() });
+const answer = z.object({ operation: z.string(), status: z.number(), test: z.string(), file: z.string() });
 /** An answer that a test got from the API. */
 export type Answer = z.infer<typeof answer>;
 
@@ -37,11 +37,17 @@ const escaped = (text: string): string => text.replaceAll('|', '\\|');
 /** docs/api.md: each operation, each status it documents, and a test that shows it. */
 export function apiDocument(answers: readonly Answer[]): string {
   const tests = testsByCell(answers);
+  // How much a test saw: the one that saw least is about this and nothing else.
+  const breadth = new Map<string, number>();
+  for (const test of [...tests.values()].flatMap((of) => [...of])) breadth.set(test, (breadth.get(test) ?? 0) + 1);
+  // What is asked in the middle of an outage is answered this way or that: such a test is the last choice.
+  const endToEnd = new Set(answers.filter(({ file }) => file.includes('.e2e.')).map(({ test }) => test));
+  const rank = (test: string): number => (endToEnd.has(test) ? 1000 : 0) + (breadth.get(test) ?? 0);
+  const byRank = (one: string, other: string): number => rank(one) - rank(other) || one.localeCompare(other, 'en');
   const parts = operations.map((operation) => {
     const rows = statusesOf(operation).map((status) => {
       const codes = errorsOf(operation).filter((code) => ERRORS[code].status === status);
-      // The first by name: the same from run to run.
-      const [test = ''] = [...(tests.get(cell(operation.id, status)) ?? [])].sort();
+      const [test = ''] = [...(tests.get(cell(operation.id, status)) ?? [])].sort(byRank);
       return `| ${status} | ${codes.map((code) => `\`${code}\``).join(', ')} | ${escaped(test)} |`;
     });
     return [`## ${operation.method.toUpperCase()} ${operation.path}`, '', operation.summary + '.', '', '| Status | Codes | Shown by |', '|---|---|---|', ...rows].join('\n');
