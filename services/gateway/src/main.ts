@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
+import { createChains, upstreamsOf } from '@pf/chains';
 import { openDatabase } from '@pf/database';
-import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
-import { loadConfig, runService, variables } from '@pf/runtime';
-import { openScreening, screeningVariables } from '@pf/screening';
-import { z } from 'zod';
+import { createEventLog, eventLogOptions } from '@pf/event-log';
+import { loadConfig, runService } from '@pf/runtime';
+import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
 import { Commands } from './commands.ts';
+import { gatewayVariables } from './config.ts';
 import { Feeds } from './events/feeds.ts';
 import { Limiter } from './limits/limiter.ts';
 import { RateLimits } from './limits/rate-limits.ts';
@@ -21,21 +21,7 @@ import { HttpServer } from './server.ts';
 const PROBE_MS = 1_000;
 
 runService('gateway', async ({ log, onShutdown }) => {
-  const config = loadConfig({
-    ...kafkaVariables,
-    ...upstreamVariables,
-    ...screeningVariables,
-    DATABASE_URL: variables.databaseUrl,
-    REDIS_URL: variables.redisUrl,
-    /** Before our keys: several stacks can share a Redis. */
-    REDIS_PREFIX: variables.redisPrefix,
-    HOST: variables.host,
-    GATEWAY_PORT: variables.port.default(4000),
-    /** Multiplies all rate limits: for load tests. */
-    RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),
-    /** How many proxies of ours stand before this process: what they say of the client's address is believed. */
-    TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
-  });
+  const config = loadConfig(gatewayVariables);
 
   const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'gateway', onError: (error) => log.warn({ err: error }, 'a database connection broke') });
   onShutdown('database', () => database.close());

@@ -1,8 +1,9 @@
 import { BY_INDEX, IntentStates, openDatabase } from '@pf/database';
-import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
-import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
+import { createEventLog, eventLogOptions } from '@pf/event-log';
+import { loadConfig, runService, serveHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
 import { cleaning } from './cleaning.ts';
+import { intentVariables } from './config.ts';
 import { Expiry } from './expiry.ts';
 import { IntentWriter } from './writer.ts';
 
@@ -11,7 +12,7 @@ const STUCK_MS = 60_000;
 const CHECK_MS = 1_000;
 
 runService('intent', async ({ log, crash, onShutdown }) => {
-  const config = loadConfig({ ...kafkaVariables, DATABASE_URL: variables.databaseUrl, REDIS_URL: variables.redisUrl, HOST: variables.host, HEALTH_PORT: variables.port });
+  const config = loadConfig(intentVariables);
 
   const database = openDatabase({
     url: config.DATABASE_URL,

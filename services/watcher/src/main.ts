@@ -1,9 +1,9 @@
-import { createChains, upstreamsOf, upstreamVariables } from '@pf/chains';
+import { createChains, upstreamsOf } from '@pf/chains';
 import { NetworkWatches, openDatabase, SignedTransactions, UnaskedPayments } from '@pf/database';
-import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
-import { ConfigurationError, loadConfig, Rounds, runService, serveHealth, variables } from '@pf/runtime';
-import { openScreening, screeningVariables } from '@pf/screening';
-import { z } from 'zod';
+import { createEventLog, eventLogOptions } from '@pf/event-log';
+import { ConfigurationError, loadConfig, Rounds, runService, serveHealth } from '@pf/runtime';
+import { openScreening } from '@pf/screening';
+import { watcherVariables } from './config.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { Rebroadcaster } from './rebroadcaster.ts';
 import { screenSenders } from './sender-screening.ts';
@@ -18,20 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 runService('watcher', async (service) => {
   const { log } = service;
-  const config = loadConfig({
-    DATABASE_URL: variables.databaseUrl,
-    ...kafkaVariables,
-    ...upstreamVariables,
-    ...screeningVariables,
-    /** CAIP-2 ids, comma-separated. */
-    NETWORKS: variables.list,
-    /** How long an intent is watched after it was settled, failed, expired or cancelled. */
-    WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
-    /** How long after a watcher was killed another takes its networks over. */
-    WATCH_LEASE_SECONDS: z.coerce.number().min(1).max(300).default(10),
-    HOST: variables.host,
-    HEALTH_PORT: variables.port,
-  });
+  const config = loadConfig(watcherVariables);
 
   const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'watcher', onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke') });
   service.onShutdown('database', () => database.close());

@@ -1,19 +1,11 @@
 import { openDatabase } from '@pf/database';
-import { createEventLog, eventLogOptions, kafkaVariables } from '@pf/event-log';
-import { loadConfig, runService, serveHealth, variables } from '@pf/runtime';
+import { createEventLog, eventLogOptions } from '@pf/event-log';
+import { loadConfig, runService, serveHealth } from '@pf/runtime';
+import { webhookVariables } from './config.ts';
 import { startWebhookService } from './service.ts';
 
 runService('webhook', async ({ log, onShutdown, crash }) => {
-  const config = loadConfig({
-    ...kafkaVariables,
-    DATABASE_URL: variables.databaseUrl,
-    REDIS_URL: variables.redisUrl,
-    REDIS_PREFIX: variables.redisPrefix,
-    HOST: variables.host,
-    HEALTH_PORT: variables.port.default(4003),
-    SECRETS_KEY: variables.secretsKey,
-    WEBHOOK_ALLOW_PRIVATE_HOSTS: variables.flag,
-  });
+  const config = loadConfig(webhookVariables);
   const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'webhook', maxConnections: 16, onError: (error) => log.warn({ err: error }, 'an idle database connection failed') });
   onShutdown('database', () => database.close());
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
