@@ -37,7 +37,8 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
   async function format(): Promise<void> {
     await rm(log, { recursive: true, force: true });
     const cluster = randomBytes(16).toString('base64url');
-    await run('java', [...JVM, '-cp', classpath, 'kafka.tools.StorageTool', 'format', '--standalone', '-t', cluster, '-c', properties]);
+    // With "=": one id in 64 begins with a dash, and would be taken for an option.
+    await run('java', [...JVM, '-cp', classpath, 'kafka.tools.StorageTool', 'format', '--standalone', `--cluster-id=${cluster}`, '-c', properties]);
   }
 
   return {
