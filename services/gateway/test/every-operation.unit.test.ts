@@ -20,6 +20,36 @@ const bodies: Readonly<Record<string, object>> = {
   simulateIntent: { targetState: 'confirmed' },
 };
 
+const NO_TEXT = [undefined, null, 7, -1, true, [], {}, ''];
+const MAYBE_TEXT = [7, -1, true, [], {}, ''];
+const NO_SECONDS = [null, '600', 59, 604_801, -1, 60.5, 1e30, true, [], {}];
+const NO_METADATA = ['x', 7, [], { k: 7 }, { '': 'x' }, { k: 'x'.repeat(501) }, { ['k'.repeat(41)]: 'x' }, { k: { deep: { deeper: 'x' } } }, { k: '\ud800' }, { k: '\0' }, '{"__proto__":"x"}'];
+const NO_AMOUNT = [...NO_TEXT, '-1', '+1', '1e3', '0x1', '1,5', '.5', '01', ' 1', 'ten', '１', '9'.repeat(101)];
+const WALLET = ['x'.repeat(201), '\ud800', '\0'];
+/** What each field of a body cannot be: missing (undefined), another type, too long, of a strange alphabet, negative, huge, deep. */
+const wrong: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
+  createIntent: {
+    chain: [...NO_TEXT, 'base', 'eip155', 'eip155:', ':1', 'ＥＩＰ:1', `eip155:${'1'.repeat(33)}`],
+    token: [...NO_TEXT, 'x'.repeat(201), '\0'],
+    amount: NO_AMOUNT,
+    requestor: [...NO_TEXT, ...WALLET],
+    direction: [null, 'push', 'REQUEST', 7, [], {}],
+    fulfiller: [...MAYBE_TEXT, ...WALLET],
+    idempotencyKey: [null, ...MAYBE_TEXT, 'x'.repeat(256), '🪙'.repeat(256), '\ud800', '\0'],
+    ttlSeconds: NO_SECONDS,
+    metadata: NO_METADATA,
+  },
+  updateIntent: {
+    updatedAt: [...NO_TEXT, 'yesterday', '2026-11-21', '2026-13-01T00:00:00.000Z', '2026-11-21T12:00:00'],
+    amount: [null, ...NO_AMOUNT.filter((value) => value !== undefined && value !== null)],
+    ttlSeconds: NO_SECONDS,
+    metadata: NO_METADATA,
+  },
+  buildIntent: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
+  submitIntent: { signedTransaction: [...NO_TEXT, '\0', '\ud800'], fulfiller: [...MAYBE_TEXT, ...WALLET] },
+  simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
+};
+
 /** What every operation answers whatever it does, and whatever became of the parts behind it. */
 describe.each(operations)('$method $path', ({ id, method, path, request, scope }) => {
   let apps: BareApp[] = [];
@@ -87,6 +117,17 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
       ['brackets nested a thousand deep', `{"surprise":${'['.repeat(1000)}${']'.repeat(1000)}}`, {}, 400, 'request.validation_failed'],
     ])('refuses %s', async (_what, body, headers, status, code) => {
       expect(told(await ask(client, body, headers))).toEqual([status, code]);
+    });
+  }
+
+  const fields = Object.entries(wrong[id] ?? {}).flatMap(([field, values]) => values.map((value) => [field, value] as const));
+  if (fields.length > 0) {
+    it.each(fields)('names the field that is wrong: %s %p', async (field, value) => {
+      // JSON text that a JavaScript object cannot be written as stands as it is.
+      const body = value === '{"__proto__":"x"}' ? JSON.stringify({ ...good, [field]: 0 }).replace(`"${field}":0`, `"${field}":${value}`) : { ...good, [field]: value };
+      const answer = await ask(client, body);
+      expect(told(answer)).toEqual([400, 'request.validation_failed']);
+      expect(answer.body.error?.param).toMatch(new RegExp(`^${field}\\b`));
     });
   }
 

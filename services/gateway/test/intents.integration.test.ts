@@ -50,6 +50,13 @@ describe('two gateways before one log', () => {
     expect((await clients[1].get(body.intent.id)).body).toEqual(body);
   });
 
+  it('takes the last of several fields of one name, as JSON parsers do', async () => {
+    const ask = (amounts: string): Promise<{ status: number; body: { intent?: { amount: string } } }> =>
+      clients[0].request('POST', '/intents', `{"chain":"eip155:84532","token":"USDC","requestor":"${REQUESTOR}",${amounts}}`);
+    expect(await ask('"amount":"x","amount":"7"')).toMatchObject({ status: 201, body: { intent: { amount: '7' } } });
+    expect(await ask('"amount":"7","amount":"x"')).toMatchObject({ status: 400 });
+  });
+
   it('takes texts as long as the contract says, whatever their alphabet', async () => {
     const request = { ...good, idempotencyKey: '🪙'.repeat(255), metadata: { ['ключ'.repeat(10)]: '値'.repeat(500) } };
     const { status, body } = await clients[0].create(request);
