@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { ROOT } from './kustomization.ts';
+import { problemsWith } from './variables.ts';
+
+const compose = z.object({
+  services: z.record(
+    z.string(),
+    z.object({
+      image: z.string(),
+      command: z.array(z.string()).optional(),
+      read_only: z.boolean().default(false),
+      user: z.string().optional(),
+      cap_drop: z.array(z.string()).default([]),
+      environment: z.record(z.string(), z.string()).default({}),
+      ports: z.array(z.string()).default([]),
+      depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+    }),
+  ),
+});
+/** As Docker reads it where nothing is set: `${NAME:-default}`. */
+const text = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
+const { services } = compose.parse(parse(text, { merge: true }));
+const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('payment-intents:'));
+
+describe('docker-compose.yml', () => {
+  it('runs every service and job of the image', () => {
+    expect(ours.map(([name]) => name).sort()).toEqual(['gateway', 'intent', 'migrate', 'topics', 'watcher', 'webhook']);
+  });
+
+  it('gives every container the variables that its command needs, and none that it does not know', () => {
+    for (const [, { command, environment }] of ours) expect(problemsWith(command?.[0] ?? '', environment)).toEqual([]);
+  });
+
+  it('runs the image as the user it names, on a root filesystem that nobody can write to', () => {
+    const user = /^USER (\d+):/m.exec(readFileSync(path.join(ROOT, 'infra/docker/Dockerfile'), 'utf8'))?.[1];
+    expect(Number(user)).toBeGreaterThan(0);
+    for (const [, { user: other, ...service }] of ours) {
+      expect(other).toBeUndefined();
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    }
+  });
+
+  it('listens on this machine only', () => {
+    for (const { ports } of Object.values(services)) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+  });
+
+  it('waits for what a container needs, by a condition that the other can meet', () => {
+    for (const { depends_on } of Object.values(services)) {
+      for (const [name, { condition }] of Object.entries(depends_on)) expect(condition).toBe(['migrate', 'topics'].includes(name) ? 'service_completed_successfully' : 'service_healthy');
+    }
+  });
+});

@@ -1,0 +1,35 @@
+import { variables } from '@pf/runtime';
+import { z } from 'zod';
+import { gatewayVariables } from '../../../services/gateway/src/config.ts';
+import { intentVariables } from '../../../services/intent/src/config.ts';
+import { watcherVariables } from '../../../services/watcher/src/config.ts';
+import { webhookVariables } from '../../../services/webhook/src/config.ts';
+import { migrateVariables, topicsVariables } from '../../docker/src/config.ts';
+
+/** What each command of the image reads from its environment. */
+const SHAPES: Readonly<Record<string, z.ZodRawShape>> = {
+  gateway: gatewayVariables,
+  intent: intentVariables,
+  watcher: watcherVariables,
+  webhook: webhookVariables,
+  migrate: migrateVariables,
+  topics: topicsVariables,
+};
+
+/** What Node itself reads. */
+const PLATFORM = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS'];
+
+/**
+ * What is wrong with an environment for a command: variables that it does not know, that it lacks, and values that it
+ * would refuse.
+ * @param environment null for a value that is a secret, and not known here
+ */
+export function problemsWith(command: string, environment: Readonly<Record<string, string | null>>): readonly string[] {
+  const shape = { LOG_LEVEL: variables.logLevel, ...SHAPES[command] };
+  if (SHAPES[command] === undefined) return [`${command} is no command of the image`];
+  const unknown = Object.keys(environment).filter((name) => !Object.hasOwn(shape, name) && !PLATFORM.includes(name));
+  const secret = Object.keys(environment).filter((name) => environment[name] === null);
+  const schema = z.object(shape).omit(Object.fromEntries(secret.filter((name) => Object.hasOwn(shape, name)).map((name) => [name, true])));
+  const result = schema.safeParse(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== null)));
+  return [...unknown.map((name) => `${command} does not know ${name}`), ...(result.success ? [] : result.error.issues.map(({ path, message }) => `${command}, ${path.join('.')}: ${message}`))];
+}
