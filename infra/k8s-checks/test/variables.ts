@@ -28,8 +28,7 @@ export function problemsWith(command: string, environment: Readonly<Record<strin
   const shape = { LOG_LEVEL: variables.logLevel, ...SHAPES[command] };
   if (SHAPES[command] === undefined) return [`${command} is no command of the image`];
   const unknown = Object.keys(environment).filter((name) => !Object.hasOwn(shape, name) && !PLATFORM.includes(name));
-  const secret = Object.keys(environment).filter((name) => environment[name] === null);
-  const schema = z.object(shape).omit(Object.fromEntries(secret.filter((name) => Object.hasOwn(shape, name)).map((name) => [name, true])));
-  const result = schema.safeParse(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== null)));
+  const known = Object.fromEntries(Object.entries(shape).filter(([name]) => environment[name] !== null));
+  const result = z.object(known).safeParse(environment);
   return [...unknown.map((name) => `${command} does not know ${name}`), ...(result.success ? [] : result.error.issues.map(({ path, message }) => `${command}, ${path.join('.')}: ${message}`))];
 }
