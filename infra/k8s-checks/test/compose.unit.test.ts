@@ -24,6 +24,7 @@ const compose = z.object({
 /** As Docker reads it where nothing is set: `${NAME:-default}`. */
 const text = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
 const { services } = compose.parse(parse(text, { merge: true }));
+const dockerfile = readFileSync(path.join(ROOT, 'infra/docker/Dockerfile'), 'utf8');
 const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('payment-intents:'));
 
 describe('docker-compose.yml', () => {
@@ -36,7 +37,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('runs the image as the user it names, on a root filesystem that nobody can write to', () => {
-    const user = /^USER (\d+):/m.exec(readFileSync(path.join(ROOT, 'infra/docker/Dockerfile'), 'utf8'))?.[1];
+    const user = /^USER (\d+):/m.exec(dockerfile)?.[1];
     expect(Number(user)).toBeGreaterThan(0);
     for (const [, { user: other, ...service }] of ours) {
       expect(other).toBeUndefined();
@@ -52,5 +53,12 @@ describe('docker-compose.yml', () => {
     for (const { depends_on } of Object.values(services)) {
       for (const [name, { condition }] of Object.entries(depends_on)) expect(condition).toBe(['migrate', 'topics'].includes(name) ? 'service_completed_successfully' : 'service_healthy');
     }
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('builds with the pnpm of the repository', () => {
+    const { packageManager } = z.object({ packageManager: z.string() }).parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
+    expect(`pnpm@${/^ARG PNPM_VERSION=(.+)$/m.exec(dockerfile)?.[1]}`).toBe(packageManager);
   });
 });
