@@ -3,8 +3,8 @@ import { TestEnvironment } from 'jest-environment-node';
 
 /** Sockets and processes that were told to end need a moment to be gone, more of them on a busy machine. */
 const PATIENCE_MS = 10_000;
-/** What tests open. Node names more: what it uses for itself, and what Jest does meanwhile. */
-const KINDS = new Set(['Timeout', 'TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'ProcessWrap', 'UDPWrap']);
+/** What tests open. Node names more: what it uses for itself, what Jest does meanwhile, and timers, which end by themselves. */
+const KINDS = new Set(['TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'ProcessWrap', 'UDPWrap']);
 
 // A worker's own pipes come to be when they are first looked at: now, not in the middle of a test. (Prisma's client imports
 // node:process, and Jest then reads all of its properties, stdin too.)

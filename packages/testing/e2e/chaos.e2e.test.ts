@@ -100,7 +100,7 @@ describe('processes killed at random under load', () => {
     await Promise.all(workers);
 
     const contents = await until('the projection to be the fold of the log', async () => {
-      const read = await readWholeLog(cluster.log);
+      const read = await readWholeLog(cluster);
       const differences = await compareProjection(cluster.database, read.intents);
       if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
       return read;

@@ -32,7 +32,7 @@ describe('a backing part is away and comes back', () => {
   /** The promise of every outage: what was acknowledged is there once, and nothing else. */
   async function expectOnce(keys: ReadonlyMap<string, string>): Promise<void> {
     const { intents, problems } = await until('the projection to follow', async () => {
-      const contents = await readWholeLog(cluster.log);
+      const contents = await readWholeLog(cluster);
       const differences = await compareProjection(cluster.database, contents.intents);
       if (differences.length > 0) throw new Error(differences[0]);
       return contents;

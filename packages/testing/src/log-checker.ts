@@ -1,7 +1,8 @@
 import { encodeIntent, eventOf, type EventEnvelope, parseEvent } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import { evolve, type IntentId, type PaymentIntent } from '@pf/domain';
-import type { EventLog } from '@pf/event-log';
+import type { EventLog, LogReader } from '@pf/event-log';
+import { until } from './until.ts';
 
 /** What a whole log says, read from the first record to the end. */
 export interface LogContents {
@@ -12,8 +13,17 @@ export interface LogContents {
   readonly problems: readonly string[];
 }
 
+/** A commit is answered a little before readers see it: waits until they see what has been projected. */
+async function settledEnds(reader: LogReader, database: Database): Promise<readonly bigint[]> {
+  const { rows } = await database.sql.query<{ partition: number; position: string }>('SELECT partition, position FROM ledger.checkpoints');
+  return until('the log to show what is projected', async () => {
+    const ends = await reader.endOffsets('intent.events');
+    return rows.every(({ partition, position }) => (ends[partition] ?? 0n) >= BigInt(position)) && ends;
+  });
+}
+
 /** Reads intent.events of all partitions as any reader must (read_committed) and folds it: versions without gap, each command decided once. */
-export async function readWholeLog(log: EventLog): Promise<LogContents> {
+export async function readWholeLog({ log, database }: { readonly log: EventLog; readonly database: Database }): Promise<LogContents> {
   const events: EventEnvelope[] = [];
   const intents = new Map<IntentId, PaymentIntent>();
   const problems: string[] = [];
@@ -21,7 +31,7 @@ export async function readWholeLog(log: EventLog): Promise<LogContents> {
   const decided = new Map<string, { partition: number; lastIndex: number }>();
   const reader = await log.reader('checker');
   try {
-    const ends = await reader.endOffsets('intent.events');
+    const ends = await settledEnds(reader, database);
     for (const [partition, end] of ends.entries()) {
       let index = 0;
       for await (const batch of reader.read('intent.events', partition, 0n, end)) {

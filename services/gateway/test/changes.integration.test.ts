@@ -33,7 +33,7 @@ describe('changing a payment intent', () => {
 
   const created = async (more: Record<string, unknown> = {}): Promise<PublicIntent> => intentOf(await api.create({ ...good, ...more }), 201);
   const confirmed = async (): Promise<PublicIntent> => intentOf(await api.simulate((await created()).id, 'confirmed'));
-  const eventsOf = async (id: string): Promise<string[]> => (await readWholeLog(cluster.log)).events.filter(({ intentId }) => intentId === id).map(({ type }) => type);
+  const eventsOf = async (id: string): Promise<string[]> => (await readWholeLog(cluster)).events.filter(({ intentId }) => intentId === id).map(({ type }) => type);
 
   /** The intent of an answer that is as documented. */
   function intentOf({ status, body }: ApiAnswer<{ readonly intent: PublicIntent }>, expected = 200): PublicIntent {

@@ -30,7 +30,7 @@ describe('two gateways before one log', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99);
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    const { intents } = await readWholeLog(cluster.log);
+    const { intents } = await readWholeLog(cluster);
     expect([...intents.values()].filter((intent) => intent.idempotencyKey === idempotencyKey)).toHaveLength(1);
   });
 
@@ -136,7 +136,7 @@ describe('two gateways before one log', () => {
   it('carries the request id and the trace into the log of events, and keys into no line', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const { body } = await clients[0].request('POST', '/intents', good, { 'x-request-id': 'checkout-77', traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
-    const { events } = await readWholeLog(cluster.log);
+    const { events } = await readWholeLog(cluster);
     const created = events.find(({ intentId }) => intentId === body.intent.id);
     expect(created?.trace.requestId).toBe('checkout-77');
     expect(created?.trace.traceparent).toContain(traceId);

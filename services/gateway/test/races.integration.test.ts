@@ -36,7 +36,7 @@ describe('requests that meet', () => {
     const answers = await creating;
     await reader.close();
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(59).fill(200), 201]);
-    const { intents } = await readWholeLog(cluster.log);
+    const { intents } = await readWholeLog(cluster);
     expect([...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === 'met')).toHaveLength(1);
   }, 60_000);
 

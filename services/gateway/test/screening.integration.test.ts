@@ -121,7 +121,7 @@ describe('screening at the gateway', () => {
     expect(refused.body.error?.details).toMatchObject({ intent_id: id });
     expect((await api.submit(cancelled, transaction, payer.address)).body.error?.code).toBe('intent.invalid_state');
     expect((await api.get(id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
-    const { events } = await readWholeLog(cluster.log);
+    const { events } = await readWholeLog(cluster);
     expect(events.filter(({ intentId }) => intentId === id).map(({ type }) => type)).toEqual(['intent.created', 'transaction_built']);
   });
 
@@ -151,7 +151,7 @@ describe('screening at the gateway', () => {
   });
 
   it('keeps nothing of it in the log of events', async () => {
-    const text = JSON.stringify((await readWholeLog(cluster.log)).events, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    const text = JSON.stringify((await readWholeLog(cluster)).events, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
     expect(text).not.toMatch(/sanction|NOBODY MAY SEE/i);
   });
 });

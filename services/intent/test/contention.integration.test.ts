@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const make = async (): Promise<IntentId> => (await asker.ask(create())).outcome.intentId;
-const eventsOf = async (intentId: IntentId) => (await readWholeLog(cluster.log)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
+const eventsOf = async (intentId: IntentId) => (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
 /** Sent in one go, so that they meet in the partition; what became of each. */
 const atOnce = async (intentId: IntentId, ...commands: readonly Command[]) => {
   const messages = commands.map((command): CommandMessage => of(intentId, command, asker.channel));
@@ -86,7 +86,7 @@ describe('Commands and observations of one intent', () => {
       }),
     );
     for (const intentId of intents) await until('its finality', async () => (await eventsOf(intentId)).includes('intent.finalized'));
-    const { events, intents: folded, problems } = await readWholeLog(cluster.log);
+    const { events, intents: folded, problems } = await readWholeLog(cluster);
     expect([problems, await compareProjection(cluster.database, folded)]).toEqual([[], []]);
     for (const intentId of intents) {
       const types = events.filter((event) => event.intentId === intentId).map(({ type }) => type);

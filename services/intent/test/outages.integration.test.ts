@@ -29,7 +29,7 @@ afterEach(async () => {
   await running?.stop();
   running = null;
   // Whatever went wrong: the projection is the log's, and nothing was decided twice.
-  const { intents, problems } = await readWholeLog(cluster.log);
+  const { intents, problems } = await readWholeLog(cluster);
   expect(problems).toEqual([]);
   expect(await compareProjection(cluster.database, intents)).toEqual([]);
 });
@@ -48,7 +48,7 @@ describe('A writer killed between commit and projection', () => {
     await asker.send({ ...command, replyTo: asker.channel });
     expect(await exited).toEqual([null, 'SIGKILL']);
     expect(await findOutcomes(cluster.database, [command.commandId])).toEqual([]);
-    expect((await readWholeLog(cluster.log)).events.map(({ commandId }) => commandId)).toContain(command.commandId);
+    expect((await readWholeLog(cluster)).events.map(({ commandId }) => commandId)).toContain(command.commandId);
 
     running = await startWriter(place);
     const outcome = await asker.outcome(command.commandId);
@@ -93,7 +93,7 @@ describe('Postgres away', () => {
     });
     const command = create();
     await asker.send({ ...command, replyTo: asker.channel });
-    await until('the event in the log', async () => (await readWholeLog(cluster.log)).events.some(({ commandId }) => commandId === command.commandId));
+    await until('the event in the log', async () => (await readWholeLog(cluster)).events.some(({ commandId }) => commandId === command.commandId));
     expect(await findOutcomes(cluster.database, [command.commandId])).toEqual([]);
     await proxies.database.restore();
     await until('the reply', () => asker.answersTo(command.commandId).length > 0);

@@ -72,7 +72,7 @@ describe('Folding the log from empty', () => {
     running = await startWriter(cluster);
     expect((await cluster.database.sql.query('SELECT state FROM ledger.intents ORDER BY id')).rows).toEqual(before);
     for (const report of await verifyAll()) expect(report.differing).toEqual([]);
-    const { intents, problems } = await readWholeLog(cluster.log);
+    const { intents, problems } = await readWholeLog(cluster);
     expect([problems, await compareProjection(cluster.database, intents)]).toEqual([[], []]);
   });
 });

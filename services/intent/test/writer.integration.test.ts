@@ -35,7 +35,7 @@ afterAll(async () => {
   await cluster.close();
 });
 
-const eventsOf = async (intentId: string) => (await readWholeLog(cluster.log)).events.filter((event) => event.intentId === intentId);
+const eventsOf = async (intentId: string) => (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId);
 
 describe('A command', () => {
   it('becomes an event in the log, a row, a webhook’s bytes, an outcome and a reply', async () => {
@@ -170,7 +170,7 @@ describe('Time', () => {
     );
     await Promise.all(looks);
     for (const { intentId } of commands) await until('its payment', async () => (await stateOf(intentId)) === 'confirmed');
-    const types = (await readWholeLog(cluster.log)).events.filter(({ intentId }) => commands.some((command) => command.intentId === intentId)).map(({ type }) => type);
+    const types = (await readWholeLog(cluster)).events.filter(({ intentId }) => commands.some((command) => command.intentId === intentId)).map(({ type }) => type);
     expect(types).not.toContain('intent.expired');
   });
 
@@ -197,7 +197,7 @@ describe('What is kept', () => {
   });
 
   it('is in the end what the log says, byte for byte', async () => {
-    const { intents, problems } = await readWholeLog(cluster.log);
+    const { intents, problems } = await readWholeLog(cluster);
     expect(problems).toEqual([]);
     expect(intents.size).toBeGreaterThan(100);
     expect(await compareProjection(cluster.database, intents)).toEqual([]);
