@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildIntentRequest, createIntentRequest, emptyRequest, parseRequest, submitIntentRequest } from '../src/index.ts';
+import { buildIntentRequest, createIntentRequest, emptyRequest, parseRequest, submitIntentRequest, updateIntentRequest } from '../src/index.ts';
 
 const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
 const create = (body: unknown) => parseRequest(createIntentRequest, body);
@@ -38,6 +38,7 @@ describe('the body of a create', () => {
     ['an exponent', { ...good, amount: '1e3' }, 'amount', /exponent/],
     ['a leading zero', { ...good, amount: '01' }, 'amount', /plain decimal/],
     ['a bare point', { ...good, amount: '1.' }, 'amount', /plain decimal/],
+    ['nothing to pay', { ...good, amount: '0.00' }, 'amount', /greater than 0/],
     ['other digits', { ...good, amount: '１' }, 'amount', /plain decimal/],
     ['an endless amount', { ...good, amount: '1'.repeat(101) }, 'amount', /plain decimal/],
     ['a third direction', { ...good, direction: 'both' }, 'direction', /"request" or "send"/],
@@ -69,6 +70,10 @@ describe('the body of a create', () => {
 });
 
 describe('the other bodies', () => {
+  it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '2026-11-21', 'yesterday'])('an update of an intent last changed at %s is refused: nothing can keep that time', (updatedAt) => {
+    expect(parseRequest(updateIntentRequest, { updatedAt, metadata: {} })).toMatchObject({ ok: false, issues: [{ param: 'updatedAt', message: expect.stringMatching(/1970 to 9999/) }] });
+  });
+
   it('a build names its payer or nobody', () => {
     expect(parseRequest(buildIntentRequest, {})).toEqual({ ok: true, value: {} });
     expect(parseRequest(buildIntentRequest, { fulfiller: 7 })).toMatchObject({ ok: false, issues: [{ param: 'fulfiller' }] });
