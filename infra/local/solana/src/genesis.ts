@@ -1,6 +1,7 @@
 import { getMintEncoder } from '@solana-program/token';
 import type { Address } from '@solana/kit';
 import { base58 } from '@scure/base';
+import { lighthouse } from './lighthouse.ts';
 import { mint } from './payout.ts';
 import type { Chain } from './chain.ts';
 import type { Account } from './runtime.ts';
@@ -58,7 +59,7 @@ export function genesisAccounts(rent: (bytes: number) => bigint): (readonly [str
     const data = mintData(address, owner);
     return [address, { lamports: rent(data.length), owner, executable: false, data }];
   });
-  return [wallet(nodeWallet.address, NODE_SOL), ...wallets.map(({ address }) => wallet(address, WALLET_SOL)), ...mints];
+  return [wallet(nodeWallet.address, NODE_SOL), ...wallets.map(({ address }) => wallet(address, WALLET_SOL)), ...mints, lighthouse(rent)];
 }
 
 /** Mints the wallets' tokens, by transactions of the first slot. */
