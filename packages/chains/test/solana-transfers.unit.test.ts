@@ -40,6 +40,18 @@ describe('what a landed transaction pays', () => {
     expect(read(await landed(signedBy(await blobFor(terms)), terms))).toMatchObject({ landings: paid('4'), warnings: [] });
   });
 
+  it('is a plain transfer too, of the token that the chain recorded of its accounts', async () => {
+    const plain = signedBy(await blobFor(terms), (instructions) =>
+      instructions.map((one) => (one.data[0] === 12 ? new TransactionInstruction({ ...one, keys: one.keys.filter((_key, place) => place !== 1), data: Buffer.concat([Buffer.of(3), one.data.subarray(1, 9)]) }) : one)),
+    );
+    const other = networkOf(DEVNET).tokens.find(({ address }) => address !== terms.tokenAddress)?.address as string as Address;
+    const shown = await landed(plain, terms);
+    expect(read(shown)).toMatchObject({ landings: paid('4'), warnings: [] });
+    const balances = (shown.meta?.postTokenBalances ?? []).map((balance) => ({ ...balance, mint: other }));
+    expect(read({ ...shown, meta: { err: null, preTokenBalances: balances, postTokenBalances: balances } })).toMatchObject({ landings: [{ data: { transfer: { tokenAddress: other } } }] });
+    expect(read({ ...shown, meta: { err: null, preTokenBalances: [], postTokenBalances: [] } })).toMatchObject({ landings: [] });
+  });
+
   it('is nothing where it failed, and not believed where it is another transaction', async () => {
     const raw = signedBy(await blobFor(terms));
     expect(read(await landed(raw, terms, { err: 'InsufficientFundsForFee' }))).toEqual({ landings: [], warnings: [] });

@@ -56,7 +56,8 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const [destinationAfter = null] = after ?? [];
   if (err !== null) return rejected(`the transfer would fail: ${reasonOf(err, programs)}`);
   const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);
-  if (arrives !== terms.amount) return rejected(`the token would keep a part: ${arrives} of ${terms.amount} base units would arrive`);
+  // Only tokens of Token-2022 can keep a part; and others pay the requestor meanwhile, so that more may seem to arrive.
+  if (tokenProgram === TOKEN_2022_PROGRAM_ADDRESS && arrives < terms.amount) return rejected(`the token would keep a part: ${arrives} of ${terms.amount} base units would arrive`);
   return {
     kind: 'built',
     transaction: {

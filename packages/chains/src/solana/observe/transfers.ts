@@ -1,15 +1,15 @@
 import type { Address as WalletAddress, Observation, Reference, TokenAddress } from '@pf/domain';
-import { getTransferCheckedInstructionDataDecoder, TRANSFER_CHECKED_DISCRIMINATOR } from '@solana-program/token';
+import { getTransferCheckedInstructionDataDecoder, getTransferInstructionDataDecoder, TRANSFER_CHECKED_DISCRIMINATOR, TRANSFER_DISCRIMINATOR } from '@solana-program/token';
 import { type Address, getBase58Encoder } from '@solana/kit';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import type { LandedTransaction } from '../calls.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
 import { type DecodedTransaction, decodeSigned, type Instruction } from '../signed-transaction.ts';
 
+const TRANSFER_BYTES = 9;
 const TRANSFER_CHECKED_BYTES = 10;
-const TRANSFER_ACCOUNTS = 4;
 
-/** A `transferChecked` that was executed, as the chain recorded it. */
+/** A `transferChecked` or `transfer` that was executed, as the chain recorded it. */
 interface ExecutedTransfer {
   readonly mint: Address;
   /** Who owned the account that was debited, and who the one that was credited. */
@@ -27,18 +27,20 @@ interface ExecutedTransfer {
 function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): readonly ExecutedTransfer[] {
   if (meta === null || meta.err !== null) return [];
   const accounts = [...decoded.accounts, ...(meta.loadedAddresses?.writable ?? []), ...(meta.loadedAddresses?.readonly ?? [])];
-  const ownersBefore = ownersIn(meta.preTokenBalances);
-  const ownersAfter = ownersIn(meta.postTokenBalances);
+  const before = heldIn(meta.preTokenBalances);
+  const after = heldIn(meta.postTokenBalances);
 
   function read({ program, accounts: places, data }: Instruction, index: string): ExecutedTransfer[] {
-    if (!TOKEN_PROGRAMS.has(accounts[program] ?? '') || data[0] !== TRANSFER_CHECKED_DISCRIMINATOR || data.length !== TRANSFER_CHECKED_BYTES) return [];
-    const [source = -1, mintPlace = -1, destination = -1, authority = -1, ...others] = places;
-    const mint = accounts[mintPlace];
-    const from = ownersBefore.get(source) ?? ownersAfter.get(source) ?? accounts[authority];
-    const to = ownersAfter.get(destination) ?? ownersBefore.get(destination);
-    if (places.length < TRANSFER_ACCOUNTS || mint === undefined || from === undefined || to === undefined) return [];
-    const references = others.filter((place) => place >= decoded.signers).flatMap((place) => accounts[place] ?? []);
-    return [{ mint, from, to, amount: getTransferCheckedInstructionDataDecoder().decode(data).amount, references, index }];
+    if (!TOKEN_PROGRAMS.has(accounts[program] ?? '')) return [];
+    const named = transferIn(places, data);
+    if (named === null) return [];
+    const { source, destination, authority, amount } = named;
+    const mint = named.mint === null ? (before.get(source) ?? after.get(source))?.mint : accounts[named.mint];
+    const from = before.get(source)?.owner ?? after.get(source)?.owner ?? accounts[authority];
+    const to = after.get(destination)?.owner ?? before.get(destination)?.owner;
+    if (mint === undefined || from === undefined || to === undefined) return [];
+    const references = named.others.filter((place) => place >= decoded.signers).flatMap((place) => accounts[place] ?? []);
+    return [{ mint, from, to, amount, references, index }];
   }
 
   const inner = new Map((meta.innerInstructions ?? []).map(({ index, instructions }) => [index, instructions]));
@@ -50,9 +52,38 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
   ]);
 }
 
+/** The places of the accounts that a transfer names. */
+interface NamedTransfer {
+  readonly source: number;
+  /** Null where the instruction does not name it: the accounts' own is the one. */
+  readonly mint: number | null;
+  readonly destination: number;
+  readonly authority: number;
+  readonly others: readonly number[];
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** Null where the instruction is neither of the two, or lacks accounts. */
+function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer | null {
+  if (data[0] === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES) {
+    const [source, mint, destination, authority, ...others] = places;
+    if (source === undefined || mint === undefined || destination === undefined || authority === undefined) return null;
+    return { source, mint, destination, authority, others, amount: getTransferCheckedInstructionDataDecoder().decode(data).amount };
+  }
+  // Some wallets make this of a Solana Pay code. Which token it moved is told by the chain's record of the accounts.
+  if (data[0] === TRANSFER_DISCRIMINATOR && data.length === TRANSFER_BYTES) {
+    const [source, destination, authority, ...others] = places;
+    if (source === undefined || destination === undefined || authority === undefined) return null;
+    return { source, mint: null, destination, authority, others, amount: getTransferInstructionDataDecoder().decode(data).amount };
+  }
+  return null;
+}
+
 type Balances = NonNullable<LandedTransaction['meta']>['preTokenBalances'];
-const ownersIn = (balances: Balances): ReadonlyMap<number, Address> =>
-  new Map((balances ?? []).flatMap(({ accountIndex, owner }): [number, Address][] => (owner === null || owner === undefined ? [] : [[accountIndex, owner]])));
+/** What the token accounts of a transaction hold, and for whom. */
+const heldIn = (balances: Balances): ReadonlyMap<number, { readonly mint: Address; readonly owner: Address | undefined }> =>
+  new Map((balances ?? []).map(({ accountIndex, mint, owner }) => [accountIndex, { mint, owner: owner ?? undefined }]));
 
 type Landing = Extract<Observation, { type: 'landed' }>;
 
