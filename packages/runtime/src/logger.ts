@@ -1,6 +1,6 @@
 import { type Logger as PinoLogger, pino } from 'pino';
 import pretty from 'pino-pretty';
-import { traceFields } from './telemetry.ts';
+import { traceFields } from './telemetry/spans.ts';
 
 export type Logger = PinoLogger;
 

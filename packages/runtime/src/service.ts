@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigurationError, loadConfig, variables } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { startTelemetry } from './telemetry.ts';
+import type { ServiceName } from './metrics/metric.ts';
+import { startTelemetry } from './telemetry/start.ts';
+import { type TelemetryConfig, telemetryVariables } from './telemetry/variables.ts';
 
 /** Kubernetes kills 30 s after SIGTERM; by then we want to be gone by ourselves. */
 const SHUTDOWN_MS = 25_000;
@@ -18,15 +20,16 @@ export interface ServiceContext {
  * Runs a service: configuration, logs and traces first, then `start`. SIGTERM and SIGINT close what was registered, in
  * reverse order, and exit with 0 within 25 s; a configuration that cannot be used exits with 78 and says why.
  */
-export function runService(name: string, start: (context: ServiceContext) => Promise<void>): void {
+export function runService(name: ServiceName, start: (context: ServiceContext) => Promise<void>): void {
   let log: Logger;
+  let telemetry: TelemetryConfig;
   try {
     log = createLogger(name, loadConfig({ LOG_LEVEL: variables.logLevel }).LOG_LEVEL);
+    telemetry = loadConfig(telemetryVariables);
   } catch (error) {
     exitOnConfiguration(error);
     throw error;
   }
-  startTelemetry();
   const closers: { name: string; close: () => unknown }[] = [];
   let stopping = false;
 
@@ -60,7 +63,13 @@ export function runService(name: string, start: (context: ServiceContext) => Pro
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => crash(reason instanceof Error ? reason : new Error(String(reason))));
 
-  start({ log, crash, onShutdown: (part, close) => closers.push({ name: part, close }) }).then(
+  const onShutdown: ServiceContext['onShutdown'] = (part, close) => closers.push({ name: part, close });
+  const begin = async (): Promise<void> => {
+    const running = await startTelemetry(name, telemetry, log);
+    onShutdown('telemetry', () => running.stop());
+    await start({ log, crash, onShutdown });
+  };
+  begin().then(
     () => log.info({ ms: Math.round(performance.now()) }, 'started'),
     (error: unknown) => {
       exitOnConfiguration(error);

@@ -1,11 +1,12 @@
 import { upstreamVariables } from '@pf/chains';
 import { kafkaVariables } from '@pf/event-log';
-import { variables } from '@pf/runtime';
+import { telemetryVariables, variables } from '@pf/runtime';
 import { screeningVariables } from '@pf/screening';
 import { z } from 'zod';
 
 /** Every variable of this service; the deployments are checked against it. */
 export const gatewayVariables = {
+  ...telemetryVariables,
   ...kafkaVariables,
   ...upstreamVariables,
   ...screeningVariables,
@@ -13,7 +14,6 @@ export const gatewayVariables = {
   REDIS_URL: variables.redisUrl,
   /** Before our keys: several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
-  HOST: variables.host,
   GATEWAY_PORT: variables.port.default(4000),
   /** Multiplies all rate limits: for load tests. */
   RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),

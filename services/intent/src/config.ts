@@ -1,11 +1,11 @@
 import { kafkaVariables } from '@pf/event-log';
-import { variables } from '@pf/runtime';
+import { telemetryVariables, variables } from '@pf/runtime';
 
 /** Every variable of this service; the deployments are checked against it. */
 export const intentVariables = {
+  ...telemetryVariables,
   ...kafkaVariables,
   DATABASE_URL: variables.databaseUrl,
   REDIS_URL: variables.redisUrl,
-  HOST: variables.host,
   HEALTH_PORT: variables.port,
 } as const;

@@ -1,11 +1,12 @@
 import { upstreamVariables } from '@pf/chains';
 import { kafkaVariables } from '@pf/event-log';
-import { variables } from '@pf/runtime';
+import { telemetryVariables, variables } from '@pf/runtime';
 import { screeningVariables } from '@pf/screening';
 import { z } from 'zod';
 
 /** Every variable of this service; the deployments are checked against it. */
 export const watcherVariables = {
+  ...telemetryVariables,
   DATABASE_URL: variables.databaseUrl,
   ...kafkaVariables,
   ...upstreamVariables,
@@ -16,6 +17,5 @@ export const watcherVariables = {
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
   /** How long after a watcher was killed another takes its networks over. */
   WATCH_LEASE_SECONDS: z.coerce.number().min(1).max(300).default(10),
-  HOST: variables.host,
   HEALTH_PORT: variables.port,
 } as const;

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, level, of, some } from './metric.ts';
+import { counter, gauge, histogram, type LabelsOf, level, type MetricKind, of, some, total } from './metric.ts';
 
 /** Between hundreds of microseconds and seconds: one step of work inside. Seconds. */
 const STEP = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -193,9 +193,17 @@ export const METRICS = {
   'db.client.connection.count': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: '{connection}', description: 'Connections to Postgres.', labels: { 'db.client.connection.state': of('idle', 'used') } }),
   'db.client.connection.pending_requests': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: '{request}', description: 'Statements that wait for a connection: more than 0 for long means that there are too few, or that Postgres is slow.', labels: {} }),
   'process.memory.usage': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: 'By', description: 'Resident memory.', labels: {} }),
-  'process.cpu.time': counter({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: 's', description: 'CPU used since the start.', labels: { 'cpu.mode': of('user', 'system') } }),
+  'process.cpu.time': total({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: 's', description: 'CPU used since the start.', labels: { 'cpu.mode': of('user', 'system') } }),
   'nodejs.eventloop.delay.p99': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: 's', description: 'The 99th percentile of how late timers fired since the last look.', labels: {} }),
   'nodejs.eventloop.utilization': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: '1', description: 'The share of time in which the event loop was busy since the last look: near 1 a process is at its limit.', labels: {} }),
 } as const;
 
 export type MetricName = keyof typeof METRICS;
+type NamesOf<Kind extends MetricKind> = { [Name in MetricName]: (typeof METRICS)[Name]['kind'] extends Kind ? Name : never }[MetricName];
+/** Those that are counted, raised and lowered, measured, and looked up. */
+export type CounterName = NamesOf<'counter'>;
+export type LevelName = NamesOf<'level'>;
+export type HistogramName = NamesOf<'histogram'>;
+export type LookedUpName = NamesOf<'gauge' | 'total'>;
+/** The labels of a metric: each with one of its values. */
+export type MetricLabels<Name extends MetricName> = LabelsOf<(typeof METRICS)[Name]['labels']>;

@@ -1,4 +1,5 @@
-export type MetricService = 'gateway' | 'intent' | 'watcher' | 'webhook';
+/** The processes that measure. */
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
 
 /** Which values a label can have. `values`: exactly these; `pattern`: as the configuration or the code has them, at most `most`. */
 export interface LabelValues<Value extends string, Optional extends boolean = false> {
@@ -22,11 +23,16 @@ export const of = <const Value extends string>(...values: readonly Value[]): Lab
 /** A label whose values this package does not know one by one; there are few, and `what` says which. */
 export const some = (values: { readonly what: string; readonly pattern: RegExp; readonly most: number }): LabelValues<string> => labelValues<string>({ values: null, ...values });
 
-type Labels = Readonly<Record<string, LabelValues<string, boolean>>>;
+export type Labels = Readonly<Record<string, LabelValues<string, boolean>>>;
+type ValueOf<Values> = Values extends LabelValues<infer Value, boolean> ? Value : never;
+/** What is said with a value of a metric that has these labels. */
+export type LabelsOf<L extends Labels> = { readonly [Name in keyof L as L[Name]['isOptional'] extends true ? never : Name]: ValueOf<L[Name]> } & {
+  readonly [Name in keyof L as L[Name]['isOptional'] extends true ? Name : never]?: ValueOf<L[Name]>;
+};
 
 interface Described<L extends Labels> {
   /** Those that export it. */
-  readonly services: readonly MetricService[];
+  readonly services: readonly ServiceName[];
   /** UCUM: `s`, `By`, `{request}`; `1` for a share, nothing for what is 0 or 1. */
   readonly unit: string;
   readonly description: string;
@@ -34,10 +40,10 @@ interface Described<L extends Labels> {
 }
 
 /**
- * counter: only grows. level: is raised and lowered. gauge: is looked up when somebody reads the metrics. histogram: how
+ * counter: only grows. total: the same, looked up when somebody reads the metrics. level: is raised and lowered. gauge: is looked up. histogram: how
  * often a value lay below each of the buckets' bounds.
  */
-export type MetricKind = 'counter' | 'level' | 'gauge' | 'histogram';
+export type MetricKind = 'counter' | 'total' | 'level' | 'gauge' | 'histogram';
 export interface Metric<Kind extends MetricKind = MetricKind, L extends Labels = Labels> extends Described<L> {
   readonly kind: Kind;
   /** Upper bounds, of a histogram. */
@@ -45,6 +51,7 @@ export interface Metric<Kind extends MetricKind = MetricKind, L extends Labels =
 }
 
 export const counter = <L extends Labels>(metric: Described<L>): Metric<'counter', L> => ({ kind: 'counter', ...metric });
+export const total = <L extends Labels>(metric: Described<L>): Metric<'total', L> => ({ kind: 'total', ...metric });
 export const level = <L extends Labels>(metric: Described<L>): Metric<'level', L> => ({ kind: 'level', ...metric });
 export const gauge = <L extends Labels>(metric: Described<L>): Metric<'gauge', L> => ({ kind: 'gauge', ...metric });
 export const histogram = <L extends Labels>(metric: Described<L> & { readonly buckets: readonly number[] }): Metric<'histogram', L> => ({ kind: 'histogram', ...metric });
@@ -60,5 +67,5 @@ export function nameWithUnit(name: string, unit: string, isGauge: boolean): stri
 
 /** The name in Prometheus; of a histogram without its `_bucket`, `_sum`, `_count`. */
 export function prometheusName(name: string, { kind, unit }: Pick<Metric, 'kind' | 'unit'>): string {
-  return `${nameWithUnit(name, unit, kind === 'gauge').replaceAll('.', '_')}${kind === 'counter' ? '_total' : ''}`;
+  return `${nameWithUnit(name, unit, kind === 'gauge').replaceAll('.', '_')}${kind === 'counter' || kind === 'total' ? '_total' : ''}`;
 }

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { variables } from '../config.ts';
+
+/** `name=value` pairs, comma-separated, both percent-encoded (W3C Baggage, as OpenTelemetry's variables have it). */
+const pairs = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
+  .refine((parts) => parts.every((part) => /^[^=\s]+=[^\s]*$/.test(part) && isDecodable(part)), 'must be name=value, comma-separated, special characters percent-encoded')
+  .transform((parts) => Object.fromEntries(parts.map((part) => [part.slice(0, part.indexOf('=')).trim(), decodeURIComponent(part.slice(part.indexOf('=') + 1).trim())])));
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    // A % that begins no character.
+    return false;
+  }
+}
+
+const exporter = z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp');
+
+/**
+ * The variables of every service by which it tells how it is doing: OpenTelemetry's own names
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Spread into each service's config.
+ */
+export const telemetryVariables = {
+  /** Serves Prometheus' metrics at /metrics of this port, on HOST. Absent: not at all. */
+  METRICS_PORT: variables.port.optional(),
+  HOST: variables.host,
+  /** Where traces and metrics are sent to by OTLP: a collector's address, without /v1/traces. Absent: nothing is sent. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  /** The only protocol that is spoken; others are refused rather than passed over. */
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf'], 'must be http/protobuf').default('http/protobuf'),
+  /** May hold a collector's key: never logged. */
+  OTEL_EXPORTER_OTLP_HEADERS: pairs,
+  /** Milliseconds, of one request. */
+  OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(1).max(60_000).default(10_000),
+  OTEL_TRACES_EXPORTER: exporter,
+  OTEL_METRICS_EXPORTER: exporter,
+  OTEL_TRACES_SAMPLER: z.enum(['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio']).default('parentbased_always_on'),
+  /** The share that is sampled, for the two with a ratio. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  /** Milliseconds between two exports of metrics. */
+  OTEL_METRIC_EXPORT_INTERVAL: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
+  /** Of the process, beside our own: `deployment.environment.name=production,k8s.pod.name=…`. */
+  OTEL_RESOURCE_ATTRIBUTES: pairs,
+  /** Turns all of it off, whatever else is set. */
+  OTEL_SDK_DISABLED: variables.flag,
+} as const;
+
+export type TelemetryConfig = z.infer<z.ZodObject<typeof telemetryVariables>>;
