@@ -25,8 +25,8 @@ let solana: LocalSolana;
 let tempo: Tempo;
 let chains: Record<Name, StackChain>;
 let flows: Record<Name, BlockFlow>;
-/** Made at the beginning, to expire at the end. */
-let late: Record<Name, PublicIntent>;
+/** Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before. */
+let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
 
 const pass = (name: Name): Promise<unknown> => (name === 'solana' ? solana.advance() : name === 'base' ? base.mine() : tempo.mine());
 const usdcOn = (name: Name): string => chains[name].tokens['USDC'] ?? '';
@@ -72,6 +72,8 @@ async function told(id: string) {
   const { body } = await api.events(id);
   return { types: body.events.map(({ type }) => type), log: events.map(({ type, data }) => ({ type, data })) };
 }
+
+const typeIs = (wanted: string) => ({ type }: { readonly type: string }): boolean => type === wanted;
 
 type Story = (name: Name) => Promise<void>;
 interface Telling {
@@ -133,7 +135,7 @@ const FLOWING: readonly Telling[] = [
       expect(await reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
       const { types, log } = await told(intent.id);
       expect(types).toEqual(PAID);
-      const mismatched = log.filter(({ type }) => type === 'mismatched_payment_observed');
+      const mismatched = log.filter(typeIs('mismatched_payment_observed'));
       expect(mismatched).toMatchObject([{ data: { differs: ['amount'] } }, { data: { differs: ['amount'] } }]);
       expect(mismatched.map(({ data }) => (data as { landing: { hash: string } }).landing.hash).sort()).toEqual(wrong.sort());
     },
@@ -193,13 +195,12 @@ const FLOWING: readonly Telling[] = [
       expect(await reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
       const { types, log } = await told(id);
       expect(types).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
-      expect(log.find(({ type }) => type === 'intent.confirmed')).toMatchObject({ data: { late: 'cancelled', landing: { hash } } });
+      expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'cancelled', landing: { hash } } });
     },
   },
 ];
 
 const settlesLost = async (id: string): Promise<boolean> => (await kept(id)).settlement?.lost === true;
-const typeIs = (wanted: string) => ({ type }: { readonly type: string }): boolean => type === wanted;
 
 /** Go on one after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
 const HELD: readonly Telling[] = [
@@ -286,7 +287,7 @@ const HELD: readonly Telling[] = [
     on: NAMES,
     async story(name) {
       const payer = walletOf(name, 1);
-      const { id, createdAt, updatedAt } = late[name];
+      const { id, createdAt, updatedAt } = late[name].submitted;
       const ttlSeconds = Math.max(SHORTEST, Math.ceil((Date.now() - Date.parse(createdAt)) / 1000) + LEFT);
       const changed = await api.update(id, { updatedAt, ttlSeconds });
       expect([changed.status, changed.body.error]).toEqual([200, undefined]);
@@ -301,6 +302,19 @@ const HELD: readonly Telling[] = [
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'expired', landing: { hash } } });
     },
   },
+  {
+    what: 'that is made only after the intent expired is confirmed',
+    on: NAMES,
+    async story(name) {
+      const payer = walletOf(name, 2);
+      const intent = late[name].unpaid;
+      await reach(intent.id, 'expired');
+      const hash = await pay(name, payer, intent);
+      await passUntil(name, 'it to be final', async () => (await shown(intent.id)).state === 'finalized');
+      expect(await shown(intent.id)).toMatchObject({ txSignature: hash, fulfiller: payer.address, pendingAtExpiry: false });
+      expect((await told(intent.id)).types).toEqual(['intent.created', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
+    },
+  },
 ];
 
 async function begin(): Promise<void> {
@@ -311,7 +325,8 @@ async function begin(): Promise<void> {
   cluster = await startCluster(readBackingStack(), Object.values(chains));
   const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
   api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
-  late = { base: await create('base'), solana: await create('solana'), tempo: await create('tempo') };
+  const both = async (name: Name) => ({ submitted: await create(name), unpaid: await create(name, { ttlSeconds: SHORTEST }) });
+  late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
 }
 
 /** What became of each story, by its name and chain: null, or what it failed with. */
