@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util';
+import { addWebhookEndpoint } from '@pf/database';
+import { apiClient, evmWallet, newWallet, startAnvil, startCluster, webhookReceiver } from '@pf/testing';
+import { z } from 'zod';
+import { Fleet } from './rollout/fleet.ts';
+import { startFront } from './rollout/front.ts';
+import { startLoad } from './rollout/load.ts';
+import { Requests } from './rollout/requests.ts';
+import { judge } from './rollout/verdict.ts';
+
+/**
+ * Rolling restarts under load: two replicas of each service, all four services at once as `kubectl apply` does it, again
+ * and again. Every request must be answered as if nothing happened, and nothing may be lost or happen twice. Exits with 1
+ * where that is not so. Needs a running stack, as all tests do (STACK_FILE).
+ *
+ *   npm run bench:rollout -- --restarts 20
+ */
+const { values } = parseArgs({ options: { restarts: { type: 'string', default: '100' } } });
+const restarts = z.coerce.number().int().min(1).max(10_000).parse(values.restarts);
+const BLOCK_MS = 500;
+const SHOWN = 20;
+
+const chain = await startAnvil({ blockMs: BLOCK_MS });
+const cluster = await startCluster(undefined, [chain]);
+const front = await startFront();
+const receiver = await webhookReceiver();
+try {
+  await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
+  const fleet = new Fleet(cluster, front, { NODE_ENV: 'production' });
+  await fleet.start();
+
+  const requests = new Requests();
+  const api = apiClient(`${front.url}/v1`, cluster.apiKeys.test);
+  const merchant = newWallet(chain);
+  const load = startLoad(api, chain, merchant.address, requests);
+  const began = performance.now();
+  for (let round = 1; round <= restarts; round++) {
+    await Promise.all(fleet.services.map((service) => fleet.restart(service)));
+    if (round % 10 === 0) console.log(`${round} restarts of each service, ${Math.round((performance.now() - began) / 1000)} s, ${requests.failures.length} failed requests`);
+  }
+  await load.stop();
+  const seconds = (performance.now() - began) / 1000;
+  const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
+  const verdict = await judge({ cluster, promised: load.promised, receiver, received });
+
+  console.log('\n| request | answered | p50 ms | p99 ms | worst ms |\n| --- | ---: | ---: | ---: | ---: |');
+  const summary = requests.summary();
+  for (const { kind, count, p50, p99, worst } of summary) console.log(`| ${kind} | ${count} | ${p50.toFixed(0)} | ${p99.toFixed(0)} | ${worst.toFixed(0)} |`);
+  console.log('\n| service | restarts | slowest start ms | slowest end ms |\n| --- | ---: | ---: | ---: |');
+  for (const service of fleet.services) {
+    const { done, worstStartMs, worstEndMs } = fleet.restarts[service];
+    console.log(`| ${service} | ${done} | ${worstStartMs.toFixed(0)} | ${worstEndMs.toFixed(0)} |`);
+  }
+  const { created, paid, waiting } = load.promised;
+  const reopened = [...paid.values(), ...waiting].reduce((total, { opened }) => total + opened() - 1, 0);
+  const problems = [...verdict.problems, ...fleet.services.flatMap((service) => fleet.restarts[service].badEnds)];
+  console.log(`\n${created.size} intents, ${paid.size} of them paid on chain and final, ${verdict.events} events, ${receiver.received.length} webhooks (${verdict.repeatedWebhooks} came again), streams were taken up again ${reopened} times; ${Math.round(seconds)} s`);
+  console.log(`failed requests: ${requests.failures.length}; worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms; lost or doubled: ${verdict.problems.length}; bad ends: ${problems.length - verdict.problems.length}`);
+  for (const problem of [...requests.failures.slice(0, SHOWN), ...problems.slice(0, SHOWN)]) console.log(problem);
+  process.exitCode = requests.failures.length + problems.length === 0 ? 0 : 1;
+} finally {
+  front.close();
+  await receiver.close();
+  await cluster.close();
+  await chain.stop();
+}

@@ -1,0 +1,41 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+
+/**
+ * What a Service of Kubernetes is to clients: each new connection goes to the next endpoint, and stays with it to its
+ * end, also after the endpoint was taken out. It knows nothing of HTTP and repeats nothing.
+ */
+export interface Front {
+  readonly url: string;
+  add(endpoint: string): void;
+  /** New connections do not go there any more; the open ones stay. */
+  remove(endpoint: string): void;
+  close(): void;
+}
+
+/** Starts a front without endpoints on a free port of loopback. */
+export async function startFront(): Promise<Front> {
+  const endpoints: string[] = [];
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (inbound) => {
+    const next = endpoints.shift();
+    if (next === undefined) {
+      inbound.destroy();
+      return;
+    }
+    endpoints.push(next);
+    const { hostname, port } = new URL(next);
+    const outbound = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    inbound.pipe(outbound).pipe(inbound);
+    // A reset of one side is a reset of the other: the client sees what it would without us.
+    for (const [one, other] of [[inbound, outbound], [outbound, inbound]] as const) {
+      one.on('error', () => other.resetAndDestroy());
+      one.once('close', () => other.destroySoon());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    add: (endpoint) => void endpoints.push(endpoint),
+    remove: (endpoint) => void endpoints.splice(endpoints.indexOf(endpoint), 1),
+    close: () => void server.close(),
+  };
+}
