@@ -1,11 +1,13 @@
-import { BackOff } from '@pf/runtime';
+import { BackOff, count, measureSince } from '@pf/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { stickyAssigner } from './assigner.ts';
-import { createClient, PATIENT_RETRY } from './client.ts';
+import { BRIEF_RETRY, createClient, PATIENT_RETRY } from './client.ts';
 import { GroupMember, type MemberWork } from './group-member.ts';
+import { behind, LagWatch } from './lag.ts';
 import type { Names } from './names.ts';
 import { type EventLogOptions, type LogSink, SESSION_TIMEOUT_MS, SILENT } from './options.ts';
-import type { GroupConsumer, GroupWork, Topic } from './port.ts';
+import type { GroupConsumer, GroupWork, RecordBatch, Topic } from './port.ts';
+import { KafkaLogReader } from './reader.ts';
 import { toLogRecord } from './record.ts';
 
 const FIRST_PAUSE_MS = 20;
@@ -21,6 +23,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   readonly #work: GroupWork;
   readonly #member: GroupMember;
   readonly #log: LogSink;
+  readonly #lag: LagWatch;
   /** Where each partition stands that is being handled; a partition that is (again) being taken up is not here. */
   readonly #positions = new Map<number, bigint>();
   #assigned: readonly number[] = [];
@@ -35,6 +38,13 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     this.#name = names.topic(topic);
     this.#work = work;
     this.#log = options.logger ?? SILENT;
+    const lagReader = new KafkaLogReader(() => createClient(options, 'lag', BRIEF_RETRY), names, options.partitions);
+    this.#lag = new LagWatch(
+      lagReader,
+      [topic],
+      (ends) => [...this.#positions].map(([partition, position]) => ['payments.consumer.lag', behind(ends.get(topic)?.[partition], position), { 'messaging.consumer.group.name': group, 'messaging.destination.name': topic, partition: String(partition) }]),
+      this.#log,
+    );
     this.#member = new GroupMember(
       {
         createClient: () => createClient(options, `group-${group}`, PATIENT_RETRY),
@@ -52,8 +62,9 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     );
   }
 
-  start(): Promise<void> {
-    return this.#member.start();
+  async start(): Promise<void> {
+    await this.#member.start();
+    this.#lag.start();
   }
 
   idleMs(): number {
@@ -62,8 +73,10 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
 
   async stop(): Promise<void> {
     this.joined([]);
+    const measured = this.#lag.stop();
     await this.#takingUp;
     await this.#member.stop();
+    await measured;
   }
 
   joined(assigned: readonly number[]): void {
@@ -87,7 +100,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     const last = BigInt(batch.lastOffset());
     const records = batch.messages.map((message) => toLogRecord(this.#topic, partition, message));
     try {
-      if (await this.#work.handle(partition, from, { records, next: last + 1n })) {
+      if (await this.#handle(partition, from, { records, next: last + 1n })) {
         // The library puts the markers that follow behind the last record.
         const final = records.at(-1);
         if (signal.aborted || !final) return;
@@ -100,6 +113,19 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
       this.#log.warn({ err: error, partition }, 'a batch could not be handled');
     }
     if (!signal.aborted) this.#takeUp([partition], this.#backOff.wait(signal));
+  }
+
+  /** As the work's handle(), measured. */
+  async #handle(partition: number, from: bigint, batch: RecordBatch): Promise<boolean> {
+    const about = { 'messaging.system': 'kafka', 'messaging.destination.name': this.#topic } as const;
+    count('messaging.client.consumed.messages', { ...about, 'messaging.operation.name': 'poll' }, batch.records.length);
+    const began = performance.now();
+    let handled = false;
+    try {
+      return (handled = await this.#work.handle(partition, from, batch));
+    } finally {
+      measureSince('messaging.process.duration', began, { ...about, 'messaging.operation.name': 'process', ...(!handled && { 'error.type': 'NotHandled' }) });
+    }
   }
 
   /** Pauses the partitions until it is known where to go on. */

@@ -1,4 +1,4 @@
-import { BackOff } from '@pf/runtime';
+import { BackOff, count, measure, measureSince } from '@pf/runtime';
 import { asError } from './errors.ts';
 import type { LogSink } from './options.ts';
 import type { Consumed, PartitionWriter } from './partition-writer.ts';
@@ -83,6 +83,11 @@ export class OwnedPartition<Context> {
 
   get owning(): boolean {
     return this.#hold !== null;
+  }
+
+  /** Where it stands: the next offset of each input, and up to where intent.events are projected. Null where it is not owned. */
+  standing(): Pick<Hold, 'next' | 'position'> | null {
+    return this.#hold;
   }
 
   /** The group has given us the partition, or has left it to us. */
@@ -224,22 +229,32 @@ export class OwnedPartition<Context> {
     const done = hold.next.get(batch.topic) ?? 0n;
     const records = slice.filter(({ offset }) => offset >= done);
     if (records.length === 0) return true;
-    return this.#perform(hold, () => this.#parts.work.decide(this.#partition, records), { topic: batch.topic, offset: next });
+    const began = performance.now();
+    measure('payments.slice.size', records.length, { 'messaging.destination.name': batch.topic });
+    const worked = await this.#perform(hold, () => this.#parts.work.decide(this.#partition, records), { topic: batch.topic, offset: next });
+    measureSince('messaging.process.duration', began, { 'messaging.system': 'kafka', 'messaging.operation.name': 'process', 'messaging.destination.name': batch.topic, ...(!worked && { 'error.type': 'PartitionLost' }) });
+    return worked;
   }
 
   /** Decides, commits, projects, publishes. Any error loses the partition: only the log can tell what has come of it. */
   async #perform(hold: Hold, decide: () => Promise<Slice<Context>>, consumed: Consumed | null): Promise<boolean> {
     const { work } = this.#parts;
     try {
+      const began = performance.now();
       const { append, context } = await decide();
+      measureSince('payments.decision.duration', began, {});
       if (this.#hold !== hold) return false;
       if (append.length === 0 && !consumed) return true;
       // Also where nothing is appended: a refusal counts only if its offset could be committed, so never from a fenced owner.
-      const base = await hold.writer.commit(append, consumed);
+      const base = await timed(() => hold.writer.commit(append, consumed), committed);
+      if (append.length > 0) count('messaging.client.sent.messages', SENT, append.length);
       if (base !== null && base !== hold.position) throw new Error(`Partition ${this.#partition}: appended at ${base}, expected ${hold.position}`);
       // The commit's marker takes the offset after the last record.
       const next = base === null ? hold.position : base + BigInt(append.length) + 1n;
-      if (!(await work.project(this.#partition, hold.position, next, context))) throw new Error(`Partition ${this.#partition}: the checkpoint is not at ${hold.position}`);
+      const project = async (): Promise<void> => {
+        if (!(await work.project(this.#partition, hold.position, next, context))) throw new Error(`Partition ${this.#partition}: the checkpoint is not at ${hold.position}`);
+      };
+      await timed(project, projected);
       hold.position = next;
       work.published(this.#partition, context);
       if (consumed) this.#advance(hold, consumed);
@@ -287,6 +302,24 @@ export class OwnedPartition<Context> {
     } catch (error) {
       log.error({ err: asError(error), partition: this.#partition }, 'losing a partition must not fail');
     }
+  }
+}
+
+const SENT = { 'messaging.system': 'kafka', 'messaging.operation.name': 'send', 'messaging.destination.name': 'intent.events' } as const;
+
+const committed = (began: number, done: boolean): void => measureSince('payments.transaction.duration', began, { outcome: done ? 'committed' : 'failed' });
+const projected = (began: number, done: boolean): void => measureSince('payments.projection.duration', began, { outcome: done ? 'projected' : 'failed' });
+
+/** Does it, and has it told whether it was done; `began` is performance.now()'s. */
+async function timed<Result>(work: () => Promise<Result>, tell: (began: number, done: boolean) => void): Promise<Result> {
+  const began = performance.now();
+  let done = false;
+  try {
+    const result = await work();
+    done = true;
+    return result;
+  } finally {
+    tell(began, done);
   }
 }
 

@@ -1,12 +1,14 @@
+import { count, lookUp } from '@pf/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { stickyAssigner } from './assigner.ts';
 import { BRIEF_RETRY, createClient, PATIENT_RETRY, QUICK_RETRY } from './client.ts';
 import { GroupMember, type MemberWork } from './group-member.ts';
+import { behind, type Lag, LagWatch } from './lag.ts';
 import { INPUT_TOPICS, type Names, OWNER_GROUP } from './names.ts';
 import { type EventLogOptions, SESSION_TIMEOUT_MS, SILENT } from './options.ts';
 import { OwnedPartition, type PartitionFeed } from './owned-partition.ts';
 import { PartitionWriter } from './partition-writer.ts';
-import type { InputTopic, PartitionOwner, PartitionWork, Slice } from './port.ts';
+import type { InputTopic, PartitionOwner, PartitionWork, Slice, Topic } from './port.ts';
 import { KafkaLogReader } from './reader.ts';
 import { toLogRecord } from './record.ts';
 
@@ -16,6 +18,8 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
   readonly #member: GroupMember;
   readonly #reader: KafkaLogReader;
   readonly #partitions: readonly OwnedPartition<Context>[];
+  readonly #lag: LagWatch;
+  readonly #unlook: () => void;
   /** Of the present generation of the group. */
   #assignment = new AbortController();
 
@@ -32,6 +36,9 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
         log: options.logger ?? SILENT,
       });
     });
+    const lagReader = new KafkaLogReader(() => createClient(options, 'lag', BRIEF_RETRY), names, options.partitions);
+    this.#lag = new LagWatch(lagReader, [...INPUT_TOPICS, 'intent.events'], (ends) => this.#lags(ends), options.logger ?? SILENT);
+    this.#unlook = lookUp('payments.partitions.owned', () => [[this.owned().length, {}]]);
     this.#member = new GroupMember(
       {
         createClient: () => createClient(options, 'owner', PATIENT_RETRY),
@@ -49,8 +56,9 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     );
   }
 
-  start(): Promise<void> {
-    return this.#member.start();
+  async start(): Promise<void> {
+    await this.#member.start();
+    this.#lag.start();
   }
 
   owned(): readonly number[] {
@@ -69,12 +77,15 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
 
   async stop(): Promise<void> {
     this.#assignment.abort();
+    this.#unlook();
+    const measured = this.#lag.stop();
     // Finished before the group is left: the next owner would fence what is under way.
     await Promise.all(this.#partitions.map((partition) => partition.stop()));
     await this.#member.stop();
     this.joined([]);
     await Promise.all(this.#partitions.map((partition) => partition.release()));
     await this.#reader.close();
+    await measured;
   }
 
   joined(assigned: readonly number[]): void {
@@ -94,6 +105,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     const { batch } = payload;
     const topic = this.#names.inputTopic(batch.topic);
     if (!topic) return;
+    count('messaging.client.consumed.messages', { 'messaging.system': 'kafka', 'messaging.operation.name': 'poll', 'messaging.destination.name': topic }, batch.messages.length);
     await this.#partitions[batch.partition]?.consume({
       topic,
       records: batch.messages.map((message) => toLogRecord(topic, batch.partition, message)),
@@ -112,6 +124,19 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
         for (const [topic, offset] of next) this.#member.resume(this.#names.topic(topic), partition, offset);
       },
     };
+  }
+
+  /** Of the partitions owned here; a partition that nobody owns is missed by its absence from payments.partitions.owned. */
+  #lags(ends: ReadonlyMap<Topic, readonly bigint[]>): Lag[] {
+    return this.#partitions.flatMap((owned, partition): Lag[] => {
+      const standing = owned.standing();
+      if (!standing) return [];
+      const at = String(partition);
+      return [
+        ...[...standing.next].map(([topic, next]): Lag => ['payments.consumer.lag', behind(ends.get(topic)?.[partition], next), { 'messaging.consumer.group.name': 'intent', 'messaging.destination.name': topic, partition: at }]),
+        ['payments.projection.lag', behind(ends.get('intent.events')?.[partition], standing.position), { partition: at }],
+      ];
+    });
   }
 
   async #committed(partition: number): Promise<Map<InputTopic, bigint>> {

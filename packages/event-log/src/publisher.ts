@@ -1,4 +1,4 @@
-import { BackOff } from '@pf/runtime';
+import { BackOff, count, errorTypeOf, measureSince } from '@pf/runtime';
 import type { Producer, TopicMessages } from 'kafkajs';
 import { asError, isRefusal } from './errors.ts';
 import type { Names } from './names.ts';
@@ -13,6 +13,8 @@ const PATIENCE_MS = 10_000;
 const ACKNOWLEDGE_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
+
+const SENDING = { 'messaging.system': 'kafka', 'messaging.operation.name': 'send' } as const;
 
 interface Waiting {
   readonly topic: Topic;
@@ -99,11 +101,14 @@ export class KafkaPublisher implements Publisher {
   async #drain(): Promise<void> {
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
+      const began = performance.now();
       try {
         await this.#send(batch);
+        measureSince('messaging.client.operation.duration', began, SENDING);
         for (const waiting of batch) waiting.accept();
         backOff.reset();
       } catch (error) {
+        measureSince('messaging.client.operation.duration', began, { ...SENDING, 'error.type': errorTypeOf(error) });
         await this.#dropProducer();
         if (isRefusal(error)) {
           for (const waiting of batch) waiting.refuse(new LogUnavailableError(`The broker refuses: ${asError(error).message}`, { cause: error }));
@@ -134,6 +139,7 @@ export class KafkaPublisher implements Publisher {
     const answered = new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
     const silent = batch.find(({ topic, record }) => !answered.has(`${this.#names.topic(topic)}/${record.partition}`));
     if (silent) throw new Error(`${this.#names.topic(silent.topic)} has no partition ${silent.record.partition}`);
+    for (const [topic, waiting] of byTopic) count('messaging.client.sent.messages', { ...SENDING, 'messaging.destination.name': topic }, waiting.length);
   }
 
   async #connected(): Promise<Producer> {

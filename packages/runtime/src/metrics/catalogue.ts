@@ -118,12 +118,12 @@ export const METRICS = {
   'payments.commands.late': counter({ services: ['intent'], unit: '{command}', description: 'Commands that were older than 8 s when their turn came: nobody waited for them any more, and they were not carried out.', labels: {} }),
   'payments.dead_letters': counter({ services: ['intent'], unit: '{message}', description: 'Messages put aside into `intent.dead`: they could not be read or not be decided. Always a fault of ours.', labels: { 'messaging.destination.name': inputTopic } }),
   'payments.partitions.owned': gauge({ services: ['intent'], unit: '{partition}', description: 'Partitions that this process writes. Over all processes the sum is the number of partitions: less for longer than a take-over means that some stand still.', labels: {} }),
-  'payments.projection.lag': gauge({ services: ['intent'], unit: '{record}', description: 'Records of `intent.events` that the projection does not show yet, of the partitions owned here. Above 1 (a marker) only while work is under way.', labels: { partition } }),
+  'payments.projection.lag': gauge({ services: ['intent'], unit: '{record}', description: 'Records of `intent.events` that the projection does not show yet, of the partitions owned here: 0 but for moments.', labels: { partition } }),
   'payments.consumer.lag': gauge({
     services: ['intent', 'webhook'],
     unit: '{record}',
-    description: 'Records of a topic that a service has not worked off yet, of the partitions this process has. `intent` reads commands and observations, `webhook` reads events. Looked up every 10 s.',
-    labels: { 'messaging.consumer.group.name': of('intent', 'webhook'), 'messaging.destination.name': topic, partition },
+    description: 'Records of a topic that a service has not worked off yet, of the partitions this process has. `intent` reads commands and observations, `webhook` reads events. Looked up every 10 s; 1 while idle, where the end of a transaction lies behind the last event.',
+    labels: { 'messaging.consumer.group.name': some({ what: '`intent` or `webhook`', pattern: /^(intent|webhook)$/, most: 2 }), 'messaging.destination.name': topic, partition },
   }),
 
   'payments.watcher.active': gauge({ services: ['watcher'], unit: '', description: '1 where this process watches the network, 0 where it stands by. Over all processes exactly one watches.', labels: { network } }),
