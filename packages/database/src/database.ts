@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/prisma/client.ts';
+import { measurePool } from './measured-pool.ts';
 
 /**
  * One pool of connections. Repositories use `prisma` where a query is plain and rare, and `sql` where it is hot or writes
@@ -45,6 +46,7 @@ export function openDatabase({ url, applicationName, maxConnections = 8, setting
     options: Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`).join(' '),
   });
   sql.on('error', onError);
+  const unmeasure = measurePool(sql, new URL(url).pathname.slice(1));
   const prisma = new PrismaClient({ adapter: new PrismaPg(sql) });
   return {
     prisma,
@@ -55,6 +57,7 @@ export function openDatabase({ url, applicationName, maxConnections = 8, setting
       return Promise.race([late, sql.query('SELECT 1').then(() => true, () => false)]);
     },
     async close() {
+      unmeasure();
       await prisma.$disconnect();
       if (!sql.ended) await sql.end();
     },
