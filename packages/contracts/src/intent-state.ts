@@ -90,7 +90,8 @@ const paymentIntent = z.object({
   submissions: z.array(submission),
   settlement: settlement.nullable(),
   transfers: z.array(z.string()),
-  // Rows from before it was kept have none.
+  // Rows from before they were kept have none.
+  extraPayments: z.array(z.object({ hash: transactionHash, transfer })).default([]),
   otherRefunds: z.array(intentId).default([]),
 }) satisfies z.ZodType<PaymentIntent>;
 

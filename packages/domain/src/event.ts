@@ -1,5 +1,5 @@
 import type { AccountId, Address, Instant, IntentId, TransactionHash } from './ids.ts';
-import type { IntentStatus, Lifetime, Metadata, PreparedTransaction, Transfer, UnsignedTransaction } from './intent.ts';
+import type { IntentStatus, Landing, Lifetime, Metadata, PreparedTransaction, UnsignedTransaction } from './intent.ts';
 import type { CreateData } from './input.ts';
 
 /** Public events, each a webhook (spec.md part 6.2). */
@@ -31,12 +31,6 @@ export const PRIVATE_EVENT_TYPES = [
 ] as const;
 export type PrivateEventType = (typeof PRIVATE_EVENT_TYPES)[number];
 export type EventType = PublicEventType | PrivateEventType;
-
-/** A landing as an event keeps it: the chain's own evidence. */
-export interface Landing {
-  readonly hash: TransactionHash;
-  readonly transfer: Transfer;
-}
 
 /** In what a landing can be other than the intent asks for. `sender`: the requestor paid itself. `reference`: it pays something else. */
 export const PAYMENT_TERMS = ['token', 'recipient', 'amount', 'sender', 'reference'] as const;

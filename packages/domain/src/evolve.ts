@@ -1,6 +1,6 @@
 import type { IntentId, TransactionHash } from './ids.ts';
-import type { IntentEvent, Landing } from './event.ts';
-import type { PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './intent.ts';
+import type { IntentEvent } from './event.ts';
+import type { Landing, PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './intent.ts';
 import { transferKey } from './landing.ts';
 import { isLive, liveSubmission, submissionOf } from './submission.ts';
 import { isPublicField } from './view.ts';
@@ -66,6 +66,7 @@ const born = (state: PaymentIntent | undefined, event: Extract<IntentEvent, { ty
     submissions: [],
     settlement: null,
     transfers: [],
+    extraPayments: [],
     otherRefunds: [],
   };
 };
@@ -152,16 +153,24 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     }
     case 'confirmation_lost': {
       const { settlement } = state;
-      return settlement === null ? {} : { settlement: { ...settlement, lost: true }, transfers: uncounted(state, settlement) };
+      if (settlement === null) return {};
+      // What is in a block from there on went with it. Landed again, it is a new payment, which may make good for this one.
+      const stands = ({ transfer }: Landing): boolean => transfer.block < settlement.transfer.block;
+      const gone = [settlement, ...state.extraPayments.filter((extra) => !stands(extra))];
+      return { settlement: { ...settlement, lost: true }, transfers: uncounted(state.transfers, ...gone), extraPayments: state.extraPayments.filter(stands) };
     }
     case 'confirmation_restored': {
       const { landing } = event.data;
-      return { ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false), txSignature: landing.hash, fulfiller: landing.transfer.from };
+      const extraPayments = state.extraPayments.filter((extra) => transferKey(extra) !== transferKey(landing));
+      return { ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false), txSignature: landing.hash, fulfiller: landing.transfer.from, extraPayments };
     }
     case 'extra_payment_observed': {
       const { landing, refundIntentId } = event.data;
-      const otherRefunds = refundIntentId === undefined ? state.otherRefunds : [...without(state.otherRefunds, refundIntentId), refundIntentId];
-      return { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }), otherRefunds };
+      const seen = { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
+      // A refund's payment pays the refund, not this intent.
+      return refundIntentId === undefined
+        ? { ...seen, extraPayments: [...state.extraPayments, landing] }
+        : { ...seen, otherRefunds: [...without(state.otherRefunds, refundIntentId), refundIntentId] };
     }
     case 'mismatched_payment_observed': {
       const { landing } = event.data;
@@ -202,7 +211,7 @@ const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | 
   const { settlement } = state;
   // The same transaction in another place: the transfer it made in the first is no more, and would be a new one if it came again.
   const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;
-  const transfers = counted(moved ? uncounted(state, settlement) : state.transfers, landing);
+  const transfers = counted(moved ? uncounted(state.transfers, settlement) : state.transfers, landing);
   return { submissions, settlement: { hash, transfer: landing.transfer, finalized, lost: false }, transfers };
 };
 
@@ -211,8 +220,8 @@ const counted = (transfers: readonly string[], landing: Landing): readonly strin
   return transfers.includes(key) ? transfers : [...transfers, key];
 };
 
-/** The chain has undone this transfer: should it come again, it is a new one. */
-const uncounted = (state: PaymentIntent, undone: Landing): readonly string[] => {
-  const key = transferKey(undone);
-  return state.transfers.filter((transfer) => transfer !== key);
+/** The chain has undone these transfers: should they come again, they are new ones. */
+const uncounted = (transfers: readonly string[], ...undone: readonly Landing[]): readonly string[] => {
+  const keys = new Set(undone.map(transferKey));
+  return transfers.filter((transfer) => !keys.has(transfer));
 };

@@ -86,10 +86,14 @@ export interface Transfer {
   readonly index: string;
 }
 
-/** The transaction that paid the intent. */
-export interface Settlement {
+/** A payment as the chain has it: the evidence. */
+export interface Landing {
   readonly hash: TransactionHash;
   readonly transfer: Transfer;
+}
+
+/** The transaction that paid the intent. */
+export interface Settlement extends Landing {
   readonly finalized: boolean;
   /** True after a reorganisation orphaned it, until it lands again. */
   readonly lost: boolean;
@@ -142,6 +146,8 @@ export interface PaymentIntent {
   readonly settlement: Settlement | null;
   /** `hash:index` of every transfer ever counted for this intent, whatever it was judged to be. */
   readonly transfers: readonly string[];
+  /** Payments of the right terms beside the settling one, as far as they are known to stand, oldest first: each can take its place. */
+  readonly extraPayments: readonly Landing[];
   /** Refunds that were paid late, while another was linked: `refundedBy` falls back on them. Oldest first. */
   readonly otherRefunds: readonly IntentId[];
 }

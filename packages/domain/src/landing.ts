@@ -1,6 +1,6 @@
 import type { TransactionHash } from './ids.ts';
-import type { Landing, PaymentTerm } from './event.ts';
-import type { PaymentIntent, Transfer } from './intent.ts';
+import type { PaymentTerm } from './event.ts';
+import type { Landing, PaymentIntent, Transfer } from './intent.ts';
 
 /** The name of a transfer on its chain, `hash:index`: what makes sure that it counts once. */
 export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${transfer.index}`;

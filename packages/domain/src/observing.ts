@@ -1,6 +1,5 @@
-import type { Landing } from './event.ts';
 import type { Observation } from './input.ts';
-import type { PaymentIntent } from './intent.ts';
+import type { Landing, PaymentIntent } from './intent.ts';
 import type { Draft } from './draft.ts';
 import { isSettling, termsThatDiffer, transferKey } from './landing.ts';
 import { linkLateRefund } from './refunding.ts';
@@ -119,7 +118,10 @@ const dropped = (intent: PaymentIntent, { hash, proof }: Seen<'dropped'>, draft:
 /** A reorganisation has orphaned the transaction. Only of the settling one does anybody have to know. */
 const lost = (intent: PaymentIntent, { hash }: Seen<'lost'>, draft: Draft): void => {
   const settles = intent.settlement?.hash === hash && !intent.settlement.lost;
-  if (settles && (intent.status === 'confirmed' || intent.status === 'finalized')) draft.append(intent.id, 'confirmation_lost', { hash });
+  if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;
+  // Had it come a moment later, an extra payment that still stands would have made good for it.
+  const [standing] = draft.append(intent.id, 'confirmation_lost', { hash }).extraPayments;
+  if (standing !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: standing });
 };
 
 const isLost = (intent: PaymentIntent, hash: string): boolean => intent.settlement?.hash === hash && intent.settlement.lost;

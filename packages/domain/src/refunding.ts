@@ -1,8 +1,7 @@
 import type { IntentId } from './ids.ts';
 import type { Answer } from './decision.ts';
-import type { Landing } from './event.ts';
 import type { Command } from './input.ts';
-import type { IntentStatus, PaymentIntent } from './intent.ts';
+import type { IntentStatus, Landing, PaymentIntent } from './intent.ts';
 import { accept, refuse, refuseState } from './answering.ts';
 import { BrokenRuleError } from './broken-rule.ts';
 import type { Draft } from './draft.ts';

@@ -11,6 +11,8 @@ import { HISTORY } from './lifecycle-table.ts';
 const DUE = STORY_BEGINS + TTL_SECONDS * 1000;
 const live = [created(), prepared(FIRST)];
 const byCarol: Partial<Transfer> = { from: CAROL, block: 105n };
+/** In a block below the settling one: a reorganisation that takes that one need not take this. */
+const earlierByCarol: Partial<Transfer> = { from: CAROL, block: 1n };
 /** Carol's wallet paid by itself while Bob's transaction could still land. */
 const paidByAnother = [created(), prepared(FIRST), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)];
 const paidByAnotherForGood = [...paidByAnother, finalized(UNKNOWN, byCarol)];
@@ -22,9 +24,18 @@ const settled = (state: 'confirmed' | 'finalized'): readonly Case[] => [
   { if: 'the settling one, moved by a reorganisation that nobody saw', when: watcher.landed(FIRST, MOVED) },
   { if: 'the settling one, after lost', given: after(state, lost(FIRST)), when: watcher.landed(FIRST, MOVED), then: [restored(FIRST, MOVED)] },
   { if: 'another, after the settling one was lost', given: after(state, lost(FIRST)), when: watcher.landed(SECOND, byCarol), then: [restored(SECOND, byCarol)] },
+  { if: 'an extra one that went with the settling one', given: after(state, extraPayment(UNKNOWN, byCarol), lost(FIRST)), when: watcher.landed(UNKNOWN, byCarol), then: [restored(UNKNOWN, byCarol)] },
   { if: 'another', when: watcher.landed(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
   { if: 'another, seen before', given: after(state, extraPayment(UNKNOWN, byCarol)), when: watcher.landed(UNKNOWN, byCarol) },
   { if: 'another transfer of the settling transaction', when: watcher.landed(FIRST, { index: '1' }), then: [extraPayment(FIRST, { index: '1' })] },
+];
+
+const isLost = (state: 'confirmed' | 'finalized'): readonly Case[] => [
+  { then: [lost(FIRST)] },
+  { if: 'an extra payment stands', given: after(state, extraPayment(UNKNOWN, earlierByCarol)), then: [lost(FIRST), restored(UNKNOWN, earlierByCarol)] },
+  { if: 'an extra payment is gone with it', given: after(state, extraPayment(UNKNOWN, byCarol)), then: [lost(FIRST)] },
+  { if: 'again', given: after(state, lost(FIRST)) },
+  { if: 'of another', when: watcher.lost(UNKNOWN) },
 ];
 
 type Wrong = readonly [what: string, change: Partial<Transfer>, differs: Parameters<typeof mismatchedPayment>[2]];
@@ -178,8 +189,8 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     cells: {
       created: [{}],
       pending: [{}],
-      confirmed: [{ then: [lost(FIRST)] }, { if: 'again', given: after('confirmed', lost(FIRST)) }, { if: 'of another', when: watcher.lost(UNKNOWN) }],
-      finalized: [{ then: [lost(FIRST)] }, { if: 'again', given: after('finalized', lost(FIRST)) }, { if: 'of another', when: watcher.lost(UNKNOWN) }],
+      confirmed: isLost('confirmed'),
+      finalized: isLost('finalized'),
       expired: [{}],
       failed: [{}, { if: 'again', given: after('confirmed', lost(FIRST), failed(FIRST)) }],
       cancelled: [{}],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { given } from '../../testing/src/given.ts';
-import { confirmed, created, expired, extraPayment, failed, finalized, lost, mismatchedPayment, pending, prepared, restored } from '../../testing/src/happened.ts';
+import { confirmed, created, expired, extraPayment, failed, finalized, lateRefundPaid, lost, mismatchedPayment, pending, prepared, restored } from '../../testing/src/happened.ts';
 import { owner, watcher } from '../../testing/src/inputs.ts';
 import { BOB, CAROL, FIRST, MOVED, REFERENCE, SECOND, STORY_BEGINS, TTL_SECONDS, UNKNOWN } from '../../testing/src/samples.ts';
 
@@ -99,6 +99,37 @@ describe('a reorganisation', () => {
       .then(extraPayment(FIRST))
       .when(watcher.landed(FIRST))
       .thenNothing();
+  });
+
+  it('that takes an extra payment along counts it anew when it lands again, before the settling one or after', () => {
+    const both = [...paid, extraPayment(UNKNOWN, byCarol)];
+    given(...both)
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .when(watcher.landed(UNKNOWN, byCarol))
+      .then(restored(UNKNOWN, byCarol))
+      .when(watcher.landed(FIRST, MOVED))
+      .then(extraPayment(FIRST, MOVED))
+      .showing({ state: 'confirmed', txSignature: UNKNOWN, fulfiller: CAROL });
+    given(...both, lost(FIRST)).when(watcher.landed(FIRST, MOVED)).then(restored(FIRST, MOVED)).when(watcher.landed(UNKNOWN, byCarol)).then(extraPayment(UNKNOWN, byCarol));
+  });
+
+  it('is made good for by an extra payment that stands, which is then the one that can be lost', () => {
+    const earlier = { from: CAROL, block: 1n };
+    given(...paid, extraPayment(UNKNOWN, earlier))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST), restored(UNKNOWN, earlier))
+      .showing({ state: 'confirmed', txSignature: UNKNOWN, fulfiller: CAROL })
+      .knowing({ extraPayments: [] })
+      .when(watcher.lost(UNKNOWN))
+      .then(lost(UNKNOWN))
+      .when(watcher.dropped(UNKNOWN))
+      .then(failed(UNKNOWN, 'its nonce is used'));
+  });
+
+  it("does not take a late refund's payment for one of the original", () => {
+    const refund = 'pi_late' as Parameters<typeof lateRefundPaid>[0];
+    given(...paid, lateRefundPaid(refund, UNKNOWN, { block: 1n })).when(watcher.lost(FIRST)).then(lost(FIRST));
   });
 
   it('ends in failure when the transaction is proven dead, and even then the money counts if it comes', () => {

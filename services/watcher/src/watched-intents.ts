@@ -5,7 +5,7 @@ type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
 
 /** What evolve() needs to go on, without what no watcher looks at: that is most of an intent's bytes. */
-const slim = (intent: PaymentIntent): PaymentIntent => ({ ...intent, idempotencyKey: null, metadata: null, build: null, transfers: [] });
+const slim = (intent: PaymentIntent): PaymentIntent => ({ ...intent, idempotencyKey: null, metadata: null, build: null, transfers: [], extraPayments: [] });
 
 const viewOf = (intent: PaymentIntent): WatchedIntent => ({
   id: intent.id,
