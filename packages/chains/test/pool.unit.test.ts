@@ -54,7 +54,7 @@ describe('a pool of upstreams', () => {
     'goes on to the next when one answers with %p',
     async (fault) => {
       const pool = over(first.url, second.url);
-      first.fault = fault;
+      first.faults = [fault];
       expect(await count(pool)).toBe(2n);
     },
   );
@@ -67,7 +67,7 @@ describe('a pool of upstreams', () => {
 
   it('does not let a hanging upstream delay the questions after the first one', async () => {
     const pool = over(first.url, second.url);
-    first.fault = { kind: 'hang' };
+    first.faults = [{ kind: 'hang' }];
     await count(pool);
     first.calls.clear();
     expect(await count(pool)).toBe(2n);
@@ -76,9 +76,9 @@ describe('a pool of upstreams', () => {
 
   it('comes back to an upstream that has recovered', async () => {
     const pool = over(first.url, await nowhere());
-    first.fault = { kind: 'status', status: 500 };
+    first.faults = [{ kind: 'status', status: 500 }];
     await expect(count(pool)).rejects.toThrow(RpcUnavailableError);
-    first.fault = null;
+    first.faults = [];
     expect(await count(pool)).toBe(1n);
   });
 
@@ -94,7 +94,7 @@ describe('a pool of upstreams', () => {
     const asked: string[] = [];
     const both = await pool.run(async (node) => {
       const one = await node.call(getTransactionCount(ACCOUNT, 'latest'));
-      if (asked.push(node.name) === 1) first.fault = { kind: 'status', status: 500 };
+      if (asked.push(node.name) === 1) first.faults = [{ kind: 'status', status: 500 }];
       return [one, await node.call(getTransactionCount(ACCOUNT, 'latest'))];
     });
     expect(both).toEqual([2n, 2n]);
@@ -103,7 +103,7 @@ describe('a pool of upstreams', () => {
   it('says within its time whether one is ready', async () => {
     const pool = over(first.url);
     expect(await pool.ready(getChainId(), 1_000)).toBe(true);
-    first.fault = { kind: 'hang' };
+    first.faults = [{ kind: 'hang' }];
     expect(await pool.ready(getTransaction(`0x${'00'.repeat(32)}`), 20)).toBe(false);
   });
 
@@ -128,11 +128,11 @@ describe('a pool of upstreams', () => {
 
     it('is unknown after a node may have taken it, whatever the next one says', async () => {
       first.answer = says({ eth_sendRawTransaction: hash });
-      first.fault = null;
+      first.faults = [];
       second.answer = refusing;
       const pool = over(first.url, second.url);
       await pool.call(getChainId());
-      first.fault = { kind: 'swallow' };
+      first.faults = [{ kind: 'swallow' }];
       expect((await broadcast(pool, { hash: hash as never, raw: await signed(good) })).kind).toBe('unknown');
     });
 

@@ -282,9 +282,9 @@ describe('the observer of Solana', () => {
       careful.watched.submit(intent.submission, solana.clock.now());
       const old = await solana.node.rpc('getEpochInfo', { commitment: 'finalized' });
       await solana.node.expire();
-      other.fault = { kind: 'status', status: 503 };
+      other.faults = [{ kind: 'status', status: 503 }];
       expect(await careful.step()).toEqual([]);
-      other.fault = null;
+      other.faults = [];
       other.answer = ({ method }) => (method === 'getEpochInfo' ? old : undefined);
       solana.clock.pass(60_000);
       expect(await careful.step()).toEqual([]);

@@ -7,6 +7,7 @@ export * from './evm-wallet.ts';
 export * from './free-ports.ts';
 export * from './log-checker.ts';
 export * from './pf.ts';
+export * from './rpc-fault.ts';
 export * from './rpc-proxy.ts';
 export * from './sanctions-provider.ts';
 export * from './solana.ts';

@@ -1,13 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { findIntent, SignedTransactions } from '@pf/database';
 import type { AccountId, ChainId, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
-import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, startAnvil, startCluster } from '@pf/testing';
-import { type RpcProxy, rpcProxy } from './rpc-proxy.ts';
+import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type RpcFault, type RpcProxy, startAnvil, startCluster, startRpcProxy } from '@pf/testing';
 
 // Each request waits for a real pipeline, beside whatever else this machine does.
 jest.setTimeout(30_000);
 
 const CHAIN = 'eip155:84532';
+/** The next broadcast is spoilt, and those after it pass. */
+const ONCE = { methods: ['eth_sendRawTransaction'], times: 1 } as const;
+const AWAY: RpcFault = { kind: 'cut' };
 
 describe('build and submit on a real chain, without a watcher', () => {
   let anvil: Anvil;
@@ -23,7 +25,7 @@ describe('build and submit on a real chain, without a watcher', () => {
 
   beforeAll(async () => {
     [anvil, cluster] = await Promise.all([startAnvil(), startCluster()]);
-    proxy = await rpcProxy(anvil.rpcUrl);
+    proxy = await startRpcProxy(anvil.rpcUrl);
     const [gateway] = await Promise.all([cluster.start('gateway', { env: { RPC_BASE_SEPOLIA: proxy.url } }), cluster.start('intent')]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
     [payer, rival] = [wallet(0), wallet(1)];
@@ -31,14 +33,14 @@ describe('build and submit on a real chain, without a watcher', () => {
     usdc = anvil.tokens['USDC'] ?? '';
   }, 60_000);
   afterEach(async () => {
-    proxy.down = false;
-    expect(proxy.broadcastFaults.splice(0)).toEqual([]);
+    expect(proxy.faults.filter(({ times }) => times !== undefined)).toEqual([]);
+    proxy.faults = [];
     // What waits in the pool would raise the nonces of the next test's builds.
     await anvil.mine();
   });
   afterAll(async () => {
     await cluster.close();
-    await proxy.close();
+    await proxy.stop();
     await anvil.stop();
   });
 
@@ -103,7 +105,7 @@ describe('build and submit on a real chain, without a watcher', () => {
 
     it('says that the chain is away', async () => {
       const id = await create();
-      proxy.down = true;
+      proxy.faults = [AWAY];
       const away = await api.build(id, payer.address);
       expect(codeOf(away)).toEqual([503, 'rpc.unavailable']);
       expect(away.headers.get('retry-after')).toBe(String(away.body.error?.details?.['retry_after']));
@@ -137,7 +139,7 @@ describe('build and submit on a real chain, without a watcher', () => {
     it('releases the claim where the node refused the first broadcast', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
-      proxy.broadcastFaults.push({ kind: 'refuse', reason: 'transaction underpriced' });
+      proxy.faults = [{ kind: 'refuse', reason: 'transaction underpriced', ...ONCE }];
       const refused = await api.submit(id, signed, payer.address);
       expect(codeOf(refused)).toEqual([422, 'transaction.rejected']);
       expect(refused.body.error?.details).toEqual({ intent_id: id, reason: 'transaction underpriced' });
@@ -150,7 +152,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       const others = await rival.sign((await api.build(id, rival.address)).body.transaction.blob);
-      proxy.broadcastFaults.push({ kind: 'lose' });
+      proxy.faults = [{ kind: 'lose', ...ONCE }];
       const unknown = await api.submit(id, signed, payer.address);
       expect(codeOf(unknown)).toEqual([503, 'rpc.unavailable']);
       expect(unknown.body.error?.details).toMatchObject({ intent_id: id });
@@ -164,7 +166,7 @@ describe('build and submit on a real chain, without a watcher', () => {
     it('does not trust a refusal after an ambiguous try', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
-      proxy.broadcastFaults.push({ kind: 'cut' }, { kind: 'refuse', reason: 'transaction underpriced' });
+      proxy.faults = [{ kind: 'cut', ...ONCE }, { kind: 'refuse', reason: 'transaction underpriced', ...ONCE }];
       expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
       expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
       expect((await stored(id)).submissions).toMatchObject([{ status: 'live', attempts: 2 }]);
@@ -194,7 +196,7 @@ describe('build and submit on a real chain, without a watcher', () => {
     it('claims nothing while the chain is away', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
-      proxy.down = true;
+      proxy.faults = [AWAY];
       expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
       expect((await stored(id)).submissions).toEqual([]);
     });
