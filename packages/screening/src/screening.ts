@@ -1,20 +1,33 @@
+import { measureSince, type MetricLabels } from '@pf/runtime';
 import { type Finding, type ScreenedWallet, type Screening, type ScreeningPart, ScreeningUnavailableError, type Verdict } from './port.ts';
 
 /** The port over its parts, which are asked in their order: what one knows need not be asked of the next. */
 export const createScreening = (parts: readonly ScreeningPart[]): Screening => ({
   async screen(wallets) {
-    const answers = await Promise.allSettled(wallets.map((wallet) => find(parts, wallet)));
-    let failure: ScreeningUnavailableError | null = null;
-    for (const [at, answer] of answers.entries()) {
-      const wallet = wallets[at];
-      if (answer.status === 'fulfilled' && answer.value !== null && wallet) return { kind: 'match', wallet, finding: answer.value };
-      if (answer.status === 'rejected') failure ??= unavailable(answer.reason);
+    const began = performance.now();
+    let verdict: MetricLabels<'payments.screening.duration'>['verdict'] = 'unavailable';
+    try {
+      const answer = await screen(parts, wallets);
+      verdict = answer.kind;
+      return answer;
+    } finally {
+      measureSince('payments.screening.duration', began, { verdict });
     }
-    if (failure) throw failure;
-    return CLEAN;
   },
   close: async () => void (await Promise.all(parts.map((part) => part.close()))),
 });
+
+async function screen(parts: readonly ScreeningPart[], wallets: readonly ScreenedWallet[]): Promise<Verdict> {
+  const answers = await Promise.allSettled(wallets.map((wallet) => find(parts, wallet)));
+  let failure: ScreeningUnavailableError | null = null;
+  for (const [at, answer] of answers.entries()) {
+    const wallet = wallets[at];
+    if (answer.status === 'fulfilled' && answer.value !== null && wallet) return { kind: 'match', wallet, finding: answer.value };
+    if (answer.status === 'rejected') failure ??= unavailable(answer.reason);
+  }
+  if (failure) throw failure;
+  return CLEAN;
+}
 
 const CLEAN: Verdict = { kind: 'clean' };
 

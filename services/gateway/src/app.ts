@@ -85,7 +85,6 @@ export function createApp(parts: AppParts): Express {
 }
 
 function answerHealth(response: Response, { status, body }: HealthAnswer): void {
-  response.locals['quiet'] = true;
   write(response, status, JSON.stringify(body));
 }
 
@@ -104,6 +103,7 @@ const errorHandler =
   (log: Logger) =>
   (thrown: unknown, _request: Request, response: Response, _next: NextFunction): void => {
     const error = asApiError(thrown);
+    response.locals['errorCode'] = error.code;
     if (error.status === 500) log.error({ err: thrown }, 'a request failed');
     else if (error.status === 503) log.warn({ code: error.code, err: error.cause }, 'a request could not be served');
     // What has begun to be answered cannot be answered otherwise: the client must see that it broke.

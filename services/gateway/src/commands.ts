@@ -1,7 +1,7 @@
 import { encodeInput, newCommandId, partitionOf, type Reply } from '@pf/contracts';
 import type { AccountId, Build, Command, CommandData, CommandId, CommandType, IntentId, PublicIntent, Refusal } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
-import { BackOff, currentTrace } from '@pf/runtime';
+import { BackOff, currentTrace, inSpan, measureSince, type MetricLabels, SpanKind } from '@pf/runtime';
 import { ApiError } from './api-error.ts';
 import { OutcomeUnknownError, type Outcomes } from './outcomes.ts';
 import { refused } from './refusals.ts';
@@ -85,25 +85,43 @@ export class Commands {
   async #once<Type extends CommandType>(commandId: CommandId, { type, intentId, accountId, livemode, data }: NewCommand<Type>, patienceMs: number): Promise<Result> {
     // One of the union's members by its generic parameter: TypeScript cannot follow that far.
     const command = { kind: 'command', type, commandId, intentId, accountId, livemode, data } as unknown as Command;
-    const value = encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() });
+    const partition = partitionOf(intentId);
+    const began = performance.now();
+    let outcome: MetricLabels<'payments.command.duration'>['outcome'] = 'unknown';
     const reply = this.#outcomes.expect(commandId, this.#replies.listening, patienceMs);
     // Not AbortSignal.timeout, which would fire for every command, answered or not.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), PUBLISH_MS);
     try {
-      const record = { partition: partitionOf(intentId), key: intentId, value };
-      const published = this.#publisher.publish('intent.commands', record, late.signal);
+      // The writer goes on from this span: its trace travels in the message.
+      const publish = (): Promise<void> => this.#publisher.publish('intent.commands', { partition, key: intentId, value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }) }, late.signal);
+      const published = inSpan('send intent.commands', null, publish, { kind: SpanKind.PRODUCER, attributes: sending(command, partition) });
       // The reply may overtake the broker's acknowledgement; a publish that fails ends the wait at once.
-      return resultOf(await Promise.race([reply, published.then(() => reply)]));
+      const answer = await Promise.race([reply, published.then(() => reply)]);
+      outcome = answer.outcome.kind;
+      return resultOf(answer);
     } catch (error) {
       this.#outcomes.forget(commandId);
       if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError) throw new ApiError('service.unavailable', { details: { intent_id: intentId }, cause: error });
       throw error;
     } finally {
       clearTimeout(timer);
+      measureSince('payments.command.duration', began, { type, outcome });
     }
   }
 }
+
+/** What a span says of a command that is sent, by the conventions for messaging. */
+const sending = ({ type, commandId, intentId }: Command, partition: number) => ({
+  'messaging.system': 'kafka',
+  'messaging.operation.name': 'send',
+  'messaging.operation.type': 'send',
+  'messaging.destination.name': 'intent.commands',
+  'messaging.destination.partition.id': String(partition),
+  'messaging.message.id': commandId,
+  'payments.command.type': type,
+  'payments.intent.id': intentId,
+});
 
 function resultOf({ outcome, intent }: Reply): Result {
   switch (outcome.kind) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createChains, upstreamsOf } from '@pf/chains';
+import type { Reply } from '@pf/contracts';
 import { openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService } from '@pf/runtime';
@@ -31,7 +32,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   onShutdown('screening', () => screening.close());
 
   const outcomes = new Outcomes(database, log);
-  const listener = { replied: outcomes.settle.bind(outcomes), lost: outcomes.seekAll.bind(outcomes) };
+  const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.seekAll.bind(outcomes) };
   const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), listener, log);
   replies.open();
   onShutdown('replies', () => replies.close());

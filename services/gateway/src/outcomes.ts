@@ -1,7 +1,7 @@
 import type { Reply } from '@pf/contracts';
 import { type Database, findOutcomes } from '@pf/database';
 import type { CommandId } from '@pf/domain';
-import { type Logger, pause } from '@pf/runtime';
+import { count, type Logger, pause } from '@pf/runtime';
 
 /** How long a reply is trusted to come: publishing is not acknowledged, so one can be lost while both ends are connected. */
 const TRUST_MS = 1_000;
@@ -59,11 +59,13 @@ export class Outcomes {
   }
 
   /** A reply has come. Where nobody waits for it any more it is dropped: it was asked for twice, or too long ago. */
-  settle(reply: Reply): void {
+  settle(reply: Reply, source: 'redis' | 'database' = 'redis'): void {
     const { commandId } = reply.outcome;
     const waiting = this.#waiting.get(commandId);
     this.forget(commandId);
-    waiting?.settle(reply);
+    if (!waiting) return;
+    count('payments.replies', { source });
+    waiting.settle(reply);
   }
 
   /** Replies may have been missed: all who wait are looked for in the database. */
@@ -92,7 +94,7 @@ export class Outcomes {
       const ms = this.#pauseMs();
       await pause(ms, ms > LOOK_MS.min ? this.#hurry.signal : undefined);
       try {
-        for (const outcome of await findOutcomes(this.#database, [...this.#sought])) this.settle({ outcome, intent: null });
+        for (const outcome of await findOutcomes(this.#database, [...this.#sought])) this.settle({ outcome, intent: null }, 'database');
       } catch (error) {
         // The database is away too: it is asked again until those who wait give up.
         this.#log.warn({ err: error }, 'outcomes cannot be read');

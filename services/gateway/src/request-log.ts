@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { inSpan, type Logger, SpanKind } from '@pf/runtime';
+import { change, inSpan, type Logger, markFailed, measureSince, type Span, SpanKind } from '@pf/runtime';
 import type { NextFunction, Request, Response } from 'express';
 
 const SAFE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** Those of RFC 9110 and PATCH: a client can make up any other, and no label may have as many values as clients can make up. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE']);
+/** What asks every few seconds whether we live: no trace, and no part of the API's rate and latency. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+const TEXT_SHOWN = 200;
+/** As proxies write it: the client went before it had its answer. */
+const CLIENT_GONE = 499;
 
-/** Gives each request its id and its span, and writes one line when it is over. Never a key or a body. */
+/** Gives each request its id and its span, measures it, and writes one line when it is over. Never a key or a body. */
 export const requestLog =
   (log: Logger) =>
   (request: Request, response: Response, next: NextFunction): void => {
@@ -15,23 +22,43 @@ export const requestLog =
     response.setHeader('X-Request-Id', requestId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
+    if (PROBES.has(request.path)) return next();
     const began = performance.now();
+    const method = METHODS.has(request.method) ? request.method : '_OTHER';
+    change('http.server.active_requests', 1, { 'url.scheme': 'http' });
     void inSpan(
-      request.method,
+      method,
       { requestId, traceparent: traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : null },
       async (span) => {
         const over = new Promise<void>((resolve) => response.once('close', resolve));
         next();
         await over;
-        const { locals, statusCode, writableFinished } = response;
+        const { locals, writableFinished, headersSent } = response;
         // The pattern, not the path: as few names as there are routes.
         const route = typeof locals['route'] === 'string' ? locals['route'] : null;
-        if (route !== null) span.updateName(`${request.method} ${route}`);
-        span.setAttributes({ 'http.request.method': request.method, 'http.response.status_code': statusCode, ...(route !== null && { 'http.route': route }) });
-        const line = { method: request.method, route, status: statusCode, ms: Math.round((performance.now() - began) * 10) / 10, accountId: locals['accountId'] as unknown, ...(!writableFinished && { aborted: true }) };
-        if (locals['quiet'] === true) log.debug(line, 'request');
-        else log.info(line, 'request');
+        const status = headersSent ? response.statusCode : CLIENT_GONE;
+        change('http.server.active_requests', -1, { 'url.scheme': 'http' });
+        measureSince('http.server.request.duration', began, { 'http.request.method': method, ...(route !== null && { 'http.route': route }), 'http.response.status_code': String(status), 'url.scheme': 'http' });
+        finish(span, { method, route, status, locals });
+        const line = { method: request.method, route, status: response.statusCode, ms: Math.round((performance.now() - began) * 10) / 10, accountId: locals['accountId'] as unknown, ...(!writableFinished && { aborted: true }) };
+        log.info(line, 'request');
       },
-      { kind: SpanKind.SERVER },
+      { kind: SpanKind.SERVER, attributes: { 'http.request.method': method, 'url.scheme': 'http', 'url.path': request.path.slice(0, TEXT_SHOWN), 'network.protocol.version': request.httpVersion, ...agentOf(request) } },
     );
   };
+
+function agentOf(request: Request): { readonly 'user_agent.original'?: string } {
+  const agent = request.get('user-agent');
+  return agent === undefined ? {} : { 'user_agent.original': agent.slice(0, TEXT_SHOWN) };
+}
+
+function finish(span: Span, { method, route, status, locals }: { readonly method: string; readonly route: string | null; readonly status: number; readonly locals: Record<string, unknown> }): void {
+  if (!span.isRecording()) return;
+  if (route !== null) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
+  span.setAttribute('http.response.status_code', status);
+  const { accountId, errorCode } = locals;
+  if (typeof accountId === 'string') span.setAttribute('payments.account.id', accountId);
+  if (typeof errorCode === 'string') span.setAttribute('payments.error.code', errorCode);
+  // What a client did wrong is not our failure.
+  if (status >= 500) markFailed(span, typeof errorCode === 'string' ? errorCode : String(status));
+}

@@ -82,6 +82,11 @@ function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
+/** Says of a span that it failed without an error to show: an answer that is one. */
+export function markFailed(span: Span, errorType: string): void {
+  span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
+}
+
 /** The class of an error, or its code where it has one that says more: never its message. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
@@ -146,4 +151,4 @@ export class OpenSpan {
   }
 }
 
-export { SpanKind };
+export { type Span, SpanKind };

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { SNAPSHOT } from '@pf/contracts';
 import type { StoredEvent } from '@pf/database';
 import { type PaymentIntent, view } from '@pf/domain';
+import { change } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
 /** What proxies must know: nothing is kept, changed or held back. */
@@ -40,6 +41,7 @@ export class EventStream implements Follower {
     const { response, position, commentMs } = parts;
     this.#parts = parts;
     this.#position = position;
+    change('payments.streams.open', 1, {});
     this.#timer = setInterval(() => void this.#comment(), commentMs);
     response.once('close', () => this.#stop());
     response.on('drain', () => this.#drained());
@@ -111,6 +113,7 @@ export class EventStream implements Follower {
   }
 
   #stop(): void {
+    if (!this.#ended) change('payments.streams.open', -1, {});
     this.#ended = true;
     clearInterval(this.#timer);
   }

@@ -1,5 +1,6 @@
 import { KEY_QUOTAS, PAYER_ADDRESS_QUOTA, type Quota } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
+import { count } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import ipaddr from 'ipaddr.js';
 import { ApiError } from '../api-error.ts';
@@ -28,7 +29,7 @@ export class Limiter {
     if (scope !== 'payer') {
       const standing = await this.#limits.count(keyId, quota);
       show(response, [['key', quota, standing]]);
-      if (!standing.allowed) throw exceeded(standing);
+      if (!standing.allowed) throw exceeded('key', standing);
       return;
     }
     // One payer who asks too much must not use up what all payers of the app share.
@@ -36,8 +37,8 @@ export class Limiter {
     const address = await this.#limits.count(`${keyId}:${addressGroup(ip)}`, perAddress);
     const standing = address.allowed ? await this.#limits.count(keyId, quota) : null;
     show(response, [['address', perAddress, address], ['key', quota, standing]]);
-    if (!address.allowed) throw exceeded(address);
-    if (standing && !standing.allowed) throw exceeded(standing);
+    if (!address.allowed) throw exceeded('address', address);
+    if (standing && !standing.allowed) throw exceeded('key', standing);
   }
 
   #quota({ requests, windowSeconds }: Quota): Quota {
@@ -47,7 +48,10 @@ export class Limiter {
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
-const exceeded = ({ retryMs }: Standing): ApiError => new ApiError('rate_limit.exceeded', { retryAfterSeconds: secondsOf(retryMs) });
+function exceeded(policy: PolicyName, { retryMs }: Standing): ApiError {
+  count('payments.rate_limited', { policy });
+  return new ApiError('rate_limit.exceeded', { retryAfterSeconds: secondsOf(retryMs) });
+}
 
 /** All policies that apply; how the client stands with those that were asked. */
 function show(response: Pick<Response, 'setHeader'>, policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing | null])[]): void {
