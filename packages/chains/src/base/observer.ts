@@ -6,7 +6,7 @@ import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts'
 import { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
-import { dueFates, findDropped, readReceipts } from './observe/fates.ts';
+import { dueFates, findDropped, findSpent, readReceipts } from './observe/fates.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
@@ -76,7 +76,7 @@ export class BaseObserver implements ChainObserver {
 
     // The same blocks once more when they are safe, then what can be proven there.
     let rescanned = rescannedBefore;
-    if (receipts.missing.length > 0 || context.now - this.#memory.tagsAskedAt >= TAGS_MS) {
+    if (receipts.missing.length > 0 || receipts.spent.length > 0 || context.now - this.#memory.tagsAskedAt >= TAGS_MS) {
       const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
       this.#memory.tagsAskedAt = context.now;
       const end = atMost(reached.number, safe?.number ?? 0n);
@@ -86,7 +86,7 @@ export class BaseObserver implements ChainObserver {
         seen = withSeen(seen, again.seen.filter((one) => !isTold(watch, one)));
       }
       const finals = await finalise(context, atMost(reached.number, finalized?.number ?? 0n));
-      observations.push(...finals.observations);
+      observations.push(...finals.observations, ...findSpent(receipts.spent, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
       // What was seen of an intent is told first: the transaction that took the nonce may have paid.
       const waiting = new Set(seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId));

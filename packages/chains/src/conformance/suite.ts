@@ -218,6 +218,31 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(named(all)).toEqual(['reverted']);
     });
 
+    it('observes that a submission is used up when it reverts for good and its intent was paid otherwise', async () => {
+      const watcher = new Watcher(chain.observer);
+      await watcher.step();
+      const [terms, payer, other] = [newTerms(), nextPayer(), nextPayer()];
+      watcher.watched.add('pi_test', terms);
+      const signed = await sign((await build(terms, payer)).blob, payer);
+      const paid = await sign((await build(terms, other)).blob, other);
+      watcher.watched.submit(await verified(signed, terms, payer), chain.now());
+      expect(await chain.adapter.broadcast(paid)).toEqual({ kind: 'taken' });
+      await chain.land();
+      await watcher.step();
+      await chain.settle();
+      await watcher.step();
+      await chain.spoil(payer);
+      expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+      await chain.land();
+      await chain.settle();
+      const early = await watcher.step();
+      await chain.finalise();
+      await chain.settle();
+      const all = [...early, ...(await watcher.step())];
+      expect(named(all)).not.toContain('reverted');
+      expect(all.filter(({ type }) => type === 'dropped')).toMatchObject([{ intentId: 'pi_test', data: { hash: signed.hash } }]);
+    });
+
     it('observes a drop only when it is proven; built anew and signed again, it is paid', async () => {
       const watcher = new Watcher(chain.observer);
       await watcher.step();

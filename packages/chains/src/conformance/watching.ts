@@ -26,6 +26,7 @@ export class Watched implements WatchSet {
         const { hash, transfer, level } = observation.data;
         if (intent.settlement !== null && !intent.settlement.lost && intent.settlement.hash !== hash) return;
         intent.settlement = { hash, transfer, finalized: level === 'finalized', lost: false };
+        intent.status = level;
         if (intent.submission?.hash === hash) intent.submission = null;
         return;
       }

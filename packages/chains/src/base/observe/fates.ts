@@ -5,6 +5,7 @@ import type { WatchSet } from '../../port.ts';
 import { RpcRefusedError } from '../../rpc/errors.ts';
 import { refusable } from '../../rpc/node.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
+import { ignoresReverts, spent } from '../../spent.ts';
 import type { Seen } from './position.ts';
 import { landed, readTransfer, type Scan } from './scan.ts';
 
@@ -18,6 +19,8 @@ export interface Fate {
   readonly terms: PaymentTerms;
   /** Since when it may be on chain. */
   readonly since: number;
+  /** Its revert would change nothing but that nobody has to look for it any more. */
+  readonly isSpare: boolean;
 }
 
 /** At most so many receipts in one step; the others wait for the next. */
@@ -25,11 +28,11 @@ const RECEIPTS_MAX = 100;
 
 /** Live submissions, and settlements that a reorganisation has orphaned. */
 function* open(watch: WatchSet, now: number): Generator<Fate> {
-  for (const { id, terms, submission } of watch.submitted()) {
-    yield { intentId: id, hash: submission.hash, sender: submission.sender, nonce: submission.nonce === null ? null : BigInt(submission.nonce), terms, since: submission.preparedAt };
+  for (const { id, status, terms, submission } of watch.submitted()) {
+    yield { intentId: id, hash: submission.hash, sender: submission.sender, nonce: submission.nonce === null ? null : BigInt(submission.nonce), terms, since: submission.preparedAt, isSpare: ignoresReverts(status) };
   }
   for (const { id, terms, settlement } of watch.settling()) {
-    if (settlement.lost) yield { intentId: id, hash: settlement.hash, sender: settlement.transfer.from, nonce: null, terms, since: now };
+    if (settlement.lost) yield { intentId: id, hash: settlement.hash, sender: settlement.transfer.from, nonce: null, terms, since: now, isSpare: false };
   }
 }
 
@@ -40,24 +43,39 @@ export function dueFates({ watch, memory, now }: Scan): readonly Fate[] {
   return fates.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, RECEIPTS_MAX);
 }
 
-/** What the receipts tell of those that are in a block; the rest has none that this node knows. */
-export async function readReceipts(context: Scan, fates: readonly Fate[]): Promise<{ readonly seen: readonly Seen[]; readonly missing: readonly Fate[] }> {
+/** A submission that reverted when nobody waited for it any more, and in which block. */
+interface Spent {
+  readonly fate: Fate;
+  readonly block: bigint;
+}
+
+export interface Receipts {
+  readonly seen: readonly Seen[];
+  readonly spent: readonly Spent[];
+  /** This node has no receipt of them. */
+  readonly missing: readonly Fate[];
+}
+
+/** What the receipts tell of those that are in a block. */
+export async function readReceipts(context: Scan, fates: readonly Fate[]): Promise<Receipts> {
   const { node, memory, now } = context;
-  if (fates.length === 0) return { seen: [], missing: [] };
+  if (fates.length === 0) return { seen: [], spent: [], missing: [] };
   const receipts = await node.batch(fates.map(({ hash }) => getReceipt(hash)));
   const seen: Seen[] = [];
+  const spares: Spent[] = [];
   const missing: Fate[] = [];
   fates.forEach((fate, place) => {
     const receipt = receipts[place] ?? null;
     if (receipt === null) missing.push(fate);
+    else if (receipt.status === 0n && fate.isSpare) spares.push({ fate, block: receipt.blockNumber });
     else seen.push(...readReceipt(fate, receipt, now));
     memory.receipts.asked(fate.hash, fate.since, now);
   });
-  return { seen, missing };
+  return { seen, spent: spares, missing };
 }
 
 /** A receipt of a transaction whose calldata was verified: its transfer, or its revert. */
-export function readReceipt({ intentId, hash, terms }: Fate, { status, blockNumber, blockHash, logs }: Receipt, seenAt: number): Seen[] {
+export function readReceipt({ intentId, hash, terms }: Pick<Fate, 'intentId' | 'hash' | 'terms'>, { status, blockNumber, blockHash, logs }: Receipt, seenAt: number): Seen[] {
   if (status === 0n) {
     return [{ kind: 'reverted', intentId, hash, block: blockNumber, blockHash, reason: 'the transaction reverted on chain', seenAt }];
   }
@@ -66,6 +84,10 @@ export function readReceipt({ intentId, hash, terms }: Fate, { status, blockNumb
     return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor ? [landed(intentId, transfer, terms.reference, seenAt)] : [];
   });
 }
+
+/** Those of them that are final. */
+export const findSpent = (reverted: readonly Spent[], finalized: bigint): readonly Observation[] =>
+  reverted.filter(({ block }) => block <= finalized).map(({ fate: { intentId, hash }, block }) => spent(intentId, hash, `block ${block}`));
 
 /**
  * Of transactions without a receipt, those that can provably never land: at a safe block, up to which all logs were

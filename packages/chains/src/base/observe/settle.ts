@@ -84,7 +84,7 @@ export async function finalise({ node, watch, memory, now }: Scan, finalized: bi
     }
     observations.push(lost({ intentId: id, hash }));
     const receipt = await node.call(getReceipt(hash));
-    if (receipt !== null) seen.push(...readReceipt({ intentId: id, hash, sender: transfer.from, nonce: null, terms, since: now }, receipt, now));
+    if (receipt !== null) seen.push(...readReceipt({ intentId: id, hash, terms }, receipt, now));
   }
   return { observations, seen };
 }

@@ -2,6 +2,7 @@ import type { IntentId, Observation, Settlement, Submission, TransactionHash } f
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import type { RpcNode } from '../../rpc/node.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
+import { ignoresReverts, spent } from '../../spent.ts';
 import { type EpochInfo, getBlockTime, getEpochInfo, getFirstAvailableBlock, getSignatureStatuses, getTransaction, type LandedTransaction, type SignatureStatus, STATUSES_MAX } from '../calls.ts';
 import { reasonOf } from '../refusal.ts';
 import { decodeSigned } from '../signed-transaction.ts';
@@ -14,7 +15,8 @@ type Settling = WatchedIntent & { readonly settlement: Settlement };
 
 /** A transaction whose end is not known: a live submission, or a settlement that is not final, or was lost. */
 export type Fate =
-  | { readonly kind: 'submitted'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint; readonly since: number }
+  /** `isSpare`: its failure would change nothing but that nobody has to look for it any more. */
+  | { readonly kind: 'submitted'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint; readonly since: number; readonly isSpare: boolean }
   | { readonly kind: 'settling'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly settlement: Settlement; readonly since: number }
   | { readonly kind: 'lost'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint | null; readonly since: number };
 
@@ -39,8 +41,8 @@ const PROVE_EVERY_MS = 5_000;
 const PRUNED_MS = 3_600_000;
 
 export function fatesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly Fate[] {
-  const submitted = ({ id, submission: { hash, lifetime, preparedAt } }: Submitted): Fate[] =>
-    lifetime.kind === 'block_height' ? [{ kind: 'submitted', intentId: id, hash, lastValid: lifetime.lastValid, since: preparedAt }] : [];
+  const submitted = ({ id, status, submission: { hash, lifetime, preparedAt } }: Submitted): Fate[] =>
+    lifetime.kind === 'block_height' ? [{ kind: 'submitted', intentId: id, hash, lastValid: lifetime.lastValid, since: preparedAt, isSpare: ignoresReverts(status) }] : [];
   const settling = ({ id, settlement, createdAt }: Settling): Fate =>
     settlement.lost
       ? { kind: 'lost', intentId: id, hash: settlement.hash, lastValid: lost[settlement.hash] ?? null, since: createdAt }
@@ -70,6 +72,10 @@ export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatu
     const status = statuses[place] ?? null;
     if (status === null) return void missing.push(fate);
     if (!isConfirmed(status, heads)) return;
+    if (fate.kind === 'submitted' && fate.isSpare && status.err !== null) {
+      if (isFinal(status, heads)) observations.push(spent(fate.intentId, fate.hash, `slot ${status.slot}`));
+      return;
+    }
     if (fate.kind !== 'settling') return void landed.push(fate);
     const { intentId, hash, settlement } = fate;
     if (status.err === null && settlement.transfer.block === status.slot) {

@@ -1,9 +1,10 @@
-import type { IntentId, Observation } from '@pf/domain';
+import type { Observation } from '@pf/domain';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { nobodyHasIt } from '../../evm/observe/nobody.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { WatchedIntent } from '../../port.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
+import { ignoresReverts, spent } from '../../spent.ts';
 import { observedIn, type Scan } from './scan.ts';
 
 type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedIntent['submission']> };
@@ -22,8 +23,9 @@ export function dueFates({ watch }: Scan, schedule: ReceiptSchedule, final: Bloc
 }
 
 /** A transaction in a final block: what it paid, or that it failed. */
-function ended(context: Scan, intentId: IntentId, receipt: Receipt): readonly Observation[] {
+function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Receipt): readonly Observation[] {
   if (receipt.status !== 0n) return observedIn(context, receipt);
+  if (ignoresReverts(status)) return [spent(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
   return [{ kind: 'observation', type: 'reverted', intentId, data: { hash: receipt.transactionHash, reason: 'the transaction reverted on chain' } }];
 }
 
@@ -40,7 +42,7 @@ export async function readFates(context: Scan, pool: RpcPool, schedule: ReceiptS
     const receipt = receipts[place] ?? null;
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (receipt !== null) {
-      if (receipt.blockNumber <= final.number) observations.push(...ended(context, id, receipt));
+      if (receipt.blockNumber <= final.number) observations.push(...ended(context, fate, receipt));
     } else if (isOver(fate, final) && (await nobodyHasIt(pool, submission.hash, final))) {
       const proof = `its time is over: the final block ${final.number} is of ${final.timestamp}, it could land in blocks before ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
