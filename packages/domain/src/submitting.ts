@@ -1,7 +1,7 @@
 import type { TransactionHash } from './ids.ts';
 import type { Answer } from './decision.ts';
 import type { Command } from './input.ts';
-import type { PaymentIntent, PreparedTransaction, Submission } from './intent.ts';
+import type { Lifetime, PaymentIntent, PreparedTransaction, Submission } from './intent.ts';
 import { accept, refuse, refuseInProgress, refuseOutsideCreated, refuseState } from './answering.ts';
 import type { Draft } from './draft.ts';
 import { liveSubmission, submissionOf } from './submission.ts';
@@ -22,8 +22,10 @@ export const prepareSubmission = (intent: PaymentIntent, command: Extract<Comman
   const live = liveSubmission(intent);
   if (live !== undefined && live.hash !== hash && !excludes(live, transaction)) return refuseInProgress(intent);
 
-  // A released one was taken by nobody: it begins anew, and may be released again.
-  const attempts = earlier === undefined || earlier.status === 'released' ? 1 : earlier.attempts + 1;
+  // A released one was taken by nobody: it begins anew, and may be released again. One that takes the place of another
+  // counts that one's: a node that has it refuses the new one, and the old one may land after all.
+  const own = earlier === undefined || earlier.status === 'released' ? 0 : earlier.attempts;
+  const attempts = Math.max(own, live?.attempts ?? 0) + 1;
   draft.append(intent.id, 'submission_prepared', { transaction, attempts });
   return accept(intent.id, { attempts });
 };
@@ -68,9 +70,14 @@ const isPast = (intent: PaymentIntent, hash: TransactionHash, earlier: Submissio
   }
 };
 
-/** True when at most one of the two can land: they use up the same nonce of the same sender. */
+/**
+ * True when at most one of the two can land (they use up the same nonce of the same sender) and the death of the other
+ * is the death of this one too: it may not be over before.
+ */
 const excludes = (one: PreparedTransaction, other: PreparedTransaction): boolean =>
-  one.nonce !== null && one.nonce === other.nonce && one.sender === other.sender;
+  one.nonce !== null && one.nonce === other.nonce && one.sender === other.sender && livesAsLongAs(other.lifetime, one.lifetime);
+
+const livesAsLongAs = (one: Lifetime, other: Lifetime): boolean => one.kind !== 'time' || (other.kind === 'time' && one.validBefore >= other.validBefore);
 
 interface Difference {
   readonly expected: string | null;

@@ -34,7 +34,7 @@ const RULES = `
 - **Money first.** A landing is judged by what the chain recorded (reference, token, recipient, amount), whatever its hash: a fee-bumped replacement, a wallet that sent by itself and a late one all count, and \`txSignature\` and \`fulfiller\` say what really happened. A landing with the right terms always ends in \`confirmed\`, or is recorded as an extra payment.
 - **Once.** One transfer (transaction and index) counts once for one intent. Repeats by rescans change nothing. A transfer that a reorganisation has undone is counted anew if it comes again.
 - Drops and reverts are judged by hash.
-- **Two payers never both broadcast.** A transaction is prepared before it is broadcast, and only one can be live. Another of the same sender and nonce takes its place, for at most one of the two can land. The node's refusal releases it only while it was prepared once; released, it begins anew.
+- **Two payers never both broadcast.** A transaction is prepared before it is broadcast, and only one can be live. Another of the same sender and nonce takes its place where it lives as long, for at most one of the two can land; its attempts count on. The node's refusal releases it only while it was prepared once; released, it begins anew.
 - A drop kills the build it came from: the next one is made anew.
 - **\`updatedAt\`** is the writer's time, or a millisecond more than it was, whichever is later. It moves exactly when a field changes that integrators see.
 - **\`confirmed\` is not taken back in public.** After a reorganisation any payment with the right terms restores it: the same transaction, or the one that took its nonce. Proven dead: \`failed\`; and if it lands even then, \`confirmed\`.

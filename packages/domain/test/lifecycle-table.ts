@@ -1,4 +1,4 @@
-import type { Answer, Input, Instant, IntentStatus, PaymentIntent, RefusalCode } from '@pf/domain';
+import type { Answer, Input, Instant, IntentStatus, PaymentIntent, PreparedTransaction, RefusalCode } from '@pf/domain';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import type { Told } from '../../testing/src/given.ts';
 import * as happened from '../../testing/src/happened.ts';
@@ -71,6 +71,7 @@ const metadataAndStale = (): readonly Case[] => [
   { if: 'metadata', when: patch({ metadata: { table: '4' } }), then: [happened.updated({ metadata: { table: '4' } })] },
 ];
 
+const until = (validBefore: bigint): Partial<PreparedTransaction> => ({ lifetime: { kind: 'time', validBefore } });
 const send = [happened.created({ direction: 'send', fulfiller: BOB })];
 const bySend = { ...HISTORY.created[0], data: happened.created({ direction: 'send', fulfiller: CAROL }).data } as Told;
 const wrongTerms = (change: object) => gateway.prepare(FIRST, { terms: { chain: BASE_SEPOLIA, tokenAddress: USDC, amount: 12_500_000n, requestor: ALICE, reference: REFERENCE, ...change } });
@@ -162,7 +163,8 @@ export const COMMAND_ROWS: readonly Row[] = [
         { if: 'the same hash is live', given: live, then: [happened.prepared(FIRST, {}, 2)], answers: { attempts: 2 } },
         { if: 'the same hash was refused by the node', given: [...live, happened.refused(FIRST)], then: [happened.prepared(FIRST)], answers: { attempts: 1 } },
         { if: 'the same hash was dropped', given: [...live, happened.dropped(FIRST)] },
-        { if: 'another is live, of the same sender and nonce', given: live, when: gateway.prepare(SECOND), then: [happened.prepared(SECOND)], answers: { attempts: 1 } },
+        { if: 'another is live, of the same sender and nonce', given: live, when: gateway.prepare(SECOND), then: [happened.prepared(SECOND, {}, 2)], answers: { attempts: 2 } },
+        { if: 'another is live, of the same sender and nonce, that lives longer', given: [happened.created(), happened.prepared(FIRST, until(200n))], when: gateway.prepare(SECOND, until(100n)), refused: 'intent.submission_in_progress' },
         { if: 'another is live, of the same sender and another nonce', given: live, when: gateway.prepare(SECOND, { nonce: '8' }), refused: 'intent.submission_in_progress' },
         {
           if: 'another is live, of the same sender, where no nonce can be used up',

@@ -46,10 +46,14 @@ describe('a submission', () => {
   });
 
   it('gives way to another of the same sender and nonce, and takes its place back', () => {
-    const replaced = given(created(), prepared(FIRST)).when(gateway.prepare(SECOND)).then(prepared(SECOND));
+    const replaced = given(created(), prepared(FIRST)).when(gateway.prepare(SECOND)).then(prepared(SECOND, {}, 2));
     expect(statuses(replaced)).toEqual(['replaced', 'live']);
-    const back = replaced.when(gateway.prepare(FIRST)).then(prepared(FIRST, {}, 2));
+    const back = replaced.when(gateway.prepare(FIRST)).then(prepared(FIRST, {}, 3));
     expect(statuses(back)).toEqual(['live', 'replaced']);
+  });
+
+  it('that took the place of another is not released: the node may have refused it because it has that one', () => {
+    given(created(), prepared(FIRST)).when(gateway.prepare(SECOND)).when(gateway.release(SECOND)).thenNothing().when(gateway.prepare(UNKNOWN, { sender: CAROL })).thenRefused('intent.submission_in_progress');
   });
 
   it('says what is wrong with a transaction, each term with what was expected', () => {
