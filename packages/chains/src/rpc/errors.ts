@@ -11,13 +11,18 @@ export class RpcRefusedError extends Error {
   }
 }
 
+/** How an upstream failed to answer, for metrics. */
+export type RpcFault = 'timeout' | 'unreachable' | 'throttled' | 'http' | 'malformed' | 'rpc';
+
 /** No usable answer came from this upstream: it could not be reached, hung, was busy, or answered what cannot be read. */
 export class RpcUnreachedError extends Error {
   override readonly name = 'RpcUnreachedError';
   /** `no`: the request surely had no effect there. `maybe`: it may have been taken. */
   readonly taken: 'no' | 'maybe';
-  constructor(message: string, taken: 'no' | 'maybe', cause?: unknown) {
+  readonly fault: RpcFault;
+  constructor(message: string, taken: 'no' | 'maybe', cause?: unknown, fault: RpcFault = 'rpc') {
     super(message, { cause });
     this.taken = taken;
+    this.fault = fault;
   }
 }

@@ -106,13 +106,13 @@ export class HttpRpcNode implements RpcNode {
     try {
       return call.parse(result);
     } catch (cause) {
-      throw new RpcUnreachedError(`${this.name} answered ${call.method} with what it is not`, 'maybe', cause);
+      throw new RpcUnreachedError(`${this.name} answered ${call.method} with what it is not`, 'maybe', cause, 'malformed');
     }
   }
 
   #parse<T>(schema: z.ZodType<T>, answer: unknown): T {
     const parsed = schema.safeParse(answer);
-    if (!parsed.success) throw new RpcUnreachedError(`${this.name} answered what is no JSON-RPC`, 'maybe', parsed.error);
+    if (!parsed.success) throw new RpcUnreachedError(`${this.name} answered what is no JSON-RPC`, 'maybe', parsed.error, 'malformed');
     return parsed.data;
   }
 
@@ -132,15 +132,15 @@ export class HttpRpcNode implements RpcNode {
       text = await answer.body.text();
     } catch (cause) {
       const reason = reasonOf(cause);
-      throw new RpcUnreachedError(`${this.name} cannot be reached (${reason})`, NEVER_SENT.has(reason) ? 'no' : 'maybe', cause);
+      throw new RpcUnreachedError(`${this.name} cannot be reached (${reason})`, NEVER_SENT.has(reason) ? 'no' : 'maybe', cause, /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable');
     }
     // Below 500 the server turned the request away before a node saw it; some providers put a JSON-RPC error into a 400.
-    if (status === 429 || status === 401 || status === 403 || status === 404) throw new RpcUnreachedError(`${this.name} answered HTTP ${status}`, 'no');
-    if (status >= 500) throw new RpcUnreachedError(`${this.name} answered HTTP ${status}`, 'maybe');
+    if (status === 429 || status === 401 || status === 403 || status === 404) throw new RpcUnreachedError(`${this.name} answered HTTP ${status}`, 'no', undefined, status === 429 ? 'throttled' : 'http');
+    if (status >= 500) throw new RpcUnreachedError(`${this.name} answered HTTP ${status}`, 'maybe', undefined, 'http');
     try {
       return JSON.parse(text) as unknown;
     } catch (cause) {
-      throw new RpcUnreachedError(`${this.name} answered what is no JSON`, 'maybe', cause);
+      throw new RpcUnreachedError(`${this.name} answered what is no JSON`, 'maybe', cause, 'malformed');
     }
   }
 }

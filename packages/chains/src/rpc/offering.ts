@@ -1,3 +1,4 @@
+import { count } from '@pf/runtime';
 import type { BroadcastResult } from '../port.ts';
 import type { RpcNode } from './node.ts';
 import type { RpcPool } from './pool.ts';
@@ -7,6 +8,12 @@ import type { RpcPool } from './pool.ts';
  * other may have it: after it the intent is free for another payer.
  */
 export async function offerInTurn(pool: RpcPool, offer: (node: RpcNode) => Promise<BroadcastResult>): Promise<BroadcastResult> {
+  const result = await offerToEach(pool, offer);
+  count('payments.broadcasts', { network: pool.network, outcome: result.kind });
+  return result;
+}
+
+async function offerToEach(pool: RpcPool, offer: (node: RpcNode) => Promise<BroadcastResult>): Promise<BroadcastResult> {
   let refused: string | null = null;
   let open: string | null = null;
   for await (const attempt of pool.attempts(offer)) {

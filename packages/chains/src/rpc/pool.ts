@@ -1,7 +1,8 @@
-import type { Logger } from '@pf/runtime';
+import { type Logger, lookUp } from '@pf/runtime';
 import { Agent } from 'undici';
 import { RpcUnavailableError } from '../port.ts';
 import { RpcUnreachedError } from './errors.ts';
+import { MeasuredNode } from './measured.ts';
 import type { Answers, RpcCall, RpcNode } from './node.ts';
 import { HttpRpcNode } from './node.ts';
 import { Upstream } from './upstream.ts';
@@ -25,6 +26,8 @@ const DEADLINE_MS = 6_000;
 /** Blocks full of our tokens' logs are some MB; more is nothing we asked for. */
 const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 
+const isUp = (upstream: Upstream, now = Date.now()): boolean => upstream.openUntil <= now && !upstream.isExcluded(now);
+
 /** What one upstream did with a piece of work. */
 export type Attempt<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'unreached'; readonly error: RpcUnreachedError };
 
@@ -36,12 +39,19 @@ export class RpcPool {
   readonly #options: RpcPoolOptions;
   readonly #agent: Agent;
   readonly #upstreams: readonly Upstream[];
+  readonly #unlook: () => void;
 
   constructor(options: RpcPoolOptions) {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#options = options;
     this.#agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
-    this.#upstreams = options.urls.map((url) => new Upstream(new HttpRpcNode(url, this.#agent, timeoutMs)));
+    this.#upstreams = options.urls.map((url) => new Upstream(new MeasuredNode(new HttpRpcNode(url, this.#agent, timeoutMs), options.network)));
+    this.#unlook = lookUp('payments.rpc.upstream.up', () => this.#upstreams.map((upstream) => [isUp(upstream) ? 1 : 0, { network: options.network, upstream: upstream.node.name }]));
+  }
+
+  /** The network's name. */
+  get network(): string {
+    return this.#options.network;
   }
 
   /**
@@ -98,6 +108,7 @@ export class RpcPool {
   }
 
   close(): Promise<void> {
+    this.#unlook();
     return this.#agent.close();
   }
 
