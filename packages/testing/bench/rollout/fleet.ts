@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Cluster, Instance, ServiceName } from '@pf/testing';
+import { type Cluster, type Instance, type ServiceName, until } from '@pf/testing';
 import type { Front } from './front.ts';
 
 const REPLICAS = 2;
@@ -8,6 +8,8 @@ const REPLICAS = 2;
  * this much: our front learns of it at once.
  */
 const PRE_STOP_MS = 250;
+/** The startup probes are patient (periodSeconds × failureThreshold): here everything starts at once, on a few cores. */
+const START_MS = 120_000;
 /** A pod that is not gone by then is killed (terminationGracePeriodSeconds). */
 const GRACE_MS = 35_000;
 
@@ -70,7 +72,8 @@ export class Fleet {
 
   async #join(service: ServiceName): Promise<void> {
     const began = performance.now();
-    const instance = await this.#cluster.start(service, { env: this.#environment });
+    const instance = await this.#cluster.start(service, { env: this.#environment, wait: false });
+    await until(`${service} to be ready (its log: ${instance.log})`, async () => (await fetch(`${instance.url}/readyz`)).ok, START_MS);
     this.restarts[service].worstStartMs = Math.max(this.restarts[service].worstStartMs, performance.now() - began);
     this.#running[service].push(instance);
     if (service === 'gateway') this.#front.add(instance.url);

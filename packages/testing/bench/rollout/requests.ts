@@ -5,6 +5,11 @@ export class Requests {
   /** In words, oldest first. */
   readonly failures: string[] = [];
   readonly #took = new Map<string, number[]>();
+  readonly #onFailure: (failure: string) => void;
+
+  constructor(onFailure: (failure: string) => void = () => undefined) {
+    this.#onFailure = onFailure;
+  }
 
   /**
    * Sends a request once. A request fails where no answer comes, or another status than these.
@@ -29,7 +34,9 @@ export class Requests {
   /** Writes down a failure, and when it was. @param what in words, or what was thrown: `fetch` says in its cause what it was */
   fail(kind: string, what: unknown): void {
     const cause = what instanceof Error && what.cause instanceof Error ? ` (${what.cause.message})` : '';
-    this.failures.push(`${new Date().toISOString()} ${kind}: ${what instanceof Error ? what.message : String(what)}${cause}`);
+    const failure = `${new Date().toISOString()} ${kind}: ${what instanceof Error ? what.message : String(what)}${cause}`;
+    this.failures.push(failure);
+    this.#onFailure(failure);
   }
 
   /** By kind: how many, and their times in milliseconds. */
