@@ -17,7 +17,7 @@ export interface RpcProxy {
   target: string;
   /** From now on, until others are set: the first that is for a request counts, so those with `times` come one after the other. */
   faults: readonly RpcFault[];
-  /** Answers instead of the node, an Error with a refusal; undefined: the node answers. */
+  /** Answers instead of the node, at once or later, an Error with a refusal; undefined: the node answers. */
   answer: (request: RpcRequest) => unknown;
   /** How often each method was asked for. */
   readonly calls: Map<string, number>;
@@ -63,7 +63,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
   /** One question's answer that the node behind has no part in; undefined: it is the node's. */
   async function own(one: RpcRequest, lie: Lie | null): Promise<unknown> {
-    const told = proxy.answer(one);
+    const told = await proxy.answer(one);
     const said = told === undefined ? await lie?.(one, ask) : told;
     if (said === undefined) return undefined;
     return { jsonrpc: '2.0', id: one.id, ...(said instanceof Error ? { error: { code: -32000, message: said.message } } : { result: said }) };
