@@ -6,6 +6,10 @@ import { BaseAdapter } from '../src/base/adapter.ts';
 import type { BuildResult, SignedTransaction, Verification } from '../src/index.ts';
 import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './base-chain.ts';
 
+const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
+/** A contract that answers half an ETH to every question: PUSH8 0x06f05b59d3b20000, stored and returned. */
+const HALF_AN_ETH = '0x6706f05b59d3b2000060005260206000f3';
+
 describe('a payment on Base', () => {
   let base: BaseUnderTest;
   beforeAll(async () => {
@@ -56,10 +60,9 @@ describe('a payment on Base', () => {
 
     it('says its fee in ETH as a decimal: gas times base fee and tip, and the L1 fee where the chain has one', async () => {
       const before = await build(newTerms(), payer(0).address);
-      // An oracle that answers half an ETH to every question: PUSH8 0x06f05b59d3b20000, stored and returned.
-      await base.anvil.rpc('anvil_setCode', '0x420000000000000000000000000000000000000F', '0x6706f05b59d3b2000060005260206000f3');
+      await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, HALF_AN_ETH);
       const after = await build(newTerms(), payer(0).address);
-      await base.anvil.rpc('anvil_setCode', '0x420000000000000000000000000000000000000F', '0x');
+      await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, '0x');
       if (before.kind !== 'built' || after.kind !== 'built') throw new Error('both can be built');
       const wei = ({ transaction: { estimatedFeeEth } }: typeof before): bigint => BigInt((estimatedFeeEth ?? '').split('.')[1]?.padEnd(18, '0') ?? 0);
       expect(before.transaction.estimatedFeeEth).toMatch(/^0\.\d{1,18}$/);
@@ -85,6 +88,18 @@ describe('a payment on Base', () => {
       expect(await build(newTerms(), payer(2).address)).toMatchObject({ kind: 'rejected', reason: expect.stringContaining('ETH for fees') });
       await base.spoil(payer(3));
       expect(await build(newTerms(), payer(3).address)).toEqual({ kind: 'rejected', reason: expect.stringContaining('blacklisted') });
+      // Enough for the gas, but not for the place on L1 too, which costs half an ETH.
+      await base.anvil.rpc('anvil_setBalance', payer(2).address, '0x16345785d8a0000');
+      expect(await build(newTerms(), payer(2).address)).toMatchObject({ kind: 'built' });
+      await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, HALF_AN_ETH);
+      expect(await build(newTerms(), payer(2).address)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0\.1 ETH for fees and may need 0\.5\d+ ETH$/) });
+      await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, '0x');
+    });
+
+    it('is refused for a requestor whom the issuer has blocked, whoever pays', async () => {
+      const terms = newTerms();
+      await base.anvil.asTokenOwner(terms.tokenAddress, 'blacklist', [terms.requestor]);
+      expect(await build(terms, payer(0).address)).toEqual({ kind: 'not_payable', param: 'requestor', reason: 'may not receive this token: its issuer has blocked the address' });
     });
 
     it('can land no more once its nonce is used, or the base fee has passed what it pays', async () => {
@@ -142,14 +157,14 @@ describe('a payment on Base', () => {
       const adapter = new BaseAdapter(base.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(8));
       await adapter.ready(1_000);
-      proxy.fault = { kind: 'swallow' };
+      proxy.faults = [{ kind: 'swallow' }];
       expect(await adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
       await pool.close();
     });
 
     it('throws that the chain cannot be asked', async () => {
       const pool = poolOver([proxy.url], 300);
-      proxy.fault = { kind: 'status', status: 503 };
+      proxy.faults = [{ kind: 'status', status: 503 }];
       const adapter = new BaseAdapter(base.adapter.network, pool);
       await expect(build(newTerms(), payer(8).address, adapter)).rejects.toMatchObject({ name: 'RpcUnavailableError', retryAfterSeconds: 2 });
       await expect(adapter.fetchSent(adapter.synthetic().hash)).rejects.toMatchObject({ name: 'RpcUnavailableError' });

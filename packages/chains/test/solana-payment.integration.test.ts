@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
-import { type RpcProxy, startRpcProxy } from '@pf/testing';
-import { ComputeBudgetProgram, Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { freezeAccount, type RpcProxy, startRpcProxy } from '@pf/testing';
+import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import type { BuildResult, SignedTransaction } from '../src/index.ts';
 import { SolanaAdapter } from '../src/solana/adapter.ts';
 import { tokenAccountOf } from '../src/solana/payment.ts';
+import { TOKEN_PROGRAM_ADDRESS } from '../src/solana/programs.ts';
 import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './solana-chain.ts';
 import { changed, type Change } from './solana-changes.ts';
+
+/** An instruction of the token program, and the authority that it changes. */
+const [SET_AUTHORITY, ACCOUNT_OWNER] = [6, 2];
 
 describe('a payment on Solana', () => {
   let solana: SolanaUnderTest;
@@ -42,6 +46,20 @@ describe('a payment on Solana', () => {
     expect(await solana.adapter.broadcast(await signed(terms, by))).toEqual({ kind: 'taken' });
     await solana.land();
   }
+  const blockhash = async (): Promise<string> => (await solana.node.rpc<{ value: { blockhash: string } }>('getLatestBlockhash', { commitment: 'processed' })).value.blockhash;
+  async function send(transaction: VersionedTransaction): Promise<void> {
+    await solana.node.rpc('sendTransaction', Buffer.from(transaction.serialize()).toString('base64'), { encoding: 'base64', preflightCommitment: 'processed' });
+    await solana.land();
+  }
+  async function sign(by: readonly [Keypair, ...Keypair[]], instructions: TransactionInstruction[]): Promise<void> {
+    const transaction = new VersionedTransaction(new TransactionMessage({ payerKey: by[0].publicKey, recentBlockhash: await blockhash(), instructions }).compileToV0Message());
+    transaction.sign([...by]);
+    await send(transaction);
+  }
+  async function freeze(owner: Address): Promise<void> {
+    await freezeAccount(solana.node, newTerms().tokenAddress, owner);
+    await solana.land();
+  }
   const lamportsOf = async (address: string): Promise<number> => (await solana.node.rpc<{ value: number }>('getBalance', address, { commitment: 'processed' })).value;
 
   describe('built', () => {
@@ -72,16 +90,70 @@ describe('a payment on Solana', () => {
     });
 
     it('is rejected with what is missing: tokens, SOL for the fee, SOL for the rent', async () => {
-      const poor = Keypair.generate().publicKey.toBase58() as Address;
+      const poorKey = Keypair.generate();
+      const poor = poorKey.publicKey.toBase58() as Address;
       expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: 'the payer has 0 USDC and needs 3 USDC' });
       await solana.node.mint(poor, 'USDC', 5_000_000n);
       await solana.land();
-      expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0 SOL and needs 0\.\d+ SOL for the fee and the rent/) });
+      const sol = '0\\.\\d+ SOL';
+      const needs = new RegExp(`needs ${sol}: ${sol} for the fee, ${sol} for the rent of the requestor's token account, and ${sol} that must stay in the wallet$`);
+      expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0 SOL and /) });
+      expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: expect.stringMatching(needs) });
       // Enough for the fee, but not for the fee and a balance that an account must not fall below.
       await solana.node.airdrop(poor, BigInt(await solana.node.rpc<number>('getMinimumBalanceForRentExemption', 0)) + 3_000n);
       await solana.land();
       expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0\.000\d+ SOL and needs 0\.00\d+ SOL/) });
-      expect(await build(newTerms('USDC', payer(1).address), poor)).toEqual({ kind: 'rejected', reason: expect.stringContaining('too little SOL to exist') });
+      const withoutRent = await build(newTerms('USDC', payer(1).address), poor);
+      expect(withoutRent).toEqual({ kind: 'rejected', reason: expect.stringMatching(new RegExp(`^the payer has ${sol} and needs ${sol}: ${sol} for the fee, and ${sol} that must stay in the wallet$`)) });
+      // So much as is said to be missing is what is missing.
+      const [has = '', need = ''] = withoutRent.kind === 'rejected' ? [...withoutRent.reason.matchAll(/0\.(\d+) SOL/g)].map(([, digits = '']) => digits.padEnd(9, '0')) : [];
+      await solana.node.airdrop(poor, BigInt(need) - BigInt(has));
+      await solana.land();
+      const terms = newTerms('USDC', payer(1).address);
+      const transaction = VersionedTransaction.deserialize(Buffer.from((await built(terms, poor)).transaction.blob, 'base64'));
+      transaction.sign([poorKey]);
+      await send(transaction);
+      expect(await lamportsOf(poor)).toBe(await solana.node.rpc<number>('getMinimumBalanceForRentExemption', 0));
+    });
+
+    it('may empty the wallet to the last lamport', async () => {
+      const key = Keypair.generate();
+      const emptied = key.publicKey.toBase58() as Address;
+      const { ataRentLamports, estimatedFeeLamports } = (await built(newTerms(), payer(0).address)).transaction;
+      await solana.node.mint(emptied, 'USDC', 3_000_000n);
+      await solana.node.airdrop(emptied, BigInt((ataRentLamports ?? 0) + (estimatedFeeLamports ?? 0)));
+      await solana.land();
+      const transaction = VersionedTransaction.deserialize(Buffer.from((await built(newTerms(), emptied)).transaction.blob, 'base64'));
+      transaction.sign([key]);
+      await send(transaction);
+      expect(await lamportsOf(emptied)).toBe(0);
+    });
+
+    it('offers what recent slots took of these accounts, up to a cap', async () => {
+      const proxy = await startRpcProxy(solana.node.rpcUrl);
+      const pool = solanaPool([proxy.url]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      const asked: unknown[] = [];
+      const priceWhere = async (prices: readonly number[]): Promise<bigint | undefined> => {
+        proxy.answer = ({ method, params }) => {
+          if (method !== 'getRecentPrioritizationFees') return undefined;
+          asked.push(params[0]);
+          return prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+        };
+        const result = await build(newTerms('USDC', payer(1).address), payer(0).address, adapter);
+        if (result.kind !== 'built') throw new Error(JSON.stringify(result));
+        const { instructions } = TransactionMessage.decompile(VersionedTransaction.deserialize(Buffer.from(result.transaction.blob, 'base64')).message);
+        // The fee that is told is the one for this price: 30,000 units, and a signature.
+        const price = instructions.find(({ programId, data }) => programId.equals(ComputeBudgetProgram.programId) && data[0] === 3)?.data.readBigUInt64LE(1);
+        expect(result.transaction.estimatedFeeLamports).toBe(5_000 + Math.ceil((30_000 * Number(price)) / 1e6));
+        return price;
+      };
+      expect(await priceWhere([70_000, 5, 90_000, 80_000])).toBe(90_000n);
+      expect(await priceWhere([1e12, 1e12])).toBe(2_000_000n);
+      const { tokenAddress } = newTerms();
+      expect(asked[0]).toEqual([payer(0).address, await tokenAccountOf(payer(0).address, tokenAddress), await tokenAccountOf(payer(1).address, tokenAddress)]);
+      await pool.close();
+      await proxy.stop();
     });
 
     it('is refused to and for accounts that are no wallets, and made for wallets of programs', async () => {
@@ -96,6 +168,39 @@ describe('a payment on Solana', () => {
       const vault = account as string as Address;
       const offCurve = (await tokenAccountOf(vault, newTerms().tokenAddress)) as string as Address;
       expect(await build(newTerms('USDC', offCurve), payer(0).address)).toMatchObject({ kind: 'built' });
+    });
+
+    it('is refused for whom the issuer has frozen, or who has given the account away, and to accounts with data of a program', async () => {
+      const terms = newTerms('USDC', Keypair.generate().publicKey.toBase58() as Address);
+      await solana.node.mint(terms.requestor, 'USDC', 1n);
+      await solana.land();
+      await freeze(terms.requestor);
+      expect(await build(terms, payer(0).address)).toEqual({ kind: 'not_payable', param: 'requestor', reason: 'has a frozen account for this token' });
+
+      const [giver, taker] = [Keypair.generate(), Keypair.generate()];
+      const given = newTerms('USDC', giver.publicKey.toBase58() as Address);
+      await Promise.all([solana.node.mint(given.requestor, 'USDC', 1n), solana.node.airdrop(given.requestor, 1_000_000_000n)]);
+      await solana.land();
+      const keys = [{ pubkey: new PublicKey(await tokenAccountOf(given.requestor, given.tokenAddress)), isSigner: false, isWritable: true }, { pubkey: giver.publicKey, isSigner: true, isWritable: false }];
+      await sign([giver], [new TransactionInstruction({ programId: new PublicKey(TOKEN_PROGRAM_ADDRESS), data: Buffer.from([SET_AUTHORITY, ACCOUNT_OWNER, 1, ...taker.publicKey.toBytes()]), keys })]);
+      expect(await build(given, payer(0).address)).toEqual({ kind: 'not_payable', param: 'requestor', reason: 'has given its account for this token to somebody else' });
+      // Nor can he pay with it any more.
+      expect(await build({ ...newTerms(), amount: 1n }, given.requestor)).toEqual({ kind: 'rejected', reason: 'the payer has 0 USDC and needs 0.000001 USDC' });
+
+      const nonce = Keypair.generate();
+      const transaction = SystemProgram.createNonceAccount({ fromPubkey: giver.publicKey, noncePubkey: nonce.publicKey, authorizedPubkey: giver.publicKey, lamports: 2_000_000 });
+      await sign([giver, nonce], transaction.instructions);
+      expect(await build(newTerms(), nonce.publicKey.toBase58() as Address)).toEqual({ kind: 'not_payable', param: 'fulfiller', reason: expect.stringContaining('is no plain wallet') });
+    });
+
+    it('is rejected where the issuer has frozen what the payer holds', async () => {
+      const held = Keypair.generate();
+      const address = held.publicKey.toBase58() as Address;
+      const terms = newTerms();
+      await Promise.all([solana.node.mint(address, 'USDC', 5_000_000n), solana.node.airdrop(address, 1_000_000_000n)]);
+      await solana.land();
+      await freeze(address);
+      expect(await build(terms, address)).toEqual({ kind: 'rejected', reason: "the payer's account for this token is frozen" });
     });
 
     it('is dead once the blockhash has expired, and built anew with a fresh one', async () => {
@@ -193,9 +298,9 @@ describe('a payment on Solana', () => {
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(6));
       await adapter.ready(5_000);
-      proxy.fault = { kind: 'swallow' };
+      proxy.faults = [{ kind: 'swallow' }];
       expect(await adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
-      proxy.fault = null;
+      proxy.faults = [];
       await pool.close();
     });
 

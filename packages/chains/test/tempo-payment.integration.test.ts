@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing';
-import { encodeFunctionData, type Hex, keccak256, toHex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, encodeFunctionResult, type Hex, keccak256, toHex } from 'viem';
 import { Abis, Account, Transaction } from 'viem/tempo';
 import type { BuildResult, SignedTransaction, Verification } from '../src/index.ts';
 import { TempoAdapter } from '../src/tempo/adapter.ts';
 import { type Change, startTempoUnderTest, tempoPool, type TempoPayer, type TempoUnderTest } from './tempo-chain.ts';
 
 const FEE_MANAGER = '0xfeec000000000000000000000000000000000000';
+const POLICY_REGISTRY = '0x403c000000000000000000000000000000000000';
+/** TIP-403: a policy of those who may not, and the one by which all may. */
+const BLACKLIST = 1;
+const ALL_MAY = 1n;
+const CURRENCY = encodeFunctionData({ abi: Abis.tip20, functionName: 'currency' });
 const EXPIRING = 2n ** 256n - 1n;
 
 describe('a payment on Tempo', () => {
@@ -106,6 +111,41 @@ describe('a payment on Tempo', () => {
       expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0\.\d+ BetaUSD for the fee and may need 0\.\d+ BetaUSD$/) });
       await chain.tempo.rpc('anvil_setNextBlockBaseFeePerGas', toHex(10n ** 10n));
       await chain.tempo.mine();
+    });
+
+    it('pays its fee in pathUSD where the token that is paid with stands for no dollars', async () => {
+      const proxy = await startRpcProxy(chain.tempo.rpcUrl);
+      const pool = tempoPool([proxy.url]);
+      const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
+      const euros = encodeFunctionResult({ abi: Abis.tip20, functionName: 'currency', result: 'EUR' });
+      proxy.answer = ({ method, params }) => (method === 'eth_call' && (params[0] as { data?: string }).data === CURRENCY ? euros : undefined);
+      const holder = Account.fromSecp256k1(`0x${'c3'.repeat(32)}`).address;
+      await send(payer(1).address, tokenOf('USDC'), transfer(holder, 3_000_000n));
+      // Nobody has given him pathUSD.
+      expect(await build(newTerms(), holder, adapter)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0 pathUSD for the fee and may need 0\.\d+ pathUSD$/) });
+      await send(payer(1).address, tokenOf('pathUSD'), transfer(holder, 1_000_000n));
+      expect((await built(newTerms(), holder, adapter)).view.feeToken).toBe(tokenOf('pathUSD').toLowerCase());
+      await pool.close();
+      await proxy.stop();
+    });
+
+    it('is refused for a requestor whom the policy of the issuer bars, whoever pays', async () => {
+      const { tempo } = chain;
+      const registry = (functionName: 'createPolicy' | 'modifyPolicyBlacklist', args: never): Hex => encodeFunctionData({ abi: Abis.tip403Registry, functionName, args });
+      const owner = (await tempo.rpc<readonly Hex[]>('eth_accounts'))[tempo.wallets.length] ?? '0x';
+      const answer = await tempo.rpc<Hex>('eth_call', { from: owner, to: POLICY_REGISTRY, data: registry('createPolicy', [owner, BLACKLIST] as never) }, 'latest');
+      const policy = decodeFunctionResult({ abi: Abis.tip403Registry, functionName: 'createPolicy', data: answer });
+      const setPolicy = (id: bigint): Promise<void> => tempo.asTokenOwner(tokenOf('USDC'), encodeFunctionData({ abi: Abis.tip20, functionName: 'changeTransferPolicyId', args: [id] }));
+      const terms = newTerms();
+      await tempo.asTokenOwner(POLICY_REGISTRY, registry('createPolicy', [owner, BLACKLIST] as never));
+      await tempo.asTokenOwner(POLICY_REGISTRY, registry('modifyPolicyBlacklist', [policy, terms.requestor, true] as never));
+      await tempo.asTokenOwner(POLICY_REGISTRY, registry('modifyPolicyBlacklist', [policy, payer(8).address, true] as never));
+      await setPolicy(policy);
+      const [barred, other] = [await build(terms, payer(0).address), await build(newTerms(), payer(8).address)];
+      await setPolicy(ALL_MAY);
+      expect(barred).toEqual({ kind: 'not_payable', param: 'requestor', reason: 'may not receive this token: its issuer has blocked the address' });
+      // The same refusal, but of the payer's doing.
+      expect(other).toEqual({ kind: 'rejected', reason: "the transfer would fail: the token's policy forbids it" });
     });
 
     it('is rejected with what is missing: the amount, or the fee beside it', async () => {
@@ -229,9 +269,9 @@ describe('a payment on Tempo', () => {
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
       const transaction = await signed(newTerms(), payer(8));
       await adapter.ready(1_000);
-      proxy.fault = { kind: 'swallow' };
+      proxy.faults = [{ kind: 'swallow' }];
       expect(await adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
-      proxy.fault = null;
+      proxy.faults = [];
       await pool.close();
     });
 

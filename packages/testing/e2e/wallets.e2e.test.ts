@@ -129,7 +129,7 @@ describe.each(NAMES)('on %s', (name) => {
   it('a payer who lacks the fee learns at build how much', async () => {
     const poor = await newPoorPayer(name, UNITS);
     const [status, code, , message] = (await refusal(name, walletAt(name, 0).address, poor.address)) as unknown[];
-    const missing = { base: /the payer has 0 ETH for fees and may need 0\.\d+ ETH/, solana: /the payer has 0 SOL and needs 0\.\d+ SOL for the fee/, tempo: /the payer has 3 USDC and needs 3 USDC, and up to 0\.\d+ more for the fee/ };
+    const missing = { base: /the payer has 0 ETH for fees and may need 0\.\d+ ETH/, solana: /the payer has 0 SOL and needs 0\.\d+ SOL: 0\.\d+ SOL for the fee, and 0\.\d+ SOL that must stay in the wallet/, tempo: /the payer has 3 USDC and needs 3 USDC, and up to 0\.\d+ more for the fee/ };
     expect([status, code, message]).toEqual([422, 'transaction.rejected', expect.stringMatching(missing[name])]);
   });
 });
@@ -138,7 +138,7 @@ it('on solana, a payer who lacks the rent of the new account learns at build how
   const poor = await newPoorPayer('solana', UNITS);
   await chains.solana.airdrop(poor.address, 2_000_000n);
   await until('the lamports to be there', async () => (await chains.solana.rpc<{ value: number }>('getBalance', poor.address, { commitment: 'confirmed' })).value > 0);
-  expect(await refusal('solana', newWallet(chains.solana).address, poor.address)).toEqual([422, 'transaction.rejected', null, expect.stringMatching(/the payer has 0\.002 SOL and needs 0\.00\d+ SOL for the fee and the rent of the requestor's token account/)]);
+  expect(await refusal('solana', newWallet(chains.solana).address, poor.address)).toEqual([422, 'transaction.rejected', null, expect.stringMatching(/the payer has 0\.002 SOL and needs 0\.00\d+ SOL: 0\.\d+ SOL for the fee, 0\.\d+ SOL for the rent of the requestor's token account, and 0\.\d+ SOL that must stay in the wallet/)]);
 });
 
 it('who cannot pay or be paid is told why', async () => {

@@ -1,4 +1,5 @@
 import { Connection, Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { nodeWallet } from '@pf/local-solana';
 import { base58 } from '@scure/base';
 import type { StackChain, StackWallet } from './stack.ts';
 
@@ -75,4 +76,19 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
       return connection.sendRawTransaction(transaction.serialize(), { maxRetries: 0 });
     },
   };
+}
+
+const FREEZE_ACCOUNT = 10;
+
+/** The issuer of a local chain's token freezes what an owner holds of it; resolves with the signature. */
+export async function freezeAccount(chain: StackChain, mint: string, owner: string): Promise<string> {
+  const [issuer, connection, token] = [Keypair.fromSecretKey(base58.decode(nodeWallet.privateKey)), new Connection(chain.rpcUrl, 'confirmed'), new PublicKey(mint)];
+  const account = await connection.getAccountInfo(token);
+  if (account === null) throw new Error(`${mint} is not on this chain`);
+  const keys = [meta(associatedAccount(new PublicKey(owner), token, account.owner), false, true), meta(token, false, false), meta(issuer.publicKey, true, false)];
+  const instruction = new TransactionInstruction({ programId: account.owner, keys, data: Buffer.of(FREEZE_ACCOUNT) });
+  const { blockhash } = await connection.getLatestBlockhash();
+  const transaction = new VersionedTransaction(new TransactionMessage({ payerKey: issuer.publicKey, recentBlockhash: blockhash, instructions: [instruction] }).compileToV0Message());
+  transaction.sign([issuer]);
+  return connection.sendRawTransaction(transaction.serialize(), { maxRetries: 0 });
 }

@@ -32,8 +32,10 @@ export async function startTempo({ blockMs, genesisAt }: TempoOptions = {}): Pro
     rpc,
     mine,
     asTokenOwner: async (to, data) => {
-      await rpc('eth_sendTransaction', { from: owner.address, to, data, gas: toHex(3_000_000) });
+      const hash = await rpc('eth_sendTransaction', { from: owner.address, to, data, gas: toHex(3_000_000) });
       await mine();
+      const receipt = await rpc<{ status: string } | null>('eth_getTransactionReceipt', hash);
+      if (receipt?.status !== '0x1') throw new Error(`${to} refused its owner: ${data}`);
     },
     stop,
   };

@@ -2,7 +2,7 @@ import type { NodeOptions, RunningNode } from './options.ts';
 
 export { DEVNET_GENESIS, type NodeOptions, type RunningNode } from './options.ts';
 export { programOf, tokens } from './tokens.ts';
-export { MNEMONIC, type Wallet, wallets } from './wallets.ts';
+export { MNEMONIC, nodeWallet, type Wallet, wallets } from './wallets.ts';
 
 /** Starts a local Solana in this process. The runtime, a native library, is loaded only now. */
 export const startNode = async (options: NodeOptions = {}): Promise<RunningNode> => (await import('./node.ts')).startNode(options);

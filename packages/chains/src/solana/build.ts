@@ -13,6 +13,8 @@ import { isMintOrTokenAccount, type TokenAccount, tokenAccountIn } from './token
 const SOL_DECIMALS = 9;
 /** A token account without extensions; those of Token-2022 are larger. */
 const TOKEN_ACCOUNT_BYTES = 165;
+/** A wallet's own account has no data. It may be emptied, but not left with less than its rent. */
+const WALLET_BYTES = 0;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
 const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({ kind: 'not_payable', param, reason });
@@ -25,11 +27,12 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const accounts = await accountsOf(terms, fulfiller);
   const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
   if (isOffCurveAddress(payer)) return notPayable('fulfiller', 'is on no point of the curve: nobody can sign for it');
-  const [found, latest, recent, tokenRent] = await node.batch([
+  const [found, latest, recent, tokenRent, walletRent] = await node.batch([
     getMultipleAccounts([payer, recipient, source, destination, mint]),
     getLatestBlockhash(),
     getRecentPrioritizationFees([payer, source, destination]),
     getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
+    getMinimumBalanceForRentExemption(WALLET_BYTES),
   ]);
   const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] = found.value;
   const [held, credited] = [tokenAccountIn(sourceInfo), tokenAccountIn(destinationInfo)];
@@ -48,8 +51,8 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const there = destinationInfo?.lamports ?? 0n;
   const rentAtLeast = createsAccount && tokenRent > there ? tokenRent - there : 0n;
   const lamports = payerInfo?.lamports ?? 0n;
-  const needed = feeOf(BigInt(unitLimit), unitPrice, 0) + rentAtLeast;
-  if (lamports < needed) return rejected(lackingSol(lamports, needed, createsAccount));
+  const missing = lackingSol(lamports, { fee: feeOf(BigInt(unitLimit), unitPrice, 0), rent: rentAtLeast, left: walletRent });
+  if (missing !== null) return rejected(missing);
 
   const [simulated, fee] = await node.batch([simulateTransaction(raw, false, [destination]), getFeeForMessage(Buffer.from(message).toString('base64'))]);
   const { err, accounts: after } = simulated.value;
@@ -97,7 +100,18 @@ function whyNotHeld(held: TokenAccount | null, terms: BuildRequest['terms'], { p
   return held?.frozen === true ? rejected("the payer's account for this token is frozen") : null;
 }
 
-function lackingSol(has: bigint, needs: bigint, createsAccount: boolean): string {
+/** What a payment takes of the payer's lamports: the fee, the rent of the requestor's new account, and what must be left, if anything is. */
+interface Lamports {
+  readonly fee: bigint;
+  readonly rent: bigint;
+  readonly left: bigint;
+}
+
+/** How much the payer has and needs, in words; null where it does. */
+function lackingSol(has: bigint, { fee, rent, left }: Lamports): string | null {
+  const spent = fee + rent;
+  if (has === spent || has >= spent + left) return null;
   const sol = (lamports: bigint): string => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
-  return `the payer has ${sol(has)} and needs ${sol(needs)} for the fee${createsAccount ? " and the rent of the requestor's token account" : ''}`;
+  const account = rent > 0n ? `, ${sol(rent)} for the rent of the requestor's token account` : '';
+  return `the payer has ${sol(has)} and needs ${sol(spent + left)}: ${sol(fee)} for the fee${account}, and ${sol(left)} that must stay in the wallet`;
 }

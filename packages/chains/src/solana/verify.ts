@@ -10,8 +10,8 @@ import { type DecodedTransaction, isSignedBy } from './signed-transaction.ts';
 
 /** Phantom puts in two or three. */
 const GUARDS_MAX = 4;
-/** Lighthouse's first two instructions write; all others only assert. */
-const FIRST_ASSERTION = 2;
+/** Lighthouse's first two instructions write; the others only assert. What it may learn to do beside them is no guard yet. */
+const ASSERTIONS = { first: 2, last: 17 } as const;
 
 const SET_UNIT_LIMIT = { discriminator: 2, bytes: 5 };
 const SET_UNIT_PRICE = { discriminator: 3, bytes: 9 };
@@ -36,7 +36,7 @@ interface Named {
 
 function kindOf(program: string, data: Uint8Array): Kind {
   const [first] = data;
-  if (program === LIGHTHOUSE_PROGRAM_ADDRESS && first !== undefined && first >= FIRST_ASSERTION) return 'guard';
+  if (program === LIGHTHOUSE_PROGRAM_ADDRESS && first !== undefined && first >= ASSERTIONS.first && first <= ASSERTIONS.last) return 'guard';
   if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS && first === SET_UNIT_LIMIT.discriminator && data.length === SET_UNIT_LIMIT.bytes) return 'limit';
   if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS && first === SET_UNIT_PRICE.discriminator && data.length === SET_UNIT_PRICE.bytes) return 'price';
   if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS && first === CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR && data.length === 1) return 'account';
@@ -99,6 +99,8 @@ const hex = (data: Uint8Array): string => Buffer.from(data.subarray(0, 32)).toSt
 
 function compareBudget(limits: readonly Named[], prices: readonly Named[], instructions: number, compare: Compare): void {
   if (limits.length > 1 || prices.length > 1) compare('budget', 'at most one unit limit and one unit price', `${limits.length} and ${prices.length}`);
+  const touched = [...limits, ...prices].flatMap(({ accounts }) => accounts);
+  if (touched.length > 0) compare('budget', 'no accounts', touched.join(', '));
   const [limit] = limits.map(({ data }) => BigInt(getSetComputeUnitLimitInstructionDataDecoder().decode(data).units));
   const [price] = prices.map(({ data }) => getSetComputeUnitPriceInstructionDataDecoder().decode(data).microLamports);
   const fee = feeOf(limit ?? null, price ?? 0n, instructions);

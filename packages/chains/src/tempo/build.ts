@@ -1,4 +1,4 @@
-import { formatAmount, type Instant } from '@pf/domain';
+import { type Address, formatAmount, type Instant, type TokenAddress } from '@pf/domain';
 import { TxEnvelopeTempo } from 'ox/tempo';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
@@ -9,7 +9,7 @@ import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
 import { refusable, type RpcNode } from '../rpc/node.ts';
 import { isVirtual } from './address.ts';
 import { encodePayment } from './calldata.ts';
-import { estimateTempoGas, getClientVersion, getTokenBalance, isKeptBack } from './calls.ts';
+import { estimateTempoGas, getClientVersion, getTokenBalance, getTransferPolicy, isBarred, isBarredAltogether, isKeptBack } from './calls.ts';
 import { FEE_DECIMALS, feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
 import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
@@ -48,7 +48,8 @@ export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfill
   const nonce = { nonceKey, nonce: 0n, ...(nonceKey === EXPIRING ? { validBefore: until } : {}) };
   const [gas, feeBalance] = await node.batch([refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })), getTokenBalance(feeToken, fulfiller)]);
   if (gas instanceof RpcRefusedError) {
-    const { reason, isRecipients } = refusalOf(gas);
+    const { reason, isRecipients, isPolicys } = refusalOf(gas);
+    if (isPolicys && (await isBarredBy(node, token, requestor))) return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
     return isRecipients ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
   }
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
@@ -81,4 +82,11 @@ export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfill
     },
     lifetime: { kind: 'time', validBefore: until },
   };
+}
+
+/** True where the policy of the token's issuer lets this account receive nothing. */
+async function isBarredBy(node: RpcNode, token: TokenAddress, account: Address): Promise<boolean> {
+  const policy = await node.call(getTransferPolicy(token));
+  const [barred, altogether] = await node.batch([refusable(isBarred(policy, account)), refusable(isBarredAltogether(policy, account))]);
+  return (barred instanceof RpcRefusedError ? altogether : barred) === true;
 }

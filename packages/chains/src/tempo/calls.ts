@@ -15,6 +15,9 @@ const contracts = new Interface([
   'function getNonce(address account, uint256 nonceKey) view returns (uint64)',
   'function currency() view returns (string)',
   'function balanceOf(address account) view returns (uint256)',
+  'function transferPolicyId() view returns (uint64)',
+  'function isAuthorizedRecipient(uint64 policyId, address user) view returns (bool)',
+  'function isAuthorized(uint64 policyId, address user) view returns (bool)',
   'function validateReceivePolicy(address token, address sender, address receiver) view returns (bool authorized, uint8 blockedReason)',
 ]);
 
@@ -48,6 +51,14 @@ export const getTokenBalance = (token: string, account: string): RpcCall<bigint>
 /** True only when the chain says that the receiver's policy would keep this payment back (TIP-1028). One that knows no policies keeps nothing back. */
 export const isKeptBack = (token: string, sender: string, receiver: string): RpcCall<boolean> =>
   reading(view(sender, POLICY_REGISTRY, 'validateReceivePolicy', [token, sender, receiver]), (authorized) => authorized === false);
+/** The policy of a token's issuer that says who may send and receive it (TIP-403). */
+export const getTransferPolicy = (token: string): RpcCall<bigint> => reading(view(token, token, 'transferPolicyId'), number);
+/** True only when the chain says that this policy lets the account receive nothing. */
+export const isBarred = (policy: bigint, account: string): RpcCall<boolean> =>
+  reading(view(account, POLICY_REGISTRY, 'isAuthorizedRecipient', [policy, account]), (authorized) => authorized === false);
+/** The same of a chain on which every policy is alike for who sends and who receives. */
+export const isBarredAltogether = (policy: bigint, account: string): RpcCall<boolean> =>
+  reading(view(account, POLICY_REGISTRY, 'isAuthorized', [policy, account]), (authorized) => authorized === false);
 
 /** `anvil/v1.7.1`, `tempo/v1.9.0`. */
 export const getClientVersion = (): RpcCall<string> => rpcCall('web3_clientVersion', [], z.string());

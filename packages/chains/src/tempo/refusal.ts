@@ -19,18 +19,21 @@ const WORDS: Readonly<Record<string, string>> = {
   VirtualAddressUnregistered: 'the recipient is a virtual address that nobody has registered',
   SpendingLimitExceeded: 'the key may not spend so much',
 };
-/** Those that are the recipient's doing, whoever pays. */
+/** Those that are the recipient's doing, whoever pays; and the one that may be his or the payer's. */
 const UNPAYABLE = new Set(['InvalidRecipient', 'VirtualAddressUnregistered']);
+const POLICY = 'PolicyForbids';
 
 export interface TempoRefusal {
   readonly reason: string;
   /** True where nobody could pay this recipient. */
   readonly isRecipients: boolean;
+  /** True where the token's issuer forbids it, to one of the two. */
+  readonly isPolicys: boolean;
 }
 
 /** Why a node refused a call or an estimate, in words where the token gave a reason that is known. */
 export function refusalOf(refused: RpcRefusedError): TempoRefusal {
   const { data } = refused;
   const error = typeof data === 'string' && /^0x[0-9a-f]{8}/i.test(data) ? errors.getError(data.slice(0, 10)) : null;
-  return { reason: (error && WORDS[error.name]) ?? reasonOf(refused), isRecipients: error !== null && UNPAYABLE.has(error.name) };
+  return { reason: (error && WORDS[error.name]) ?? reasonOf(refused), isRecipients: error !== null && UNPAYABLE.has(error.name), isPolicys: error?.name === POLICY };
 }
