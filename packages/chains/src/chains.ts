@@ -1,14 +1,14 @@
-import type { ChainId } from '@pf/domain';
+import type { ChainId, TransactionHash } from '@pf/domain';
 import { type Logger, variables } from '@pf/runtime';
 import { BaseAdapter } from './base/adapter.ts';
 import { BaseObserver } from './base/observer.ts';
-import { identifyChain } from './evm/calls.ts';
+import { getHeadNumber, identifyChain } from './evm/calls.ts';
 import { networks } from './networks.ts';
-import type { ChainAdapter, ChainObserver, Network } from './port.ts';
+import type { ChainAdapter, ChainObserver, KeptBytes, Network } from './port.ts';
 import { networkOf } from './resolve.ts';
 import { RpcPool, type RpcPoolOptions } from './rpc/pool.ts';
 import { SolanaAdapter } from './solana/adapter.ts';
-import { identifyGenesis } from './solana/calls.ts';
+import { getHead, identifyGenesis } from './solana/calls.ts';
 import { SolanaObserver } from './solana/observer.ts';
 import { TempoAdapter } from './tempo/adapter.ts';
 import { TempoObserver } from './tempo/observer.ts';
@@ -25,33 +25,36 @@ export interface ChainsOptions {
   /** URLs by network, in order of preference: upstreamsOf(config). A network that is absent is not served. */
   readonly upstreams: ReadonlyMap<ChainId, readonly string[]>;
   readonly log: Logger;
+  /** For observers: the signed bytes of a transaction as they are kept for being broadcast again; null where they are not. */
+  readonly keptBytes?: (chain: ChainId, hash: TransactionHash) => Promise<Uint8Array | null>;
 }
 
 /** What is made for a network of each family. */
 interface Family {
   /** How an upstream of another chain is found out. */
   identify(chain: ChainId): RpcPoolOptions['identify'];
+  probe(): RpcPoolOptions['probe'];
   adapter(network: Network, pool: RpcPool): ChainAdapter;
-  observer(network: Network, pool: RpcPool): ChainObserver;
+  observer(network: Network, pool: RpcPool, keptBytes: KeptBytes): ChainObserver;
 }
 const families: Readonly<Record<Network['family'], Family>> = {
-  base: { identify: identifyChain, adapter: (network, pool) => new BaseAdapter(network, pool), observer: (network, pool) => new BaseObserver(network, pool) },
-  tempo: { identify: identifyChain, adapter: (network, pool) => new TempoAdapter(network, pool), observer: (network, pool) => new TempoObserver(network, pool) },
-  solana: { identify: identifyGenesis, adapter: (network, pool) => new SolanaAdapter(network, pool), observer: (network, pool) => new SolanaObserver(network, pool) },
+  base: { identify: identifyChain, probe: getHeadNumber, adapter: (network, pool) => new BaseAdapter(network, pool), observer: (network, pool, keptBytes) => new BaseObserver(network, pool, Date.now, keptBytes) },
+  tempo: { identify: identifyChain, probe: getHeadNumber, adapter: (network, pool) => new TempoAdapter(network, pool), observer: (network, pool) => new TempoObserver(network, pool) },
+  solana: { identify: identifyGenesis, probe: getHead, adapter: (network, pool) => new SolanaAdapter(network, pool), observer: (network, pool) => new SolanaObserver(network, pool) },
 };
 
 /** Connects to nothing yet: upstreams are asked when something is asked of them. */
-export function createChains({ upstreams, log }: ChainsOptions): Chains {
+export function createChains({ upstreams, log, keptBytes = () => Promise.resolve(null) }: ChainsOptions): Chains {
   const adapters = new Map<ChainId, ChainAdapter>();
   const observers = new Map<ChainId, ChainObserver>();
   const pools: RpcPool[] = [];
   for (const [chain, urls] of upstreams) {
     const network = networkOf(chain);
     const family = families[network.family];
-    const pool = new RpcPool({ network: network.name, urls, identify: family.identify(chain), log });
+    const pool = new RpcPool({ network: network.name, urls, identify: family.identify(chain), probe: family.probe(), log });
     pools.push(pool);
     adapters.set(chain, family.adapter(network, pool));
-    observers.set(chain, family.observer(network, pool));
+    observers.set(chain, family.observer(network, pool, (hash) => keptBytes(chain, hash)));
   }
   return {
     adapters,

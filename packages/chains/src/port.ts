@@ -148,6 +148,9 @@ export interface Step {
   readonly warnings: readonly string[];
 }
 
+/** The signed bytes of a transaction, as they are kept while it may have to be broadcast again; null where they are not. */
+export type KeptBytes = (hash: TransactionHash) => Promise<Uint8Array | null>;
+
 /**
  * Follows one network. A step is: learn the head, let the caller bring the watch set up to the log's end (so that no
  * block is passed before its intents are known), then scan up to that head. Everything needed after a restart is in the

@@ -3,7 +3,7 @@ import type { Address, IntentId, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, evmWallet, startAnvil, startRpcProxy } from '@pf/testing';
 import type { Hex } from 'viem';
 import { BaseObserver } from '../src/base/observer.ts';
-import type { SignedTransaction } from '../src/index.ts';
+import type { KeptBytes, SignedTransaction } from '../src/index.ts';
 import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './base-chain.ts';
 import { named, Watcher } from '../src/conformance/watching.ts';
 
@@ -114,6 +114,24 @@ describe('the observer of Base', () => {
     await base.finalise();
     base.clock.pass(2_000);
     expect(named([...(await watcher.step())])).toEqual(['dropped']);
+  });
+
+  it('proves a lost settlement dead from the bytes that were kept, when it has forgotten it and so have the nodes', async () => {
+    const { signed } = await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    await watcher.step();
+    await base.anvil.rpc('anvil_reorg', 3, []);
+    expect(named(await watcher.step())).toEqual(['lost']);
+    await base.kill(signed, payer(0));
+    await base.finalise();
+    const pool = poolOver([proxy.url]);
+    closing.push(() => pool.close());
+    const restarted = (keptBytes?: KeptBytes) => watcher.restart(new BaseObserver(base.adapter.network, pool, base.clock.now, keptBytes));
+    expect(await restarted().step()).toEqual([]);
+    base.clock.pass(2_000);
+    expect(await restarted((hash) => Promise.resolve(hash === signed.hash ? signed.raw : null)).step()).toMatchObject([{ type: 'dropped', data: { hash: signed.hash } }]);
   });
 
   it('finds the fee-bumped replacement by its reference, then proves the first one dead', async () => {

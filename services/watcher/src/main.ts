@@ -22,7 +22,8 @@ runService('watcher', async (service) => {
 
   const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'watcher', onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke') });
   service.onShutdown('database', () => database.close());
-  const chains = createChains({ upstreams: upstreamsOf(config), log });
+  const transactions = new SignedTransactions(database);
+  const chains = createChains({ upstreams: upstreamsOf(config), log, keptBytes: async (chain, hash) => (await transactions.find(chain, [hash])).get(hash) ?? null });
   service.onShutdown('chains', () => chains.close());
   const networks = config.NETWORKS.map((text) => {
     const observer = [...chains.observers.values()].find(({ network }) => network.chain === text);
@@ -50,7 +51,6 @@ runService('watcher', async (service) => {
   service.onShutdown('screeners', () => screeners.stop());
 
   const watches = new NetworkWatches(database);
-  const transactions = new SignedTransactions(database);
   const sets = new WatchSets(database, reader, networks.map(({ observer }) => observer.network.chain), config.WATCH_DAYS * DAY_MS);
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });

@@ -1,8 +1,8 @@
 import type { Observation } from '@pf/domain';
-import { getBlock, type Block } from '../evm/calls.ts';
+import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
-import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
 import { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
@@ -31,12 +31,17 @@ export class BaseObserver implements ChainObserver {
   readonly rebroadcastAfterMs = 15_000;
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
+  readonly #keptBytes: KeptBytes;
   readonly #now: () => number;
 
-  /** @param now our clock, in ms: how long something has stayed canonical is measured by it. */
-  constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
+  /**
+   * @param now our clock, in ms: how long something has stayed canonical is measured by it
+   * @param keptBytes of transactions that no node remembers after a reorganisation
+   */
+  constructor(network: Network, pool: RpcPool, now: () => number = Date.now, keptBytes: KeptBytes = () => Promise.resolve(null)) {
     this.network = network;
     this.#pool = pool;
+    this.#keptBytes = keptBytes;
     this.#now = now;
   }
 
@@ -53,7 +58,7 @@ export class BaseObserver implements ChainObserver {
   async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
     const position = before ?? (await this.#start(node));
     const newest = newestOf(position);
-    const [head, standing] = await node.batch([getBlock('latest'), getBlock(newest.number)]);
+    const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
     if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
     const watch = await synchronise();
     const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: this.#now() };
@@ -91,7 +96,7 @@ export class BaseObserver implements ChainObserver {
       // What was seen of an intent is told first: the transaction that took the nonce may have paid.
       const waiting = new Set(seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId));
       const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
-      if (safe !== null) observations.push(...(await findDropped(context, this.#pool, dead, safe, rescanned)));
+      if (safe !== null) observations.push(...(await findDropped(context, this.#pool, this.#keptBytes, dead, safe, rescanned)));
     }
 
     const confirmed = await confirm(context, seen);

@@ -71,13 +71,21 @@ export class Watched implements WatchSet {
 
 /** A watcher without a log: steps an observer, keeps its cursor as JSON text, and applies what it observes. */
 export class Watcher {
-  readonly watched = new Watched();
+  readonly watched: Watched;
   readonly warnings: string[] = [];
   readonly #observer: ChainObserver;
   #cursor: string | null = null;
 
-  constructor(observer: ChainObserver) {
+  constructor(observer: ChainObserver, watched = new Watched()) {
     this.#observer = observer;
+    this.watched = watched;
+  }
+
+  /** Another process goes on where this one stands: it has the cursor, and remembers nothing. */
+  restart(observer: ChainObserver): Watcher {
+    const restarted = new Watcher(observer, this.watched);
+    restarted.#cursor = this.#cursor;
+    return restarted;
   }
 
   /** One step after the other until the head is reached; the observations of all. */

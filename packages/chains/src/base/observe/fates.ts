@@ -1,11 +1,12 @@
 import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
 import { getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
 import { nobodyHasIt } from '../../evm/observe/nobody.ts';
-import type { WatchSet } from '../../port.ts';
+import type { KeptBytes, WatchSet } from '../../port.ts';
 import { RpcRefusedError } from '../../rpc/errors.ts';
 import { refusable } from '../../rpc/node.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
+import { decodeSigned } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
 import { landed, readTransfer, type Scan } from './scan.ts';
 
@@ -14,7 +15,7 @@ export interface Fate {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
   readonly sender: Address;
-  /** Null where it was never submitted here: asked of the nodes. */
+  /** Null where it has landed before: it is looked up. */
   readonly nonce: bigint | null;
   readonly terms: PaymentTerms;
   /** Since when it may be on chain. */
@@ -94,10 +95,10 @@ export const findSpent = (reverted: readonly Spent[], finalized: bigint): readon
  * read, the account's nonce is past theirs, and still no upstream that answers has a receipt. That a node does not know
  * them proves nothing.
  */
-export async function findDropped(context: Scan, pool: RpcPool, missing: readonly Fate[], safe: Block, rescanned: bigint): Promise<readonly Observation[]> {
+export async function findDropped(context: Scan, pool: RpcPool, keptBytes: KeptBytes, missing: readonly Fate[], safe: Block, rescanned: bigint): Promise<readonly Observation[]> {
   const { node } = context;
   if (missing.length === 0 || rescanned < safe.number) return [];
-  const known = await withNonces(context, missing);
+  const known = await withNonces(context, keptBytes, missing);
   const counts = await node.batch(known.map(({ sender }) => refusable(getTransactionCount(sender, safe.number))));
   const observations: Observation[] = [];
   for (const [place, fate] of known.entries()) {
@@ -111,13 +112,19 @@ export async function findDropped(context: Scan, pool: RpcPool, missing: readonl
   return observations;
 }
 
-/** With the nonces of transactions that were not submitted here, from memory or while a node still has them; others stay open. */
-async function withNonces({ node, memory }: Scan, fates: readonly Fate[]): Promise<(Fate & { readonly nonce: bigint })[]> {
+/** With the nonces of those that had landed: from memory, while a node still has them, or from the bytes that were kept. Others stay open. */
+async function withNonces({ node, memory }: Scan, keptBytes: KeptBytes, fates: readonly Fate[]): Promise<(Fate & { readonly nonce: bigint })[]> {
   const found = await Promise.all(
     fates.map(async (fate) => {
-      const nonce = fate.nonce ?? memory.look(fate.hash)?.nonce ?? (await node.call(getTransaction(fate.hash)))?.nonce ?? null;
+      const nonce = fate.nonce ?? memory.look(fate.hash)?.nonce ?? (await node.call(getTransaction(fate.hash)))?.nonce ?? nonceIn(await keptBytes(fate.hash));
       return nonce === null ? [] : [{ ...fate, nonce }];
     }),
   );
   return found.flat();
+}
+
+/** Null where there are no bytes, or of a type that is not known here. */
+function nonceIn(bytes: Uint8Array | null): bigint | null {
+  const decoded = bytes === null ? null : decodeSigned(bytes);
+  return decoded?.ok === true ? BigInt(decoded.value.nonce) : null;
 }
