@@ -1,6 +1,6 @@
 import { encodeDeadLetter } from '@pf/contracts';
 import type { Publisher } from '@pf/event-log';
-import { fieldsOf, type Logger } from '@pf/runtime';
+import { count, fieldsOf, type Logger } from '@pf/runtime';
 import type { PutAside } from './slice-decider.ts';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
@@ -16,6 +16,7 @@ export async function sendDeadLetters(publisher: Publisher, letters: readonly Pu
   await Promise.all(
     letters.map(async ({ letter, cause }) => {
       await publisher.publish('intent.dead', { partition: letter.partition, key: letter.intentId ?? `${letter.topic}/${letter.offset}`, value: encodeDeadLetter(letter) }, deadline);
+      count('payments.dead_letters', { 'messaging.destination.name': letter.topic });
       log.error({ ...letter, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) }, 'a message was put aside');
     }),
   );

@@ -16,6 +16,7 @@ import { type ProjectedEvent, projectedEvent, type ProjectedIntent, type Project
 import { type CommandId, decide, type Decision, evolve, type Instant, type IntentId, isoTime, isPublic, Ledger, type PaymentIntent, type PublicIntent, view } from '@pf/domain';
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Input, MessageHead } from './input.ts';
+import type { Appended } from './ledger-metrics.ts';
 import { outcomeOf } from './outcome.ts';
 
 /** Where a record says to whom an accepted command is to be answered, should its writer die before it has. */
@@ -33,6 +34,8 @@ export interface PutAside {
 export interface DecidedSlice {
   readonly at: Instant;
   readonly records: readonly NewRecord[];
+  /** What those records say. */
+  readonly appended: readonly Appended[];
   readonly intents: readonly ProjectedIntent[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
@@ -68,6 +71,7 @@ export class SliceDecider {
   readonly #outcomes = new Map<CommandId, Outcome>();
   readonly #changed = new Map<IntentId, Changed>();
   readonly #records: NewRecord[] = [];
+  readonly #appended: Appended[] = [];
   readonly #events: ProjectedEvent[] = [];
   readonly #newOutcomes: ProjectedOutcome[] = [];
   readonly #replies = new Map<string, Reply[]>();
@@ -116,6 +120,7 @@ export class SliceDecider {
     return {
       at: this.#at,
       records: this.#records,
+      appended: this.#appended,
       intents: changed,
       events: this.#events,
       outcomes: this.#newOutcomes,
@@ -142,6 +147,7 @@ export class SliceDecider {
   #append(message: InputMessage, { events }: Decision, answered: CommandMessage | null): void {
     const changed = new Map<IntentId, Changed>();
     const records: NewRecord[] = [];
+    const appended: Appended[] = [];
     const listed: ProjectedEvent[] = [];
     for (const event of events) {
       const earlier = changed.get(event.intentId) ?? this.#changed.get(event.intentId);
@@ -167,6 +173,7 @@ export class SliceDecider {
       if (Buffer.byteLength(value) > MAX_EVENT_BYTES) throw new RangeError(`${event.type} of ${intent.id} is larger than the log takes`);
       const replyTo = answered?.replyTo ?? null;
       records.push({ partition: this.#partition, key: intent.id, value, ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }) });
+      appended.push({ event, intent });
       listed.push(...projectedEvent(envelope));
     }
     for (const [id, change] of changed) {
@@ -174,6 +181,7 @@ export class SliceDecider {
       this.#ledger.put(change.intent);
     }
     this.#records.push(...records);
+    this.#appended.push(...appended);
     this.#events.push(...listed);
   }
 

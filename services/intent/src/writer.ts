@@ -2,12 +2,14 @@ import type { CommandMessage, ObservationMessage } from '@pf/contracts';
 import { type Database, fold, type IdempotencyKey, intentsOf, IntentStates, parseEvents, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
 import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, Slice } from '@pf/event-log';
-import { currentTrace, fieldsOf, inSpan, type Logger, type TraceContext } from '@pf/runtime';
+import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
 import { answersFrom } from './answers-from-log.ts';
 import { sendDeadLetters } from './dead-letters.ts';
-import { readInput } from './input.ts';
+import { type Input, readInput } from './input.ts';
+import { measureAppended } from './ledger-metrics.ts';
 import { type DecidedSlice, type Known, SliceDecider } from './slice-decider.ts';
+import { SliceTrace } from './slice-trace.ts';
 
 export interface WriterParts {
   readonly partitions: number;
@@ -19,10 +21,18 @@ export interface WriterParts {
   readonly clock?: () => Instant;
 }
 
-/** A decided slice on its way to the projection, and the trace it was decided in. */
+/** A decided slice on its way to the projection, and the spans that show it. */
 export interface WriterContext {
   readonly decided: DecidedSlice;
-  readonly trace: TraceContext;
+  readonly trace: SliceTrace;
+}
+
+/** What ends the spans of a slice that its partition was lost with. */
+class PartitionLostError extends Error {
+  override readonly name = 'PartitionLostError';
+  constructor(partition: number) {
+    super(`partition ${partition} was lost`);
+  }
 }
 
 /** The business of a partition's owner: commands and observations in; events, projection and answers out (architecture.md). */
@@ -33,6 +43,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   readonly #projection: ProjectionWriter;
   /** The last time stamped in each partition that is owned. */
   readonly #lastAt = new Map<number, Instant>();
+  /** Of the slice under way in each partition. */
+  readonly #traces = new Map<number, SliceTrace>();
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
@@ -53,6 +65,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
 
   lost(partition: number): void {
     this.#lastAt.delete(partition);
+    this.#traces.get(partition)?.failed(new PartitionLostError(partition));
+    this.#traces.delete(partition);
     this.#parts.log.info({ partition }, 'partition lost');
   }
 
@@ -61,7 +75,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
    * @throws where the log does not follow what is projected: the partition then stands still until somebody looks.
    */
   async catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
-    return inSpan('intent.catch_up', null, () =>
+    return inSpan('catch up', null, () =>
       this.#alarming(partition, async () => {
         const events = parseEvents(records);
         const folded = fold(await this.#states.find(intentsOf(events)), events);
@@ -77,19 +91,18 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<WriterContext>> {
     const inputs = records.map((record) => readInput(record, this.#parts.partitions));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
-    return this.#deciding('intent.decide', partition, messages.map(({ trace }) => trace), async () => {
+    return this.#deciding(`slice of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
       const decider = this.#decider(partition, await this.#known(messages));
-      for (const input of inputs) decider.take(input);
+      for (const input of trace.inputs) decider.take(input);
       return decider.decided();
     });
   }
 
   /** Decides the end of these intents' time. Those for which it has been put off meanwhile, or which are no longer open, stay as they are. */
   async expire(partition: number, ids: readonly IntentId[]): Promise<Slice<WriterContext>> {
-    return this.#deciding('intent.expire', partition, [], async () => {
+    return this.#deciding('expire', partition, [], async ({ trace }) => {
       const known = await this.#states.lookUp({ ids, keys: [], commandIds: [] });
       const decider = this.#decider(partition, known);
-      const trace = currentTrace();
       // Relatives are among them: what is not due stays as it is.
       for (const { id: intentId } of known.intents) {
         try {
@@ -105,9 +118,13 @@ export class IntentWriter implements PartitionWork<WriterContext> {
 
   async project(partition: number, from: bigint, next: bigint, { decided, trace }: WriterContext): Promise<boolean> {
     const { at, intents, events, outcomes } = decided;
+    trace.committed(decided.records.length);
+    measureAppended(decided.appended);
     // Only offsets have moved: there is nothing to write, and no checkpoint to move.
-    if (from === next && outcomes.length === 0) return true;
-    return inSpan('intent.project', trace, () => this.#alarming(partition, () => this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes })));
+    const nothing = from === next && outcomes.length === 0;
+    const projected = nothing || (await trace.run(() => this.#alarming(partition, () => this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes }))));
+    if (projected) trace.projected();
+    return projected;
   }
 
   published(_partition: number, { decided }: WriterContext): void {
@@ -137,22 +154,21 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     return this.#states.lookUp({ ids, keys, commandIds });
   }
 
-  /** Decides in a span that is linked to the messages' own, and does what comes before the commit. */
-  #deciding(name: string, partition: number, links: readonly TraceContext[], decide: () => Promise<DecidedSlice>): Promise<Slice<WriterContext>> {
-    return inSpan(
-      name,
-      null,
-      async () => {
-        const { publisher, log } = this.#parts;
-        const decided = await decide();
-        await sendDeadLetters(publisher, decided.dead, log);
-        for (const { commandId, intentId, type, trace } of decided.late) {
-          log.warn({ ...fieldsOf(trace), commandId, intentId, type }, 'the command came after its deadline: nobody waits for it any more');
-        }
-        return { append: decided.records, context: { decided, trace: currentTrace() } };
-      },
-      { attributes: { partition }, links },
-    );
+  /** Decides in the slice's span, and does what comes before the commit. */
+  async #deciding(name: string, partition: number, inputs: readonly Input[], decide: (trace: SliceTrace) => Promise<DecidedSlice>): Promise<Slice<WriterContext>> {
+    const trace = new SliceTrace(name, partition, inputs);
+    this.#traces.set(partition, trace);
+    return trace.run(async () => {
+      const { publisher, log } = this.#parts;
+      const decided = await decide(trace);
+      await sendDeadLetters(publisher, decided.dead, log);
+      for (const { commandId, intentId, type, trace: sent } of decided.late) {
+        count('payments.commands.late', {});
+        log.warn({ ...fieldsOf(sent), commandId, intentId, type }, 'the command came after its deadline: nobody waits for it any more');
+      }
+      trace.decided();
+      return { append: decided.records, context: { decided, trace } };
+    });
   }
 
   async #alarming<T>(partition: number, work: () => Promise<T>): Promise<T> {
@@ -160,6 +176,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       return await work();
     } catch (error) {
       if (error instanceof VersionGapError || error instanceof ProjectionGapError) {
+        count('payments.alarms', { alarm: 'version_gap' });
         this.#parts.log.error({ err: error, partition, alarm: 'version_gap' }, 'the log does not follow the projection: the partition stands still');
       }
       throw error;
