@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
 import { node as getNode, pnpm as getPnpm } from './setup/programs.mjs';
+import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
 import { compile, generate, install } from './setup/workspace.mjs';
@@ -25,6 +26,7 @@ const USAGE = `What to do: node infra/local/bootstrap.mjs …
   test        types, lint, unit, integration, end to end; or only those named
   demo …      payments on every chain, as a client makes them; lost and failed ones
   pf …        accounts, keys, webhooks
+  alerts      every alert on made series, with promtool
   run FILE …  a TypeScript file of this repository`;
 
 /** What a command needs before it runs, and what runs then: arguments to Node. */
@@ -36,6 +38,7 @@ const commands = {
   test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
   demo: { backing: false, compiled: 'before', args: [...sources, path.join('infra', 'local', 'src', 'demo', 'main.ts')] },
   pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
+  alerts: { backing: false, prometheus: true, compiled: 'before', args: [...sources, path.join('infra', 'observability', 'src', 'check.ts')] },
   run: { backing: false, compiled: 'before', args: sources },
 };
 
@@ -51,8 +54,8 @@ async function prepare(command) {
     await install({ root, tools, pnpm });
     return pnpm;
   };
-  const [node, pnpm] = await allOf([getNode(tools), installed(), command.backing ? fetchBacking() : undefined]);
-  const environment = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
+  const [node, pnpm, promtool] = await allOf([getNode(tools), installed(), command.prometheus ? prometheus(tools) : null, command.backing ? fetchBacking() : undefined]);
+  const environment = { ...process.env, PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter) };
   return { root, tools, node, pnpm, environment };
 }
 

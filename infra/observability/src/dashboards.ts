@@ -1,0 +1,9 @@
+import { chains } from './dashboards/chains.ts';
+import { intents } from './dashboards/intents.ts';
+import { kafka } from './dashboards/kafka.ts';
+import { overview } from './dashboards/overview.ts';
+import { webhooks } from './dashboards/webhooks.ts';
+import { dashboardOf } from './panels.ts';
+
+/** All dashboards, as Grafana takes them. */
+export const DASHBOARDS = [overview, intents, chains, webhooks, kafka].map((page) => dashboardOf(page));

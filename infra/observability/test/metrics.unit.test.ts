@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { METRICS, type Metric, prometheusName } from '@pf/runtime';
+import { z } from 'zod';
+import { budgets, ratios } from '../src/burn-rates.ts';
+import { DASHBOARDS } from '../src/dashboards.ts';
+import { queriesOf } from '../src/panels.ts';
+import { selected } from '../src/promql.ts';
+import { ALERTS } from '../src/rules.ts';
+
+/** What Prometheus and the scrape add to every series, and what it calls those of alerts. */
+const ADDED = ['service_name', 'instance'];
+const ALERTS_LABELS = ['alertname', 'alertstate', 'severity'];
+
+interface Known {
+  readonly labels: ReadonlyMap<string, RegExp | null>;
+}
+const dotless = (name: string): string => name.replaceAll('.', '_');
+
+/** The series of the catalogue by their names in Prometheus. */
+const known = new Map<string, Known>();
+for (const [name, metric] of Object.entries(METRICS) as [string, Metric][]) {
+  const labels = new Map<string, RegExp | null>([...Object.entries(metric.labels).map(([label, { pattern }]) => [dotless(label), pattern] as const), ...ADDED.map((label) => [label, null] as const)]);
+  const series = prometheusName(name, metric);
+  if (metric.kind !== 'histogram') known.set(series, { labels });
+  else {
+    for (const part of ['_count', '_sum']) known.set(`${series}${part}`, { labels });
+    known.set(`${series}_bucket`, { labels: new Map([...labels, ['le', null]]) });
+  }
+}
+for (const { record } of [...ratios, ...budgets]) known.set(record, { labels: new Map([['slo', null], ['network', null]]) });
+known.set('ALERTS', { labels: new Map(ALERTS_LABELS.map((label) => [label, null])) });
+
+/** What an expression asks for that nothing exports. */
+function unknownIn(expression: string): readonly string[] {
+  return selected(expression).flatMap(({ metric, labels }) => {
+    const series = known.get(metric);
+    if (!series) return [`${metric} is in no catalogue`];
+    return labels.filter((label) => !series.labels.has(label)).map((label) => `${metric} has no label ${label}`);
+  });
+}
+
+describe('every metric that is asked for is in the catalogue, with the labels it is asked by', () => {
+  it.each(DASHBOARDS.map((dashboard) => ({ title: dashboard.title ?? '', dashboard })))('on the dashboard $title', ({ dashboard }) => {
+    const queries = queriesOf(dashboard);
+    expect(queries.length).toBeGreaterThan(10);
+    expect(queries.flatMap((query) => unknownIn(query))).toEqual([]);
+  });
+
+  it('in every alert', () => {
+    expect(ALERTS.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
+  });
+
+  it('in every recording rule', () => {
+    expect([...ratios, ...budgets].flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
+  });
+
+  it('and a name or a label that nothing exports is found', () => {
+    expect(unknownIn('sum(rate(payments_nothing_total[5m])) > 1')).toEqual(['payments_nothing_total is in no catalogue']);
+    expect(unknownIn('sum by (le) (rate(payments_slice_size_bucket{colour="red"}[5m]))')).toEqual(['payments_slice_size_bucket has no label colour']);
+    expect(() => unknownIn('sum(rate(payments_slice_size_bucket[5m])')).toThrow(/no PromQL/);
+  });
+});
+
+const matcher = /(\w+)="([^"]*)"/g;
+
+describe('the series that alerts are tried on', () => {
+  it('are such as services export: names, labels and values', () => {
+    for (const { name, fires, quiet, over } of ALERTS) {
+      for (const one of [fires, quiet, over].flatMap((example) => Object.keys(example?.series ?? {}))) {
+        expect({ name, unknown: unknownIn(one) }).toEqual({ name, unknown: [] });
+        const [{ metric } = { metric: '' }] = selected(one);
+        for (const [, label = '', value = ''] of one.matchAll(matcher)) {
+          const pattern = known.get(metric)?.labels.get(label);
+          if (pattern) expect({ name, label, value, is: pattern.test(value) }).toEqual({ name, label, value, is: true });
+        }
+      }
+    }
+  });
+
+  it('have the thresholds of SLOs among the buckets', () => {
+    const bounds = ratios.flatMap(({ expr }) => [...expr.matchAll(/(\w+)_bucket\{[^}]*le=~?"([\d.]+)/g)].map(([, series = '', bound = '']) => ({ series, bound: Number(bound) })));
+    expect(bounds.length).toBeGreaterThan(0);
+    for (const { series, bound } of bounds) {
+      const [, metric] = (Object.entries(METRICS) as [string, Metric][]).find(([name, of]) => prometheusName(name, of) === series) ?? [];
+      expect(metric?.buckets).toContain(bound);
+    }
+  });
+});
+
+describe('dashboards', () => {
+  const panels = z.array(z.object({ id: z.number(), title: z.string(), type: z.string(), description: z.string().optional(), gridPos: z.object({ x: z.number(), w: z.number() }) }));
+
+  it('say of each panel what to make of it, and have each within the page', () => {
+    for (const dashboard of DASHBOARDS) {
+      const all = panels.parse(dashboard.panels);
+      expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+      for (const { type, description, gridPos } of all) {
+        expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+        if (type !== 'row') expect(description).toMatch(/\.$/);
+      }
+    }
+  });
+
+  it('show every metric of the catalogue', () => {
+    const shown = new Set(DASHBOARDS.flatMap((dashboard) => queriesOf(dashboard)).flatMap((query) => selected(query).map(({ metric }) => metric)));
+    const isShown = (name: string): boolean => ['', '_bucket', '_count'].some((part) => shown.has(`${name}${part}`));
+    expect((Object.entries(METRICS) as [string, Metric][]).map(([name, metric]) => prometheusName(name, metric)).filter((name) => !isShown(name))).toEqual([]);
+  });
+});
