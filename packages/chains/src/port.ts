@@ -128,6 +128,8 @@ export interface WatchSet {
   recipients(): readonly Address[];
   /** Intents that somebody is about to pay: in `created`, acknowledged by `detected`, with no live submission. */
   expected(): Iterable<WatchedIntent>;
+  /** Intents that expired lately, and for which nothing was under way: they are looked for a last time. */
+  lapsed(): Iterable<WatchedIntent>;
   /** Intents with a live submission. */
   submitted(): Iterable<WatchedIntent & { readonly submission: Submission }>;
   /** Intents whose settlement is not finalized. */

@@ -160,6 +160,17 @@ describe('the observer of Solana', () => {
     expect(await after(1_000)).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash, transfer: { to: terms.requestor, amount: terms.amount } } }]);
   });
 
+  it('finds it at the latest when the intent has expired, which it looks for once more', async () => {
+    const terms = newTerms('USDC', payer(6).address);
+    watcher.watched.add('pi_test', terms);
+    await watcher.step();
+    const hash = await payToOtherAccount(terms);
+    await solana.node.advance();
+    expect(await after(1_000)).toEqual([]);
+    watcher.watched.expire(terms);
+    expect(await after(1_000)).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash } }]);
+  });
+
   it('passes no slot before its intents are known', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_known', newTerms('USDC', terms.requestor));

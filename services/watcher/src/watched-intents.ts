@@ -4,6 +4,9 @@ import { type Address, evolve, type Instant, type IntentEvent, type IntentId, is
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
 
+/** So long after its expiry an intent is among those that are looked for a last time: a watcher may have been down. */
+const LAPSED_MS = 15 * 60_000;
+
 /** What evolve() needs to go on, without what no watcher looks at: that is most of an intent's bytes. */
 const slim = (intent: PaymentIntent): PaymentIntent => ({ ...intent, idempotencyKey: null, metadata: null, build: null, transfers: [], extraPayments: [] });
 
@@ -15,6 +18,7 @@ const viewOf = (intent: PaymentIntent): WatchedIntent => ({
   settlement: intent.settlement,
   createdAt: intent.createdAt,
 });
+const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean => status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => intent.settlement !== null && (!intent.settlement.finalized || intent.settlement.lost);
 
@@ -26,6 +30,7 @@ export class WatchedIntents implements WatchSet {
   /** How many watched intents are to be paid to an address. */
   readonly #recipients = new Map<Address, number>();
   readonly #expected = new Map<IntentId, WatchedIntent>();
+  readonly #lapsed = new Map<IntentId, WatchedIntent>();
   readonly #submitted = new Map<IntentId, Submitted>();
   readonly #settling = new Map<IntentId, Settling>();
   /** While a step uses the set: what has happened since. Null while none does. */
@@ -64,6 +69,10 @@ export class WatchedIntents implements WatchSet {
     return this.#expected.values();
   }
 
+  lapsed(): Iterable<WatchedIntent> {
+    return this.#lapsed.values();
+  }
+
   submitted(): Iterable<Submitted> {
     return this.#submitted.values();
   }
@@ -82,6 +91,7 @@ export class WatchedIntents implements WatchSet {
     this.#byReference.set(kept.reference, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
     if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view)) this.#expected.set(kept.id, view);
+    if (isLapsed(kept, now) && !isSubmitted(view)) this.#lapsed.set(kept.id, view);
     if (isSubmitted(view)) this.#submitted.set(kept.id, view);
     if (isSettling(view)) this.#settling.set(kept.id, view);
   }
@@ -108,9 +118,13 @@ export class WatchedIntents implements WatchSet {
     for (const event of later) this.#fold(event);
   }
 
-  /** Drops the intents whose time of watching has passed; not while held. */
+  /** Drops the intents whose time of watching, or of being looked for a last time, has passed; not while held. */
   prune(now: Instant): void {
     if (this.#later) return;
+    for (const id of this.#lapsed.keys()) {
+      const intent = this.#intents.get(id);
+      if (intent === undefined || !isLapsed(intent, now)) this.#lapsed.delete(id);
+    }
     for (const intent of this.#intents.values()) if (!isWatched(intent, now, this.#watchMs)) this.#remove(intent.id);
   }
 
@@ -128,6 +142,7 @@ export class WatchedIntents implements WatchSet {
     this.#intents.delete(id);
     this.#byReference.delete(intent.reference);
     this.#expected.delete(id);
+    this.#lapsed.delete(id);
     this.#submitted.delete(id);
     this.#settling.delete(id);
     const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;

@@ -63,6 +63,16 @@ describe('the watch set', () => {
     expect(ids(after(happened.created(), happened.detected(), happened.expired()).expected())).toEqual([]);
   });
 
+  it('looks a last time for what has expired unpaid, for a while', () => {
+    const expired = after(happened.created(), happened.expired());
+    expect(ids(after(happened.created()).lapsed())).toEqual([]);
+    expect(ids(expired.lapsed())).toEqual([INTENT]);
+    expect(ids(after(happened.created(), happened.prepared(FIRST), happened.expired(true)).lapsed())).toEqual([]);
+    expect(ids(after(happened.created(), happened.expired(), happened.confirmed(FIRST, {}, 'expired')).lapsed())).toEqual([]);
+    expired.prune(STORY_BEGINS + 3_600_000);
+    expect([ids(expired.lapsed()), expired.size]).toEqual([[], 1]);
+  });
+
   it('has a settlement among the settling ones until it is final, and again when it was lost', () => {
     const paid = [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)];
     expect(ids(after(...paid).settling())).toEqual([INTENT]);

@@ -14,6 +14,9 @@ export class Watched implements WatchSet {
   detect({ reference }: PaymentTerms): void {
     this.#detected.add(reference);
   }
+  expire({ reference }: PaymentTerms): void {
+    this.#of(reference).status = 'expired';
+  }
   submit(transaction: PreparedTransaction, preparedAt: number): void {
     const submission: Submission = { ...transaction, status: 'live', attempts: 1, preparedAt, broadcastAt: preparedAt };
     this.#of(transaction.terms.reference).submission = submission;
@@ -57,7 +60,10 @@ export class Watched implements WatchSet {
     return [...new Set([...this.#intents.values()].map(({ terms }) => terms.requestor))];
   }
   *expected(): Generator<WatchedIntent> {
-    for (const [reference, intent] of this.#intents) if (this.#detected.has(reference) && intent.submission === null && intent.settlement === null) yield intent;
+    for (const [reference, intent] of this.#intents) if (this.#detected.has(reference) && intent.status === 'created' && intent.submission === null) yield intent;
+  }
+  *lapsed(): Generator<WatchedIntent> {
+    for (const intent of this.#intents.values()) if (intent.status === 'expired' && intent.submission === null) yield intent;
   }
   *submitted(): Generator<WatchedIntent & { readonly submission: Submission }> {
     for (const intent of this.#intents.values()) if (intent.submission !== null) yield { ...intent, submission: intent.submission };

@@ -38,6 +38,8 @@ export class Memory {
   readonly provenAt = new Map<TransactionHash, number>();
   /** Of intents that somebody is about to pay, by reference: when each was first expected, and when its reference is looked for next. */
   readonly expected = new Map<Reference, { readonly since: number; readonly dueAt: number }>();
+  /** Expired intents, by reference, that were looked for a last time. */
+  readonly lookedLast = new LRUCache<Reference, true>({ max: LOOKED_MAX });
   readonly #told = new Map<string, number>();
   /** Whose balances are asked for next. */
   pollFrom = 0;

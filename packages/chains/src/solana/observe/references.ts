@@ -4,8 +4,9 @@ import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import type { Memory } from './memory.ts';
 
-/** References that one step looks for. */
+/** References that one step looks for: of intents that somebody is about to pay, and of such as have expired. */
 const LOOKED_FOR_MAX = 2;
+const LAPSED_MAX = 10;
 /** A reference belongs to one payment; more is a repetition or mischief. */
 const PAGE = 25;
 /** It is looked for at once, and again when it has been expected half as long again, within these bounds. */
@@ -20,23 +21,38 @@ export interface ReferenceReading {
 /**
  * Payments by their reference, of intents that somebody is about to pay: found also where they went to another account of
  * the requestor, or where there are too many accounts to ask about all of them with every step. One that is expected no
- * more (it expired, say) is looked for a last time.
+ * more is looked for a last time, and so is every other that expires.
  */
 export function dueReferences(memory: Memory, watch: WatchSet, now: number): ReferenceReading {
   const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
   for (const reference of expected) if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
   const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean => dueAt <= now || !expected.has(reference);
   const due = [...memory.expected].filter(isDue).slice(0, LOOKED_FOR_MAX);
+  const lapsed = lapsedIn(watch, memory);
   return {
-    calls: due.map(([reference]) => getSignaturesForAddress(reference, { limit: PAGE })),
+    calls: [...due.map(([reference]) => reference), ...lapsed].map((reference) => getSignaturesForAddress(reference, { limit: PAGE })),
     read: (answers, head, at) => () => {
-      due.forEach(([reference, { since }], place) => {
-        const found = (answers[place] ?? []).filter(({ slot, err, signature }) => err === null && slot <= head && !memory.looked.has(signature));
+      for (const answer of answers) {
+        const found = answer.filter(({ slot, err, signature }) => err === null && slot <= head && !memory.looked.has(signature));
         for (const { signature, slot } of found.toReversed()) if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at });
+      }
+      for (const reference of lapsed) memory.lookedLast.set(reference, true);
+      for (const [reference, { since }] of due) {
         // To the end: the others have their turn first.
         memory.expected.delete(reference);
         if (expected.has(reference)) memory.expected.set(reference, { since, dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS) });
-      });
+        else memory.lookedLast.set(reference, true);
+      }
     },
   };
+}
+
+/** As many as one step looks for, of those that were not looked for a last time. */
+function lapsedIn(watch: WatchSet, memory: Memory): readonly Reference[] {
+  const found: Reference[] = [];
+  for (const { terms } of watch.lapsed()) {
+    if (found.length === LAPSED_MAX) break;
+    if (!memory.lookedLast.has(terms.reference) && !memory.expected.has(terms.reference)) found.push(terms.reference);
+  }
+  return found;
 }
