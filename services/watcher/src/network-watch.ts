@@ -9,6 +9,7 @@ import { publishObservations } from './observations.ts';
 import type { Rebroadcaster } from './rebroadcaster.ts';
 import { unaskedAmong } from './sender-screening.ts';
 import { settledWithin } from './settled-within.ts';
+import { type WatchFacts, WatchMetrics } from './watch-metrics.ts';
 import { BrokenLogError, type WatchSets } from './watch-sets.ts';
 import type { WatchedIntents } from './watched-intents.ts';
 
@@ -34,11 +35,7 @@ export interface NetworkWatchParts {
 }
 
 /** How a watch is doing, for the health page. */
-export interface WatchStatus {
-  readonly role: 'active' | 'standby' | 'stopped';
-  readonly head: string | null;
-  readonly behind: string | null;
-  readonly watched: number | null;
+export interface WatchStatus extends WatchFacts {
   /** Why the last try failed; null where it did not. */
   readonly problem: string | null;
 }
@@ -52,10 +49,12 @@ export class NetworkWatch {
   #progressAt = performance.now();
   #status: WatchStatus = { role: 'standby', head: null, behind: null, watched: null, problem: null };
   #warned: readonly string[] = [];
+  readonly #metrics: WatchMetrics;
 
   constructor(parts: NetworkWatchParts) {
     this.#parts = parts;
     this.#log = parts.log;
+    this.#metrics = new WatchMetrics(this.name, () => this.#status);
   }
 
   get name(): string {
@@ -76,9 +75,11 @@ export class NetworkWatch {
    * @throws BrokenLogError, VersionGapError: the log cannot be followed; everything else is tried again
    */
   async run(stop: AbortSignal): Promise<void> {
+    const unlook = this.#metrics.start();
     try {
       while (!stop.aborted) await this.#tryTo(() => this.#term(stop), stop);
     } finally {
+      unlook();
       this.#status = { ...this.#status, role: 'stopped' };
     }
   }
@@ -94,6 +95,7 @@ export class NetworkWatch {
       return;
     }
     this.#status = { ...this.#status, role: 'active' };
+    this.#metrics.activated();
     this.#log.info({ epoch: lease.epoch.toString(), first: lease.cursor === null }, 'watching');
     try {
       await this.#watch(lease, stop);
@@ -137,7 +139,7 @@ export class NetworkWatch {
       return set;
     };
     try {
-      const step = await settledWithin(observer.step(cursor, synchronise), ended, FINISH_MS);
+      const step = await this.#looking(began, settledWithin(observer.step(cursor, synchronise), ended, FINISH_MS));
       const ms = Math.round(performance.now() - began);
       this.#status = { role: 'active', head: step.head.toString(), behind: step.behind.toString(), watched: inUse.at(-1)?.size ?? null, problem: null };
       this.#log.debug({ head: this.#status.head, behind: this.#status.behind, watched: this.#status.watched, observations: step.observations.length, ms }, 'step');
@@ -146,11 +148,24 @@ export class NetworkWatch {
       const last = inUse.at(-1);
       // Before the cursor moves: a payment whose sender is to be screened is not forgotten.
       if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));
-      if (!(await publishObservations(publisher, step.observations, ended, this.#log, () => this.#progress()))) return null;
+      if (!(await publishObservations(publisher, { network: this.name, observations: step.observations, began, traceOf: (id) => sets.traceOf(id) }, ended, this.#log, () => this.#progress()))) return null;
       for (const set of inUse) rebroadcaster.look(set, Date.now(), ended);
+      this.#metrics.stepped();
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
     } finally {
       for (const set of inUse) set.release();
+    }
+  }
+
+  /** Measures one look at the chain. */
+  async #looking<Step extends { readonly head: bigint }>(began: number, look: Promise<Step>): Promise<Step> {
+    try {
+      const step = await look;
+      this.#metrics.looked(began, step.head);
+      return step;
+    } catch (error) {
+      this.#metrics.failed(began);
+      throw error;
     }
   }
 

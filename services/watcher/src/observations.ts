@@ -1,16 +1,39 @@
 import { encodeInput, partitionOf } from '@pf/contracts';
-import type { Observation } from '@pf/domain';
+import type { IntentId, Observation } from '@pf/domain';
 import { LogUnavailableError, type NewRecord, type Publisher } from '@pf/event-log';
-import { BackOff, currentTrace, inSpan, SpanKind, type Logger } from '@pf/runtime';
+import { BackOff, count, currentTrace, inSpan, type Logger, OpenSpan, SpanKind, type TraceContext } from '@pf/runtime';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Each observation begins a trace of its own: nobody asked for it. */
-const send = (publisher: Publisher, observation: Observation): Promise<void> =>
-  inSpan(`observe ${observation.type}`, null, () => publisher.publish('chain.observations', recordOf(observation)), {
+/** What one look at a chain has seen. */
+export interface Seen {
+  /** The network's name. */
+  readonly network: string;
+  readonly observations: readonly Observation[];
+  /** When the look began, as performance.now() tells it. */
+  readonly began: number;
+  /** The trace that an intent was last worked on in; null: an observation of it begins one. */
+  readonly traceOf: (intentId: IntentId) => TraceContext | null;
+}
+
+/** An observation is seen in the payment's trace, and linked to the look that saw others too. */
+const send = (publisher: Publisher, network: string, observation: Observation, parent: TraceContext | null, look: OpenSpan): Promise<void> =>
+  inSpan(`observe ${observation.type}`, parent, () => publish(publisher, observation), {
+    links: [look.trace],
+    attributes: { 'payments.network': network, 'payments.intent.id': observation.intentId, 'payments.transaction.hash': observation.data.hash, ...('level' in observation.data && { 'payments.finality': observation.data.level }) },
+  });
+
+const publish = (publisher: Publisher, observation: Observation): Promise<void> =>
+  inSpan('send chain.observations', null, () => publisher.publish('chain.observations', recordOf(observation)), {
     kind: SpanKind.PRODUCER,
-    attributes: { 'intent.id': observation.intentId, 'transaction.hash': observation.data.hash },
+    attributes: {
+      'messaging.system': 'kafka',
+      'messaging.operation.name': 'send',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'chain.observations',
+      'messaging.destination.partition.id': String(partitionOf(observation.intentId)),
+    },
   });
 
 const recordOf = (observation: Observation): NewRecord => ({
@@ -25,19 +48,27 @@ const recordOf = (observation: Observation): NewRecord => ({
  * @param onTry called for each try that failed
  * @returns false where it was given up: what was seen must be looked for again
  */
-export async function publishObservations(publisher: Publisher, observations: readonly Observation[], ended: AbortSignal, log: Logger, onTry: () => void): Promise<boolean> {
+export async function publishObservations(publisher: Publisher, { network, observations, began, traceOf }: Seen, ended: AbortSignal, log: Logger, onTry: () => void): Promise<boolean> {
+  if (observations.length === 0) return true;
+  const parents = new Map(observations.map(({ intentId }) => [intentId, traceOf(intentId)]));
+  const look = new OpenSpan(`watch ${network}`, null, { began, links: [...parents.values()].filter((parent) => parent !== null), attributes: { 'payments.network': network, 'payments.observations': observations.length } });
   const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-  for (let waiting = observations; waiting.length > 0; ) {
-    const results = await Promise.allSettled(waiting.map((observation) => send(publisher, observation)));
-    const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => (reason instanceof Error ? reason : new Error(String(reason))));
-    const fatal = failures.find((error) => !(error instanceof LogUnavailableError));
-    if (fatal !== undefined) throw fatal;
-    waiting = waiting.filter((_, at) => results[at]?.status === 'rejected');
-    if (waiting.length === 0) break;
-    onTry();
-    log.warn({ err: failures[0], observations: waiting.length }, 'the log is away: observations wait');
-    if (ended.aborted) return false;
-    await backOff.wait(ended);
+  try {
+    for (let waiting = observations; waiting.length > 0; ) {
+      const results = await Promise.allSettled(waiting.map((observation) => send(publisher, network, observation, parents.get(observation.intentId) ?? null, look)));
+      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => (reason instanceof Error ? reason : new Error(String(reason))));
+      const fatal = failures.find((error) => !(error instanceof LogUnavailableError));
+      if (fatal !== undefined) throw fatal;
+      for (const [at, { type }] of waiting.entries()) if (results[at]?.status === 'fulfilled') count('payments.observations', { network, type });
+      waiting = waiting.filter((_, at) => results[at]?.status === 'rejected');
+      if (waiting.length === 0) break;
+      onTry();
+      log.warn({ err: failures[0], observations: waiting.length }, 'the log is away: observations wait');
+      if (ended.aborted) return false;
+      await backOff.wait(ended);
+    }
+    return true;
+  } finally {
+    look.end();
   }
-  return true;
 }

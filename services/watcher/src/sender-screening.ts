@@ -1,6 +1,6 @@
 import type { UnaskedPayment, UnaskedPayments } from '@pf/database';
 import type { ChainId, Observation } from '@pf/domain';
-import type { Logger } from '@pf/runtime';
+import { count, type Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError } from '@pf/screening';
 import type { WatchedIntents } from './watched-intents.ts';
 
@@ -34,7 +34,10 @@ export async function screenSenders({ payments, screening, chains, log }: Parts,
     try {
       const verdict = await screening.screen([{ chain: payment.chain, address: payment.sender }]);
       if (verdict.kind === 'clean') await payments.clear(payment);
-      else if (await payments.flag(payment, verdict.finding)) log.error({ alarm: 'sanctioned_payment', ...payment, finding: verdict.finding }, 'a payment came from a sanctioned wallet');
+      else if (await payments.flag(payment, verdict.finding)) {
+        count('payments.alarms', { alarm: 'sanctioned_payment' });
+        log.error({ alarm: 'sanctioned_payment', ...payment, finding: verdict.finding }, 'a payment came from a sanctioned wallet');
+      }
     } catch (error) {
       if (!(error instanceof ScreeningUnavailableError)) throw error;
       failure ??= error;

@@ -1,7 +1,9 @@
 import { type EventEnvelope, eventOf, parseEvent } from '@pf/contracts';
 import { type Database, loadWatchedIntents } from '@pf/database';
-import type { ChainId } from '@pf/domain';
+import type { ChainId, IntentId } from '@pf/domain';
 import type { LogReader, LogRecord } from '@pf/event-log';
+import type { TraceContext } from '@pf/runtime';
+import { RecentTraces } from './recent-traces.ts';
 import { WatchedIntents } from './watched-intents.ts';
 
 /** After so long without a look at the log, the projection is read anew: that is quicker than all that has happened since. */
@@ -19,6 +21,7 @@ export class WatchSets {
   readonly #reader: LogReader;
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
+  readonly #traces = new RecentTraces();
   /** By chain id. */
   #sets = new Map<string, WatchedIntents>();
   #positions = new Map<number, bigint>();
@@ -45,6 +48,11 @@ export class WatchSets {
     if (!set) throw new Error(`${chain} is not among the networks of this process`);
     set.hold();
     return set;
+  }
+
+  /** The trace in which an intent was last worked on, where it is known and kept. */
+  traceOf(id: IntentId): TraceContext | null {
+    return this.#traces.of(id);
   }
 
   /** A run that is under way may have learned the log's end before its caller learned the chain's head: whoever comes shares the next. */
@@ -91,7 +99,10 @@ export class WatchSets {
   #apply(record: LogRecord): void {
     try {
       const event = envelopeOf(record);
-      this.#sets.get(event.intent.chain)?.apply(eventOf(event));
+      const set = this.#sets.get(event.intent.chain);
+      if (!set) return;
+      this.#traces.note(event);
+      set.apply(eventOf(event));
     } catch (cause) {
       throw new BrokenLogError(`Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`, { cause });
     }
