@@ -6,7 +6,7 @@ import { concat, type Hex, hexToBytes, parseTransaction, type TransactionSeriali
 import { privateKeyToAccount } from 'viem/accounts';
 import { BaseAdapter } from '../src/base/adapter.ts';
 import { BaseObserver } from '../src/base/observer.ts';
-import { identifyChain } from '../src/evm/calls.ts';
+import { getHeadNumber, identifyChain } from '../src/evm/calls.ts';
 import { networkOf } from '../src/index.ts';
 import { RpcPool } from '../src/rpc/pool.ts';
 import type { ChainUnderTest, PayerWallet } from '../src/conformance/suite.ts';
@@ -15,7 +15,7 @@ export const log = createLogger('test', 'silent');
 export const CHAIN = 'eip155:84532' as ChainId;
 
 /** A pool over these upstreams that gives up fast. */
-export const poolOver = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'base-sepolia', urls, identify: identifyChain(CHAIN), log, timeoutMs });
+export const poolOver = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'base-sepolia', urls, identify: identifyChain(CHAIN), probe: getHeadNumber(), log, timeoutMs });
 
 /** A clock that the test moves. */
 export class Clock {

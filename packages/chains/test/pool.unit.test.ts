@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing';
+import { type RpcFault, type RpcProxy, startRpcProxy, until } from '@pf/testing';
 import { broadcast } from '../src/base/broadcast.ts';
-import { getChainId, getTransaction, getTransactionCount } from '../src/evm/calls.ts';
+import { getChainId, getHeadNumber, getTransaction, getTransactionCount } from '../src/evm/calls.ts';
 import { RpcUnavailableError } from '../src/index.ts';
 import type { RpcPool } from '../src/rpc/pool.ts';
 import { poolOver } from './base-chain.ts';
@@ -22,7 +22,7 @@ describe('a pool of upstreams', () => {
     return pool;
   };
   /** Answers of its own: no node behind it. */
-  const says = (answers: Record<string, unknown>): RpcProxy['answer'] => ({ method }) => ({ eth_chainId: '0x14a34', ...answers })[method] ?? new Error(`no ${method} here`);
+  const says = (answers: Record<string, unknown>): RpcProxy['answer'] => ({ method }) => ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
 
   beforeEach(async () => {
     pools = [];
@@ -47,7 +47,7 @@ describe('a pool of upstreams', () => {
   it('asks the first upstream as long as it does well', async () => {
     const pool = over(first.url, second.url);
     expect([await count(pool), await count(pool)]).toEqual([1n, 1n]);
-    expect(second.calls.size).toBe(0);
+    expect(second.calls.get('eth_getTransactionCount')).toBeUndefined();
   });
 
   it.each<RpcFault>([{ kind: 'status', status: 429 }, { kind: 'status', status: 500 }, { kind: 'status', status: 503 }, { kind: 'malformed' }, { kind: 'hang' }])(
@@ -74,12 +74,63 @@ describe('a pool of upstreams', () => {
     expect(first.calls.size).toBe(0);
   });
 
-  it('comes back to an upstream that has recovered', async () => {
-    const pool = over(first.url, await nowhere());
+  it('asks one that hangs nothing but how it does, beside the work, and comes back to it when it has recovered', async () => {
+    const pool = over(first.url, second.url);
+    first.faults = [{ kind: 'hang' }];
+    const probed = (): number => first.calls.get('eth_chainId') ?? 0;
+    await until('a probe', async () => {
+      expect(await count(pool)).toBe(2n);
+      return probed() >= 2;
+    });
+    first.faults = [];
+    expect(first.calls.get('eth_getTransactionCount')).toBeUndefined();
+    await until('the first upstream to be asked again', async () => (await count(pool)) === 1n);
+  });
+
+  it('comes back to its only upstream at once', async () => {
+    const pool = over(first.url);
     first.faults = [{ kind: 'status', status: 500 }];
     await expect(count(pool)).rejects.toThrow(RpcUnavailableError);
     first.faults = [];
     expect(await count(pool)).toBe(1n);
+  });
+
+  it('asks one last whose head lags behind', async () => {
+    const pool = over(first.url, second.url);
+    second.answer = says({ eth_getTransactionCount: '0x2', eth_blockNumber: '0x65' });
+    expect(await count(pool)).toBe(1n);
+    await until('the second to be preferred', async () => {
+      await pool.call(getHeadNumber());
+      return (await count(pool)) === 2n;
+    });
+    // And comes back to it when it has caught up.
+    first.answer = says({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
+    await until('the first to be asked again', async () => (await count(pool)) === 1n);
+  });
+
+  it('has a second opinion where another does well, and none where it does not', async () => {
+    const pool = over(first.url, second.url);
+    const opinion = (): Promise<bigint | null> => pool.run((node) => pool.elsewhere(node, (other) => other.call(getTransactionCount(ACCOUNT, 'latest'))));
+    expect(await opinion()).toBe(2n);
+    second.faults = [{ kind: 'status', status: 429 }];
+    expect(await opinion()).toBeNull();
+  });
+
+  it('concludes nothing from one upstream where two are configured', async () => {
+    const pool = over(first.url, second.url);
+    const ask = (): Promise<unknown> => pool.testimonies((node) => node.call(getTransactionCount(ACCOUNT, 'latest')));
+    expect(await ask()).toEqual({ answers: [1n, 2n], suffice: true });
+    first.faults = [{ kind: 'cut' }];
+    expect(await ask()).toEqual({ answers: [2n], suffice: false });
+    expect(await over(second.url).testimonies((node) => node.call(getChainId()))).toEqual({ answers: [84_532n], suffice: true });
+  });
+
+  it('concludes nothing from an upstream that has become another network', async () => {
+    const pool = over(first.url);
+    expect(await count(pool)).toBe(1n);
+    first.faults = [{ kind: 'stranger' }];
+    first.answer = ({ method }) => (method === 'eth_getTransactionCount' ? '0x1' : undefined);
+    expect(await pool.testimonies((node) => node.call(getTransactionCount(ACCOUNT, 'latest')))).toEqual({ answers: [], suffice: false });
   });
 
   it('never asks an upstream of another network', async () => {

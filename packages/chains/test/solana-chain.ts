@@ -7,7 +7,7 @@ import { networkOf } from '../src/index.ts';
 import type { ChainUnderTest, PayerWallet } from '../src/conformance/suite.ts';
 import { RpcPool } from '../src/rpc/pool.ts';
 import { SolanaAdapter } from '../src/solana/adapter.ts';
-import { identifyGenesis } from '../src/solana/calls.ts';
+import { getHead, identifyGenesis } from '../src/solana/calls.ts';
 import { SolanaObserver } from '../src/solana/observer.ts';
 import { randomAddress } from '../src/solana/address.ts';
 import { tokenAccountOf } from '../src/solana/payment.ts';
@@ -18,7 +18,7 @@ const log = createLogger('test', 'silent');
 export const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 
 /** A pool over these upstreams that gives up fast. */
-export const solanaPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'solana-devnet', urls, identify: identifyGenesis(DEVNET), log, timeoutMs });
+export const solanaPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'solana-devnet', urls, identify: identifyGenesis(DEVNET), probe: getHead(), log, timeoutMs });
 
 export interface SolanaPayer extends PayerWallet {
   sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;

@@ -4,7 +4,7 @@ import { Secp256k1 } from 'ox';
 import { SignatureEnvelope, TxEnvelopeTempo } from 'ox/tempo';
 import { concat, encodeFunctionData, erc20Abi, type Hex, hexToBytes, toHex } from 'viem';
 import type { ChainUnderTest, PayerWallet } from '../src/conformance/suite.ts';
-import { identifyChain } from '../src/evm/calls.ts';
+import { getHeadNumber, identifyChain } from '../src/evm/calls.ts';
 import { networkOf } from '../src/index.ts';
 import { RpcPool } from '../src/rpc/pool.ts';
 import { TempoAdapter } from '../src/tempo/adapter.ts';
@@ -16,7 +16,7 @@ export const CHAIN = 'eip155:42431' as ChainId;
 /** Longer than anything built here can land, in seconds. */
 const OVER = 301;
 
-export const tempoPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'tempo-moderato', urls, identify: identifyChain(CHAIN), log, timeoutMs });
+export const tempoPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'tempo-moderato', urls, identify: identifyChain(CHAIN), probe: getHeadNumber(), log, timeoutMs });
 
 export type Change = (transaction: TempoTransaction) => TempoTransaction;
 export interface TempoPayer extends PayerWallet {

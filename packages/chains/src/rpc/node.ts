@@ -8,6 +8,8 @@ export interface RpcCall<T> {
   readonly params: readonly unknown[];
   readonly parse: (answer: unknown) => T;
   readonly refusable?: true;
+  /** The newest block or slot of the chain, where the answer says it. */
+  readonly head?: (answer: unknown) => bigint | null;
 }
 
 export const rpcCall = <T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): RpcCall<T> => ({
@@ -18,6 +20,9 @@ export const rpcCall = <T>(method: string, params: readonly unknown[], schema: z
 
 /** The same question, where a node's no is an answer to work with. */
 export const refusable = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: true });
+
+/** The same question, from whose answer the pool learns how far this upstream is. */
+export const tellingHead = <T>(call: RpcCall<T>, head: (answer: T) => bigint | null): RpcCall<T> => ({ ...call, head: (answer) => head(call.parse(answer)) });
 
 export type Answers<Calls extends readonly RpcCall<unknown>[]> = { -readonly [Place in keyof Calls]: Calls[Place] extends RpcCall<infer T> ? T : never };
 
@@ -59,6 +64,9 @@ const reasonOf = (cause: unknown): string => {
   return code ?? name;
 };
 
+/** Told of each head that an upstream gave, with when it was asked for. */
+export type OnHead = (head: bigint, askedAt: number) => void;
+
 /** JSON-RPC over HTTP to one URL, each request within `timeoutMs`. */
 export class HttpRpcNode implements RpcNode {
   readonly name: string;
@@ -66,8 +74,9 @@ export class HttpRpcNode implements RpcNode {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #dispatcher: Dispatcher;
   readonly #timeoutMs: number;
+  readonly #onHead: OnHead;
 
-  constructor(url: string, dispatcher: Dispatcher, timeoutMs: number) {
+  constructor(url: string, dispatcher: Dispatcher, timeoutMs: number, onHead: OnHead) {
     this.#url = new URL(url);
     this.name = this.#url.host;
     const { username, password } = this.#url;
@@ -75,11 +84,13 @@ export class HttpRpcNode implements RpcNode {
     this.#headers = { 'content-type': 'application/json', ...(username === '' ? {} : { authorization: `Basic ${credentials}` }) };
     this.#dispatcher = dispatcher;
     this.#timeoutMs = timeoutMs;
+    this.#onHead = onHead;
   }
 
   async call<T>(call: RpcCall<T>): Promise<T> {
+    const askedAt = performance.now();
     const answer = await this.#post({ jsonrpc: '2.0', id: 0, method: call.method, params: call.params });
-    return this.#read(call, this.#parse(reply, answer));
+    return this.#read(call, this.#parse(reply, answer), askedAt);
   }
 
   async batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Answers<Calls>> {
@@ -89,20 +100,28 @@ export class HttpRpcNode implements RpcNode {
   }
 
   async #part(calls: readonly RpcCall<unknown>[]): Promise<unknown[]> {
+    const askedAt = performance.now();
     const answer = await this.#post(calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params })));
     const byId = new Map(this.#parse(z.array(reply), answer).map((one) => [one.id, one]));
     return calls.map((call, id) => {
       const one = byId.get(id);
       if (one === undefined) throw new RpcUnreachedError(`${this.name} left ${call.method} of a batch unanswered`, 'maybe');
-      return this.#read(call, one);
+      return this.#read(call, one, askedAt);
     });
   }
 
-  #read<T>(call: RpcCall<T>, { error, result }: Reply): T {
+  #read<T>(call: RpcCall<T>, { error, result }: Reply, askedAt: number): T {
     if (error !== undefined && error !== null) {
       if (call.refusable === true && (!BUSY.has(error.code) || EXECUTED.test(error.message))) return new RpcRefusedError(error.message, error.code, error.data) as T;
       throw new RpcUnreachedError(`${this.name} did not answer ${call.method}: ${error.message} (${error.code})`, 'maybe');
     }
+    const answer = this.#parsed(call, result);
+    const head = call.head?.(result) ?? null;
+    if (head !== null) this.#onHead(head, askedAt);
+    return answer;
+  }
+
+  #parsed<T>(call: RpcCall<T>, result: unknown): T {
     try {
       return call.parse(result);
     } catch (cause) {

@@ -1,7 +1,7 @@
 import type { TransactionHash } from '@pf/domain';
 import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
-import { type RpcCall, type RpcNode, rpcCall } from '../rpc/node.ts';
+import { type RpcCall, type RpcNode, rpcCall, tellingHead } from '../rpc/node.ts';
 import { isAddressText, isSignatureText } from './address.ts';
 
 /** The questions asked of Solana nodes (solana.com/docs/rpc), with the schema of each answer. */
@@ -26,6 +26,8 @@ const epochInfo = z.object({ absoluteSlot: u64, blockHeight: u64 });
 export type EpochInfo = z.infer<typeof epochInfo>;
 /** Slot and block height of the newest bank of that commitment. */
 export const getEpochInfo = (commitment: Commitment): RpcCall<EpochInfo> => rpcCall('getEpochInfo', [{ commitment }], epochInfo);
+/** The same of the newest confirmed one. */
+export const getHead = (): RpcCall<EpochInfo> => tellingHead(getEpochInfo('confirmed'), ({ absoluteSlot }) => absoluteSlot);
 export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> => rpcCall('getBlockHeight', [{ commitment }], u64);
 
 const latestBlockhash = inContext(z.object({ blockhash, lastValidBlockHeight: u64 }));

@@ -121,18 +121,13 @@ export interface Proof {
  */
 export async function prove(pool: RpcPool, fates: readonly Fate[], now: number): Promise<readonly Proof[]> {
   if (fates.length === 0) return [];
-  const testimonies: { readonly finalized: EpochInfo; readonly of: readonly Testimony[] }[] = [];
-  let upstreams = 0;
-  for await (const attempt of pool.attempts((node) => testify(node, fates, now))) {
-    upstreams += 1;
-    if (attempt.kind === 'answered') testimonies.push(attempt.value);
-  }
+  const { answers, suffice } = await pool.testimonies((node) => testify(node, fates, now));
   return fates.map((fate, place): Proof => {
-    const of = testimonies.flatMap(({ of: all }) => all[place] ?? []);
+    const of = answers.flatMap(({ of: all }) => all[place] ?? []);
     const known = of.find(({ status, transaction }) => status !== null && transaction !== null);
     if (known !== undefined) return { fate, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
-    const isAbsent = of.length >= Math.min(2, upstreams) && of.length > 0 && of.every(({ status, isProof }) => status === null && isProof);
-    return { fate, kind: isAbsent ? 'absent' : 'open', status: null, transaction: null, finalized: testimonies[0]?.finalized ?? null };
+    const isAbsent = suffice && of.every(({ status, isProof }) => status === null && isProof);
+    return { fate, kind: isAbsent ? 'absent' : 'open', status: null, transaction: null, finalized: answers[0]?.finalized ?? null };
   });
 }
 
