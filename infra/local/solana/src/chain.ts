@@ -163,6 +163,10 @@ export class Chain {
     // A transaction that could not be begun is in no block: it is one that its payer is not charged for.
     if (execution.error !== null && after.get(wire.payer)?.lamports === before.get(wire.payer)?.lamports) return;
     this.#keep(wire, slot, keys, { before, after, execution, fee });
+    if (this.faults.take('hold', wire) === null) return;
+    // Time stands still when it is confirmed, and long before it is final.
+    this.clock.advance(1);
+    this.clock.pause();
   }
 
   #keep(wire: Wire, slot: number, keys: AccountKeys, done: { readonly before: ReadonlyMap<string, Account | null>; readonly after: ReadonlyMap<string, Account | null>; readonly execution: Execution; readonly fee: bigint }): void {

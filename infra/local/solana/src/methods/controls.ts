@@ -10,7 +10,7 @@ import { address, count, optional, signature, units } from '../rpc/schemas.ts';
 import { readMint } from '../token-account.ts';
 import { TOKEN, TOKEN_2022, tokens } from '../tokens.ts';
 
-const target = z.strictObject({ payer: optional(address), signature: optional(signature), count: optional(count.min(1)) });
+const target = z.strictObject({ payer: optional(address), mentions: optional(address), signature: optional(signature), count: optional(count.min(1)) });
 const onTarget = z.tuple([optional(target)]);
 const nothing = z.tuple([]);
 const MOST_SLOTS = 10_000_000;
@@ -29,9 +29,15 @@ const moved = (node: Node, move: () => void): ReturnType<typeof now> => {
 
 /** A hand on the chain: nothing of this is on a real node. */
 export const controlMethods: Methods = {
-  local_drop: method(onTarget, ({ chain }, [on = {} as Target]) => (chain.faults.add({ kind: 'drop' }, on), null)),
-  local_fail: method(onTarget, ({ chain }, [on = {} as Target]) => (chain.faults.add({ kind: 'fail' }, on), null)),
-  local_delay: method(z.tuple([slots, optional(target)]), ({ chain }, [by, on = {} as Target]) => (chain.faults.add({ kind: 'delay', slots: by }, on), null)),
+  local_drop: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'drop' }, on)),
+  local_fail: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'fail' }, on)),
+  local_hold: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'hold' }, on)),
+  local_delay: method(z.tuple([slots, optional(target)]), ({ chain }, [by, on = {} as Target]) => chain.faults.add({ kind: 'delay', slots: by }, on)),
+  local_faults: method(nothing, ({ chain: { faults } }) => ({
+    pending: faults.pending.map(({ id, fault, target: on, left }) => ({ id, ...fault, target: on, left: Number.isFinite(left) ? left : null })),
+    struck: faults.struck,
+  })),
+  local_disarm: method(z.tuple([count]), ({ chain }, [id]) => (chain.faults.remove(id), null)),
   local_heal: method(nothing, (node) => {
     node.chain.faults.clear();
     node.slotsBehind = 0;
@@ -49,6 +55,7 @@ export const controlMethods: Methods = {
       node.chain.clock.finalize();
     }),
   ),
+  local_clock: method(nothing, now),
   local_pause: method(nothing, (node) => moved(node, () => node.chain.clock.pause())),
   local_resume: method(nothing, (node) => moved(node, () => node.chain.clock.resume())),
   local_reorg: method(z.tuple([slots, optional(z.strictObject({ requeue: optional(z.boolean()) }))]), (node, [depth, config]) => {

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { arm } from '../armed.ts';
+import { ControlError } from '../control-error.ts';
+import type { Aim, Armed, ChainControls, Held, Orphaned, Payment, ReorgOptions, Struck } from '../controls.ts';
+import { anything, type Node } from '../node.ts';
+import { pause } from '../pause.ts';
+import { blockAt, giveBack, type Hand, isHeld, type Raw, rawOf, requireLocal, send, takeOver } from './hand.ts';
+import { toQuantity } from './quantity.ts';
+import type { EvmRules } from './rules.ts';
+import { failForWant, useUpNonce } from './strikes.ts';
+import { aimed, type FoundPayment, pool } from './transaction.ts';
+
+const height = z.object({ number: z.string().transform(Number) });
+const shown = ({ hash, payer, reference }: FoundPayment): Payment => ({ hash, payer, reference });
+
+interface Caught {
+  readonly payment: FoundPayment;
+  readonly raw: Raw;
+}
+
+/** anvil's own controls, and its blocks made from here while something waits for a payment. */
+export function evmControls(node: Node, rules: EvmRules): ChainControls {
+  const heightAt = async (tag: 'latest' | 'finalized'): Promise<number> => (await node.call(height, 'eth_getBlockByNumber', tag, false)).number;
+
+  /** Makes block after block until the payment waits for the next one. null: it was ended. */
+  async function catchWaiting(hand: Hand, aim: Aim, ending: AbortSignal): Promise<Caught | null> {
+    while (!ending.aborted) {
+      await hand.requireOurs();
+      const waiting = aimed(await node.call(pool, 'txpool_content'), aim);
+      if (waiting) return { payment: waiting, raw: await rawOf(node, waiting.hash) };
+      const blocks = await hand.mine();
+      const slipped = aimed(blocks.flatMap(({ transactions }) => transactions), aim);
+      if (slipped) return takeOut(hand, blocks.length, slipped);
+      await pause(rules.blockMs, ending);
+    }
+    return null;
+  }
+
+  /** It came between the look and the block: that block is made anew without it, before anybody has taken note. */
+  async function takeOut(hand: Hand, depth: number, payment: FoundPayment): Promise<Caught> {
+    const lost = await hand.takeBack(depth);
+    const raw = lost.find(({ hash }) => hash === payment.hash);
+    if (raw === undefined) throw new ControlError(`${payment.hash} is in no block any more`);
+    for (const other of lost) if (other !== raw) await send(node, other);
+    return { payment, raw };
+  }
+
+  async function strike(aim: Aim, how: (hand: Hand, caught: Caught) => Promise<Pick<Struck, 'how' | 'provenFrom'>>): Promise<Armed<Struck>> {
+    const hand = await takeOver(node, rules);
+    return arm(async (ending) => {
+      try {
+        const caught = await catchWaiting(hand, aim, ending);
+        return caught && { ...shown(caught.payment), ...(await how(hand, caught)) };
+      } finally {
+        await hand.release();
+      }
+    });
+  }
+
+  async function takeBack(hand: Hand, depth: number, { lose }: ReorgOptions): Promise<Orphaned> {
+    const lost = await hand.takeBack(depth);
+    // Sent again first, also what is to be lost: nothing else takes its nonce meanwhile.
+    for (const { transaction, ...raw } of lost) await (lose ? useUpNonce(node, hand, transaction) : send(node, raw));
+    return { blocks: depth, transactions: lost.map(({ hash }) => hash) };
+  }
+
+  return {
+    drop: (aim) =>
+      strike(aim, async (hand, { payment }) => {
+        await useUpNonce(node, hand, payment.transaction);
+        return { how: `another transaction of its payer used the nonce, ${String(payment.transaction.nonce)}`, provenFrom: rules.provenFrom(payment) };
+      }),
+    fail: (aim) =>
+      strike(aim, async (hand, { payment, raw }) => {
+        await failForWant(node, hand, payment, raw);
+        return { how: "its payer's money was gone for that block, and the token's code refused it", provenFrom: null };
+      }),
+    async hold(aim) {
+      if (rules.whyNoReorg !== null) throw new ControlError(rules.whyNoReorg);
+      const hand = await takeOver(node, rules);
+      const wait = async (ending: AbortSignal): Promise<Held | null> => {
+        while (!ending.aborted) {
+          await hand.requireOurs();
+          const blocks = await hand.mine();
+          const at = blocks.findIndex(({ transactions }) => aimed(transactions, aim) !== null);
+          const payment = aimed(blocks[at]?.transactions ?? [], aim);
+          if (payment) {
+            return {
+              ...shown(payment),
+              orphan: (options) => takeBack(hand, blocks.length - at, options).finally(() => hand.release()),
+              release: () => hand.release(),
+            };
+          }
+          await pause(rules.blockMs, ending);
+        }
+        await hand.release();
+        return null;
+      };
+      return arm((ending) => wait(ending).catch(async (error: unknown) => {
+        await hand.release();
+        throw error;
+      }));
+    },
+    async reorg(depth, options) {
+      if (rules.whyNoReorg !== null) throw new ControlError(rules.whyNoReorg);
+      const hand = await takeOver(node, rules);
+      try {
+        const [head, final] = await Promise.all([heightAt('latest'), heightAt('finalized')]);
+        if ((depth ?? 1) > head - final) throw new ControlError(`Block ${final} is final: at most ${head - final} blocks can be taken back`);
+        return await takeBack(hand, depth ?? head - final, options);
+      } finally {
+        await hand.release();
+      }
+    },
+    async stall() {
+      const hand = await takeOver(node, rules);
+      return () => hand.release();
+    },
+    async finalize() {
+      await requireLocal(node);
+      const { number, baseFeePerGas } = await blockAt(node, 'latest');
+      const behind = Number(number) - (await heightAt('finalized'));
+      await node.call(anything, 'anvil_mine', toQuantity(Math.max(1, behind)));
+      if (rules.hasFixedBaseFee) await node.call(anything, 'anvil_setNextBlockBaseFeePerGas', toQuantity(baseFeePerGas));
+      return heightAt('finalized');
+    },
+    async heal() {
+      await requireLocal(node);
+      await giveBack(node);
+    },
+    async state() {
+      const [version, head, final, held] = await Promise.all([requireLocal(node), heightAt('latest'), heightAt('finalized'), isHeld(node)]);
+      return { node: version, head, final, clock: held ? 'held' : 'running', armed: [] };
+    },
+  };
+}

@@ -1,0 +1,3 @@
+export * from './controls.ts';
+export * from './controls-of.ts';
+export { ControlError } from './control-error.ts';
