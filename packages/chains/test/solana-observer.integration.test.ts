@@ -240,6 +240,20 @@ describe('the observer of Solana', () => {
       expect(named(await after(1_000))).toEqual(['landed finalized']);
     });
 
+    it('sees an extra payment again that went along and has landed again', async () => {
+      const { signed, terms } = await pay();
+      // In the same slot: its blockhash is of one before, which stays.
+      const extra = await scan(terms, terms.amount, [terms.reference], payer(3));
+      await solana.node.advance();
+      expect((await watcher.step()).map(({ data }) => data.hash)).toEqual([signed.hash, extra]);
+      await solana.node.drop({ signature: signed.hash });
+      await solana.node.reorg(2, { requeue: true });
+      await solana.node.advance(10);
+      expect(await after(1_000)).toMatchObject([{ type: 'lost', data: { hash: signed.hash } }]);
+      expect(await after(1_000)).toContainEqual(expect.objectContaining({ type: 'landed', data: expect.objectContaining({ hash: extra }) }));
+      await solana.node.heal();
+    });
+
     it('observes lost once the final chain is past it without it, and dropped when its blockhash is dead', async () => {
       const { signed } = await pay();
       await solana.node.advance();
@@ -300,8 +314,13 @@ describe('the observer of Solana', () => {
       solana.clock.pass(60_000);
       expect(await careful.step()).toEqual([]);
       other.answer = () => undefined;
-      solana.clock.pass(60_000);
-      expect(named(await careful.step())).toEqual(['dropped']);
+      // When the pool has found that it answers again.
+      const told = await until('what both say', async () => {
+        solana.clock.pass(60_000);
+        const observations = await careful.step();
+        return observations.length > 0 && observations;
+      });
+      expect(named(told)).toEqual(['dropped']);
     });
 
     it('finds a payment that a node lists late and shows later still', async () => {

@@ -3,7 +3,7 @@ import type { Observation, TransactionHash } from '@pf/domain';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
-import { type EpochInfo, getEpochInfo } from './calls.ts';
+import { type EpochInfo, getEpochInfo, getHead } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import { absence, duePassed, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
 import { lookAtUnseen, readFate, readFates } from './observe/lookups.ts';
@@ -53,7 +53,7 @@ export class SolanaObserver implements ChainObserver {
 
   async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
     const now = this.#now();
-    const [confirmed, finalized] = await node.batch([getEpochInfo('confirmed'), getEpochInfo('finalized')]);
+    const [confirmed, finalized] = await node.batch([getHead(), getEpochInfo('finalized')]);
     const heads: Heads = { confirmed, finalized };
     const head = confirmed.absoluteSlot;
     const position = before ?? first(finalized);
@@ -85,7 +85,10 @@ export class SolanaObserver implements ChainObserver {
     looked.commit();
     const observations = memory.untold([...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations], now);
     const isBehind = derived.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
-    const next: Position = { id: randomUUID(), slot: memory.readUpTo(head), head: shortfall > 0n ? position.head : head, lost: lostAfter(position.lost, watch, observations, heads) };
+    // What was read from the slot of a lost settlement on may be elsewhere now: it is read again.
+    const forked = lostFrom(observations, watch);
+    if (forked !== null) memory.readAgain();
+    const next: Position = { id: randomUUID(), slot: least(memory.readUpTo(head), forked === null ? head : forked - 1n), head: shortfall > 0n ? position.head : head, lost: lostAfter(position.lost, watch, observations, heads) };
     this.#remembered = next.id;
     this.#isAwaited = fates.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
     return {
@@ -125,6 +128,14 @@ const split = <T>(items: readonly T[], at: number): readonly [readonly T[], read
 
 /** The first start begins at what is final: no intent is older than the service. */
 const first = ({ absoluteSlot }: EpochInfo): Position => ({ id: randomUUID(), slot: absoluteSlot, head: absoluteSlot, lost: {} });
+
+/** The lowest slot of settlements that are observed as lost; null where there are none. */
+function lostFrom(observations: readonly Observation[], watch: WatchSet): bigint | null {
+  const lost = new Set(observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash));
+  if (lost.size === 0) return null;
+  const slots = [...watch.settling()].filter(({ settlement }) => lost.has(settlement.hash)).map(({ settlement }) => settlement.transfer.block);
+  return slots.length === 0 ? null : slots.reduce(least);
+}
 
 /** Until when each lost settlement may land again: counted from when it was seen to be lost, which is late enough. */
 function lostAfter(before: Position['lost'], watch: WatchSet, observations: readonly Observation[], heads: Heads): Position['lost'] {

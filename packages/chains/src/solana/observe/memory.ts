@@ -49,6 +49,13 @@ export class Memory {
     return [...this.accounts.values()].some((accounts) => accounts.some(({ paging }) => paging !== null));
   }
 
+  /** Everything is read again, from the position that the caller goes back to. */
+  readAgain(): void {
+    this.accounts.clear();
+    this.unseen.clear();
+    this.looked.clear();
+  }
+
   /** The slot up to which every transaction of every account was found and looked at. */
   readUpTo(head: bigint): bigint {
     let slot = head;
