@@ -27,8 +27,10 @@ const PLATFORM = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS'];
 export function problemsWith(command: string, environment: Readonly<Record<string, string | null>>): readonly string[] {
   const shape = { LOG_LEVEL: variables.logLevel, ...SHAPES[command] };
   if (SHAPES[command] === undefined) return [`${command} is no command of the image`];
+  // As the services have it: an empty variable is an absent one.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const unknown = Object.keys(environment).filter((name) => !Object.hasOwn(shape, name) && !PLATFORM.includes(name));
   const known = Object.fromEntries(Object.entries(shape).filter(([name]) => environment[name] !== null));
-  const result = z.object(known).safeParse(environment);
+  const result = z.object(known).safeParse(given);
   return [...unknown.map((name) => `${command} does not know ${name}`), ...(result.success ? [] : result.error.issues.map(({ path, message }) => `${command}, ${path.join('.')}: ${message}`))];
 }
