@@ -20,11 +20,13 @@ import { HttpServer } from './server.ts';
 
 /** A part that does not answer a probe within this is away. */
 const PROBE_MS = 1_000;
+/** To Postgres. */
+const CONNECTIONS = 8;
 
 runService('gateway', async ({ log, onShutdown }) => {
   const config = loadConfig(gatewayVariables);
 
-  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'gateway', onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'gateway', maxConnections: CONNECTIONS, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
   onShutdown('database', () => database.close());
   const chains = createChains({ upstreams: upstreamsOf(config), log });
   onShutdown('chains', () => chains.close());
@@ -74,6 +76,8 @@ runService('gateway', async ({ log, onShutdown }) => {
     feeds.close();
     await closed;
   });
+  // A gateway that is ready gets its whole share of requests at once: they need not wait for connections. Without the database it starts all the same.
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => database.ready(PROBE_MS)));
   const port = await server.listen(config.HOST, config.GATEWAY_PORT);
   log.info({ host: config.HOST, port, chains: [...chains.adapters.keys()] }, 'listening');
 });
