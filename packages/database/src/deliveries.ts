@@ -101,6 +101,10 @@ export interface Attempt {
   readonly accountId: string;
   readonly livemode: boolean;
   readonly eventId: string;
+  readonly eventType: string;
+  /** When what it tells of happened. */
+  readonly eventAt: Date;
+  readonly intentId: string;
   readonly url: string;
   /** Counted from 1. */
   readonly number: number;
@@ -121,6 +125,9 @@ interface AttemptRow {
   readonly account_id: string;
   readonly livemode: boolean;
   readonly event_id: string;
+  readonly event_type: string;
+  readonly event_at: Date;
+  readonly intent_id: string;
   readonly url: string;
   readonly attempt_count: number;
   readonly first_attempt_at: Date;
@@ -141,11 +148,11 @@ export async function claimAttempt({ sql }: Database, claim: Claim, now: Date, l
   const { rows } = await sql.query<AttemptRow>({
     name: `claim-attempt-by-${column}`,
     text: `WITH due AS (
-             SELECT d.id, e.body FROM service.deliveries d JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
+             SELECT d.id, e.body, e.at FROM service.deliveries d JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
               WHERE d.${column} = $1 AND d.next_attempt_at <= $2 ORDER BY d.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED)
            UPDATE service.deliveries d
               SET attempt_count = d.attempt_count + 1, first_attempt_at = coalesce(d.first_attempt_at, $2), last_attempted_at = $2, next_attempt_at = $3
-             FROM due WHERE d.id = due.id RETURNING d.*, due.body`,
+             FROM due WHERE d.id = due.id RETURNING d.*, due.body, due.at AS event_at`,
     values: [value, now, new Date(now.getTime() + leaseMs)],
   });
   const row = rows[0];
@@ -156,6 +163,9 @@ export async function claimAttempt({ sql }: Database, claim: Claim, now: Date, l
     accountId: row.account_id,
     livemode: row.livemode,
     eventId: row.event_id,
+    eventType: row.event_type,
+    eventAt: row.event_at,
+    intentId: row.intent_id,
     url: row.url,
     number: row.attempt_count,
     firstAttemptAt: row.first_attempt_at,

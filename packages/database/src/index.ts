@@ -13,6 +13,7 @@ export * from './intents.ts';
 export * from './migrate.ts';
 export * from './network-watches.ts';
 export * from './open-account.ts';
+export * from './outstanding.ts';
 export * from './projection.ts';
 export * from './rebuild.ts';
 export * from './signed-transactions.ts';

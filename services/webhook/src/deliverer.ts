@@ -1,5 +1,6 @@
 import { type Attempt, type AttemptResult, type Claim, claimAttempt, type Database, recordDelivered, recordFailure, recordGone } from '@pf/database';
-import { currentTrace, inSpan, type Logger, SpanKind } from '@pf/runtime';
+import { count, currentTrace, type Logger, measure } from '@pf/runtime';
+import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
 import type { SecretBook } from './secret-book.ts';
 import type { Sender, SendResult } from './sender.ts';
@@ -18,6 +19,14 @@ export interface DelivererParts {
   readonly now: () => number;
 }
 
+/** What was written down of an attempt. */
+interface Recorded {
+  readonly status: number | null;
+  readonly error: string | null;
+  /** When the next one is due, ISO 8601; null where there is none. */
+  readonly next: string | null;
+}
+
 /** Makes one attempt: claims it, sends it, writes down what came of it. */
 export class Deliverer {
   readonly #parts: DelivererParts;
@@ -34,22 +43,23 @@ export class Deliverer {
     const { database, now } = this.#parts;
     const attempt = await claimAttempt(database, claim, new Date(now()), LEASE_MS);
     if (!attempt) return false;
-    await inSpan('webhook deliver', attempt, () => this.#deliver(attempt), {
-      kind: SpanKind.CLIENT,
-      attributes: { 'pf.delivery_id': attempt.deliveryId, 'pf.event_id': attempt.eventId, 'pf.attempt': attempt.number },
-    });
+    await inAttempt(attempt, now(), () => this.#deliver(attempt));
     return true;
   }
 
-  async #deliver(attempt: Attempt): Promise<void> {
+  async #deliver(attempt: Attempt): Promise<Attempted> {
     const { log, now } = this.#parts;
     const began = performance.now();
     const sent = await this.#send(attempt);
-    const ms = Math.round(performance.now() - began);
-    const outcome = await this.#record(attempt, sent, now());
+    const ms = performance.now() - began;
+    const recorded = await this.#record(attempt, sent, now());
+    const outcome = outcomeOf(recorded);
+    measure('payments.delivery.duration', ms / 1_000, { outcome });
+    count('payments.delivery.attempts', { outcome });
     const { deliveryId, endpointId, eventId, number } = attempt;
     // Never the URL: it may carry the receiver's own secret.
-    log.info({ deliveryId, endpointId, eventId, attempt: number, ...outcome, ms }, 'webhook attempted');
+    log.info({ deliveryId, endpointId, eventId, attempt: number, ...recorded, ms: Math.round(ms) }, 'webhook attempted');
+    return { outcome, status: recorded.status };
   }
 
   async #send(attempt: Attempt): Promise<SendResult> {
@@ -71,7 +81,7 @@ export class Deliverer {
     return sender.send(attempt.url, headers, body);
   }
 
-  async #record(attempt: Attempt, sent: SendResult, at: number): Promise<{ readonly status: number | null; readonly error: string | null; readonly next: string | null }> {
+  async #record(attempt: Attempt, sent: SendResult, at: number): Promise<Recorded> {
     const { database } = this.#parts;
     const result = resultOf(sent);
     const { responseStatus: status, error } = result;
@@ -89,6 +99,12 @@ export class Deliverer {
     await recordFailure(database, attempt, result, new Date(at), nextAt);
     return { status, error, next: nextAt?.toISOString() ?? null };
   }
+}
+
+function outcomeOf({ status, error, next }: Recorded): AttemptOutcome {
+  if (error === null) return 'delivered';
+  if (status === GONE) return 'gone';
+  return next === null ? 'failed' : 'retried';
 }
 
 function resultOf(sent: SendResult): AttemptResult {

@@ -2,7 +2,8 @@ import { parseEvent } from '@pf/contracts';
 import { type Database, type DeliverableEvent, type OutstandingDelivery, recordDeliveries, webhookPositions } from '@pf/database';
 import { isPublic } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
-import type { Logger } from '@pf/runtime';
+import { count, type Logger } from '@pf/runtime';
+import { BatchTrace } from './batch-trace.ts';
 
 /** Turns intent.events into deliveries; the position lies beside them and moves in the same transaction. */
 export class EventConsumer implements GroupWork {
@@ -24,8 +25,8 @@ export class EventConsumer implements GroupWork {
   }
 
   async handle(partition: number, from: bigint, { records, next }: { readonly records: readonly LogRecord[]; readonly next: bigint }): Promise<boolean> {
-    const events = records.flatMap((record) => this.#read(record) ?? []);
-    const deliveries = await recordDeliveries(this.#database, { partition, from, next, events, at: new Date(this.#now()) });
+    const trace = new BatchTrace(partition, records.flatMap((record) => this.#read(record) ?? []));
+    const deliveries = await trace.run((events) => recordDeliveries(this.#database, { partition, from, next, events, at: new Date(this.#now()) }));
     if (deliveries === null) return false;
     if (deliveries.length > 0) this.#announce(deliveries);
     return true;
@@ -38,6 +39,7 @@ export class EventConsumer implements GroupWork {
       return isPublic(type) ? { eventId, eventType: type, intentId, version, accountId, livemode, ...trace } : null;
     } catch (error) {
       // Nothing is lost: the log keeps it, and a position set back to it repeats no delivery (docs/decisions.md).
+      count('payments.alarms', { alarm: 'unreadable_event' });
       this.#log.error({ err: error, alarm: 'unreadable_event', topic, partition, offset: String(offset) }, 'an event cannot be read and got no webhook');
       return null;
     }

@@ -1,6 +1,7 @@
 import type { Database } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
+import { watchBacklog } from './backlog.ts';
 import { createCleaning } from './cleaning.ts';
 import { Deliverer } from './deliverer.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
@@ -79,6 +80,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   scheduler.start();
   notices.open();
   cleaning.start();
+  const backlog = watchBacklog(database, log, now);
   await consumer.start();
 
   return {
@@ -90,6 +92,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
       notices.close();
       await consumer.stop();
       await cleaning.stop();
+      await backlog.stop();
       await scheduler.stop();
       await queue.close(CLOSE_MS);
       await sender.close();

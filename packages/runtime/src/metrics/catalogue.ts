@@ -153,7 +153,7 @@ export const METRICS = {
   }),
   'payments.delivery.duration': histogram({ services: ['webhook'], unit: 's', buckets: [...REQUEST, 15], description: 'One request to a receiver; 15 s is its time-out.', labels: { outcome: of('delivered', 'retried', 'failed', 'gone') } }),
   'payments.delivery.first_attempt.delay': histogram({ services: ['webhook'], unit: 's', buckets: PATIENCE, description: 'From the event to the first attempt at each URL: how timely we are, whatever receivers answer.', labels: {} }),
-  'payments.delivery.delay': histogram({ services: ['webhook'], unit: 's', buckets: PATIENCE, description: 'From the event to its delivery, failed attempts between included. Replays by hand are left out.', labels: {} }),
+  'payments.delivery.delay': histogram({ services: ['webhook'], unit: 's', buckets: PATIENCE, description: 'From the event to its delivery, failed attempts between included; of a replay by hand too.', labels: {} }),
   'payments.delivery.active': level({ services: ['webhook'], unit: '{attempt}', description: 'Attempts under way, at most 400 a process and 8 a URL.', labels: {} }),
   'payments.deliveries.outstanding': gauge({ services: ['webhook'], unit: '{delivery}', description: 'Deliveries still to be made: `due` now, or `waiting` for their next attempt. Of the whole system, as every process tells it: take the maximum, not the sum. Looked up every 10 s; counted up to 10,000.', labels: { status: of('due', 'waiting') } }),
   'payments.deliveries.due.age': gauge({ services: ['webhook'], unit: 's', description: 'How long the longest due delivery has been due. Of the whole system: take the maximum.', labels: {} }),

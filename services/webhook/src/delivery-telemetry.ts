@@ -1,0 +1,52 @@
+import type { Attempt } from '@pf/database';
+import { change, describeSpan, inSpan, markFailed, measure, type MetricLabels, SpanKind } from '@pf/runtime';
+
+export type AttemptOutcome = MetricLabels<'payments.delivery.duration'>['outcome'];
+
+/** What came of an attempt, for its span. */
+export interface Attempted {
+  readonly outcome: AttemptOutcome;
+  /** Null where there was no HTTP answer. */
+  readonly status: number | null;
+}
+
+/** Runs an attempt in its span, which goes on in the trace of what the event was about; measured. */
+export async function inAttempt(attempt: Attempt, now: number, work: () => Promise<Attempted>): Promise<void> {
+  change('payments.delivery.active', 1, {});
+  const sinceEvent = (at: number): number => Math.max(0, at - attempt.eventAt.getTime()) / 1_000;
+  if (attempt.number === 1) measure('payments.delivery.first_attempt.delay', sinceEvent(now), {});
+  const began = performance.now();
+  try {
+    await inSpan(
+      'POST',
+      attempt,
+      async (span) => {
+        const { outcome, status } = await work();
+        if (outcome === 'delivered') measure('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
+        describeSpan({ ...(status !== null && { 'http.response.status_code': status }), 'payments.delivery.outcome': outcome });
+        if (outcome !== 'delivered') markFailed(span, status === null ? 'no_answer' : String(status));
+      },
+      { kind: SpanKind.CLIENT, attributes: aboutRequest(attempt) },
+    );
+  } finally {
+    change('payments.delivery.active', -1, {});
+  }
+}
+
+/** By the conventions for HTTP, but of the URL only where it leads: the rest may be the receiver's secret. */
+function aboutRequest({ url, number, deliveryId, eventId, eventType, intentId }: Attempt) {
+  const { protocol, hostname, port, origin } = new URL(url);
+  const scheme = protocol.replace(':', '');
+  return {
+    'http.request.method': 'POST',
+    'url.full': `${origin}/REDACTED`,
+    'url.scheme': scheme,
+    'server.address': hostname,
+    'server.port': port === '' ? (scheme === 'https' ? 443 : 80) : Number(port),
+    ...(number > 1 && { 'http.request.resend_count': number - 1 }),
+    'payments.delivery.id': deliveryId,
+    'payments.event.id': eventId,
+    'payments.event.type': eventType,
+    'payments.intent.id': intentId,
+  };
+}
