@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { lookUp } from './metrics/recording.ts';
 
 export interface HealthChecks {
   /** False only where the process makes no progress and should be restarted. */
@@ -16,9 +17,14 @@ export interface HealthAnswer {
 
 export const liveness = (checks: HealthChecks): HealthAnswer => (checks.live() ? { status: 200, body: { status: 'ok' } } : { status: 503, body: { status: 'stuck' } });
 
+/** What the last probe found, by part: for the metrics, which ask nobody themselves. */
+const answered = new Map<string, boolean>();
+lookUp('payments.dependency.up', () => [...answered].map(([dependency, up]) => [up ? 1 : 0, { dependency }]));
+
 /** Asks all parts at once and names those that are away. */
 export async function readiness(checks: HealthChecks): Promise<HealthAnswer> {
   const parts = await Promise.all(Object.entries(checks.ready).map(async ([name, check]) => [name, await check().catch(() => false)] as const));
+  for (const [name, up] of parts) answered.set(name, up);
   const ready = parts.every(([, up]) => up);
   const reports = Object.entries(checks.reports ?? {}).map(([name, report]) => [name, report()] as const);
   return {

@@ -38,7 +38,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
     live: () => owner.idleMs() < STUCK_MS,
     // Redis away makes answers slower, not wrong.
-    ready: { kafka: () => eventLog.ready(CHECK_MS), postgres: () => database.ready(CHECK_MS) },
+    ready: { kafka: () => eventLog.ready(CHECK_MS), database: () => database.ready(CHECK_MS) },
   });
   onShutdown('health', () => health.close());
   onShutdown('owner', () => owner.stop());

@@ -68,7 +68,7 @@ describe('The intent service', () => {
   it('is live and ready, answers, expires what is due, and leaves within moments when it is told to', async () => {
     const service = await start();
     await isReady(service);
-    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ok', checks: { kafka: 'ok', postgres: 'ok' } });
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ok', checks: { kafka: 'ok', database: 'ok' } });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     const { intent } = await asker.ask(create({ ttlSeconds: 1 }));
     await until('its expiry', async () => (await cluster.database.sql.query("SELECT FROM ledger.intents WHERE id = $1 AND status = 'expired'", [intent?.id])).rows.length === 1);

@@ -143,7 +143,7 @@ export const METRICS = {
     labels: { network, upstream, 'error.type': of('timeout', 'unreachable', 'throttled', 'http', 'malformed', 'rpc').optional() },
   }),
   'payments.rpc.calls': counter({ services: ['gateway', 'watcher'], unit: '{call}', description: 'JSON-RPC calls, those in batches too: what providers charge for.', labels: { network, upstream, 'rpc.method': some({ what: 'the methods that our adapters call', pattern: /^[a-zA-Z_0-9]{1,48}$/, most: 40 }) } }),
-  'payments.rpc.upstream.up': gauge({ services: ['gateway', 'watcher'], unit: '', description: '1 while an upstream is asked first, 0 while its circuit is open after failures or it serves another network. 1 until it is first asked.', labels: { network, upstream } }),
+  'payments.rpc.upstream.up': gauge({ services: ['gateway', 'watcher'], unit: '', description: '1 while an upstream does well, 0 while it is asked last: it did not answer, its head lags behind the others’, or it serves another network. 1 until it is first asked.', labels: { network, upstream } }),
 
   'payments.delivery.attempts': counter({
     services: ['webhook'],
@@ -164,7 +164,7 @@ export const METRICS = {
     description: 'What a person has to look at. `version_gap`: the log does not follow the projection, a partition stands still; `unreadable_event`: an event got no webhook; `sanctioned_payment`: money came from a listed wallet.',
     labels: { alarm: of('version_gap', 'unreadable_event', 'sanctioned_payment') },
   }),
-  'payments.dependency.up': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: '', description: '1 where the part answered the last readiness probe, 0 where it did not. Tells nothing before the first probe.', labels: { dependency: of('database', 'kafka', 'redis', 'server') } }),
+  'payments.dependency.up': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: '', description: '1 where the part answered the last readiness probe, 0 where it did not. Tells nothing before the first probe.', labels: { dependency: some({ what: '`database`, `kafka`, `redis`; `server` is 0 once a gateway has begun to leave', pattern: /^(database|kafka|redis|server)$/, most: 4 }) } }),
   'payments.build.info': gauge({ services: ['gateway', 'intent', 'watcher', 'webhook'], unit: '', description: 'Always 1: which version runs.', labels: { 'service.version': some({ what: 'versions', pattern: /^[\w.+-]{1,64}$/, most: 4 }) } }),
 
   'messaging.client.operation.duration': histogram({
