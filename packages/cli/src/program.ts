@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
 import { accountsCommand } from './commands/accounts.ts';
+import { chainCommand } from './commands/chain.ts';
 import { intentsCommand } from './commands/intents.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
@@ -42,12 +43,12 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
 
 function buildProgram(terminal: Terminal, complain: (text: string) => void): Command {
   const program = new Command('pf')
-    .description('The dashboard of the Payment Intent Service: payment intents, accounts, API keys, webhooks and screening.')
+    .description('The dashboard of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, and a hand on local chains.')
     .option('--account <id>', 'the account to work on (default: the one the local stack was seeded with)')
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
     .option('--json', 'answer with one JSON document and nothing else')
     .addHelpText('after', '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
-  for (const noun of [intentsCommand(terminal), accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), listenCommand(terminal), logCommand(terminal), sanctionsCommand(terminal)]) program.addCommand(noun);
+  for (const noun of [intentsCommand(terminal), accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), listenCommand(terminal), logCommand(terminal), sanctionsCommand(terminal), chainCommand(terminal)]) program.addCommand(noun);
   // Settings are not inherited by commands that were made apart.
   for (const command of withChildren(program)) {
     command

@@ -13,6 +13,7 @@ const stackFile = z.looseObject({
   accountId: z.string().exactOptional(),
   baseUrl: z.url().exactOptional(),
   apiKeys: z.object({ test: z.string(), live: z.string() }).exactOptional(),
+  chains: z.record(z.string(), z.object({ caip2: z.string(), rpcUrl: z.url(), wallets: z.array(z.unknown()) })).exactOptional(),
   sanctions: z.object({ listFile: z.string(), providerUrl: z.url(), apiKey: z.string() }).exactOptional(),
 });
 /** Beside stack.json: what SECRETS_KEY holds elsewhere. */
@@ -33,6 +34,8 @@ export interface StackAccess {
   api(mode: 'test' | 'live', accountId: string | undefined): Promise<{ readonly baseUrl: string; readonly apiKey: string }>;
   /** The log's brokers, as the services have them in their environment, else the local stack's. */
   kafka(): Promise<KafkaAccess>;
+  /** The chains of the local stack by name; those without wallets are not its own. */
+  chains(): Promise<NonNullable<z.infer<typeof stackFile>['chains']>>;
   /** The list that gateways screen with. */
   sanctionsListFile(): Promise<string>;
   /** The local stack's stand-in for a sanctions API. */
@@ -105,6 +108,11 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const brokers = (await readStack())?.kafka;
       if (brokers === undefined) throw new CliError('No stack is running. Start one: npm start (or name a log with KAFKA_BROKERS and KAFKA_PARTITIONS)');
       return loadConfig(kafkaVariables, { KAFKA_BROKERS: brokers.join(','), KAFKA_PARTITIONS: LOCAL_PARTITIONS });
+    },
+    async chains() {
+      const chains = (await readStack())?.chains;
+      if (chains === undefined) throw new CliError('No stack with local chains is running. Start one: npm start');
+      return chains;
     },
     async sanctionsListFile() {
       if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);
