@@ -26,10 +26,23 @@ export interface RpcPoolOptions {
 
 const TIMEOUT_MS = 2_500;
 const DEADLINE_MS = 6_000;
+/** Within this healthy upstreams tell their heads. */
+const CATCH_UP_MS = 300;
 /** Blocks full of our tokens' logs are some MB; more is nothing we asked for. */
 const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 
 const isUp = (upstream: Upstream): boolean => upstream.rank === 0 && !upstream.isExcluded(performance.now());
+
+/** What it comes to, or undefined when that takes longer. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** What one upstream did with a piece of work. */
 export type Attempt<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'unreached'; readonly error: RpcUnreachedError };
@@ -79,6 +92,7 @@ export class RpcPool {
   async run<T>(work: (node: RpcNode) => Promise<T>): Promise<T> {
     const deadline = performance.now() + (this.#options.deadlineMs ?? DEADLINE_MS);
     let last: RpcUnreachedError | undefined;
+    await this.#catchUp();
     const upstreams = this.#inOrder();
     for (const upstream of upstreams.length === 1 ? [...upstreams, ...upstreams] : upstreams) {
       if (upstream.isExcluded(performance.now())) continue;
@@ -134,13 +148,7 @@ export class RpcPool {
       // Not ready is all that the caller asks about; the pool has logged why.
       () => false,
     );
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), timeoutMs);
-    try {
-      return await Promise.race([answered, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return (await within(answered, timeoutMs)) ?? false;
   }
 
   async close(): Promise<void> {
@@ -153,6 +161,14 @@ export class RpcPool {
     const now = performance.now();
     if (this.#upstreams.length > 1) this.#probe(now);
     return this.#upstreams.filter((upstream) => !upstream.isExcluded(now)).sort((a, b) => a.rank - b.rank);
+  }
+
+  /** After a pause it is not known who lags by now: the first work waits a moment for the heads. */
+  async #catchUp(): Promise<void> {
+    const now = performance.now();
+    if (this.#upstreams.length === 1 || !this.#upstreams.some((upstream) => upstream.isUnheard(now))) return;
+    this.#probe(now);
+    await within(Promise.all(this.#probes.values()), CATCH_UP_MS);
   }
 
   /** Asks those that are due for their heads, beside the work that goes on. */

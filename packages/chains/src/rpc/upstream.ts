@@ -10,6 +10,8 @@ const EXCLUDED_MS = 60_000;
 const LAG_MS = 3_000;
 /** One whose head was not heard of for so long is asked for it. */
 const HEARD_MS = 5_000;
+/** What was known of a head so long ago is worth nothing. */
+const STALE_MS = 15_000;
 /** One that has not answered for so long is not waited for any more where all have to be heard. */
 const GONE_MS = 600_000;
 
@@ -52,6 +54,11 @@ export class Upstream {
   /** Whether one cheap question is to find out how it does. */
   isProbeDue(now: number): boolean {
     return !this.isExcluded(now) && (this.isOpen ? now >= this.#openUntil : now - this.#heardAt >= HEARD_MS);
+  }
+
+  /** Whether it may lag by now without anybody having noticed. */
+  isUnheard(now: number): boolean {
+    return !this.isOpen && !this.isExcluded(now) && now - this.#heardAt >= STALE_MS;
   }
 
   identified(now: number): void {
