@@ -1,5 +1,6 @@
 import type { WatchedIntent, WatchSet } from '@pf/chains';
 import { type Address, evolve, type Instant, type IntentEvent, type IntentId, isWatched, liveSubmission, type PaymentIntent, type Reference, submissionOf, type TransactionHash } from '@pf/domain';
+import { keptOf, SharedTexts, termsOf } from './kept-intent.ts';
 
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
@@ -7,13 +8,10 @@ type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> 
 /** So long after its expiry an intent is among those that are looked for a last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
 
-/** What evolve() needs to go on, without what no watcher looks at: that is most of an intent's bytes. */
-const slim = (intent: PaymentIntent): PaymentIntent => ({ ...intent, idempotencyKey: null, metadata: null, build: null, transfers: [], extraPayments: [] });
-
 const viewOf = (intent: PaymentIntent): WatchedIntent => ({
   id: intent.id,
   status: intent.status,
-  terms: { chain: intent.chain, tokenAddress: intent.tokenAddress, amount: intent.amountBaseUnits, requestor: intent.requestor, reference: intent.reference },
+  terms: termsOf(intent),
   submission: liveSubmission(intent) ?? null,
   settlement: intent.settlement,
   createdAt: intent.createdAt,
@@ -25,6 +23,7 @@ const isSettling = (intent: WatchedIntent): intent is Settling => intent.settlem
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
+  readonly #texts = new SharedTexts();
   readonly #intents = new Map<IntentId, PaymentIntent>();
   readonly #byReference = new Map<Reference, IntentId>();
   /** How many watched intents are to be paid to an address. */
@@ -85,7 +84,7 @@ export class WatchedIntents implements WatchSet {
   put(intent: PaymentIntent, now: Instant): void {
     this.#remove(intent.id);
     if (!isWatched(intent, now, this.#watchMs)) return;
-    const kept = slim(intent);
+    const kept = keptOf(intent, this.#texts);
     const view = viewOf(kept);
     this.#intents.set(kept.id, kept);
     this.#byReference.set(kept.reference, kept.id);
