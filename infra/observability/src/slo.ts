@@ -5,6 +5,7 @@
 export interface Slo {
   /** Value of the label `slo`. */
   readonly name: string;
+  /** Of its panel, and its section of docs/slo.md. */
   readonly title: string;
   /** The share of events that are good, over 30 days. */
   readonly objective: number;
@@ -14,9 +15,8 @@ export interface Slo {
   total(range: string): string;
   /** Events a second, of those that count and were bad. Absent series are none. */
   bad(range: string): string;
-  /** In words, for docs/slo.md. */
+  /** In words, as docs/slo.md has it. */
   readonly good: string;
-  readonly why: string;
 }
 
 const CREATE = 'http_request_method="POST",http_route="/v1/intents"';
@@ -39,7 +39,6 @@ export const SLOS: readonly Slo[] = [
     total: (range) => `sum(rate(http_server_request_duration_seconds_count{${CREATE}}[${range}]))`,
     bad: (range) => `sum(rate(http_server_request_duration_seconds_count{${CREATE},http_response_status_code=~"5.."}[${range}]))`,
     good: 'a `POST /v1/intents` answered with anything but 5xx',
-    why: 'Who cannot create an intent cannot be paid. What the client did wrong (4xx) is answered as promised; a 503 because screening or Kafka is away is ours, whoever caused it. 99.9 % is 43 minutes of nothing at all in 30 days: a zone lost, a database failed over, and no more.',
   },
   {
     name: 'create-latency',
@@ -48,7 +47,6 @@ export const SLOS: readonly Slo[] = [
     by: [],
     ...slowerThan(0.5, 'http_server_request_duration_seconds', `${CREATE},http_response_status_code=~"2.."`, ''),
     good: 'a `POST /v1/intents` that succeeded within 0.5 s',
-    why: 'A person stands at the till. On two cores that carried everything p99 is 136 ms with 64 clients and 335 ms with 256 (performance.md): half a second is what a machine of its own holds through a writer’s take-over, and what nobody notices.',
   },
   {
     name: 'time-to-confirm',
@@ -57,7 +55,6 @@ export const SLOS: readonly Slo[] = [
     by: ['network'],
     ...slowerThan(5, 'payments_confirmation_duration_seconds', 'livemode="true"', ' by (network) '),
     good: 'a payment on a live network, submitted here and confirmed within 5 s of its submission, each network by itself',
-    why: 'The contract says typically under 5 seconds. Our own part is under a second and Base’s two seconds of staying canonical; the rest is the chain’s, which is crowded at times: hence 95 %. A payment that is never confirmed is in no histogram: `NetworkUnwatched`, `WatcherStuck`, `HeadStale` and `PaymentsDropped` see those.',
   },
   {
     name: 'webhook-timeliness',
@@ -66,7 +63,6 @@ export const SLOS: readonly Slo[] = [
     by: [],
     ...slowerThan(5, 'payments_delivery_first_attempt_delay_seconds', '', ''),
     good: 'a delivery that is first attempted within 5 s of its event',
-    why: 'Goods are handed over when the webhook comes. What the receiver does with the attempt is not ours to promise; that it is made is. A Redis that is emptied delays what is outstanding by up to 60 s: that is what the budget is for.',
   },
 ];
 

@@ -4,7 +4,9 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { runbookOf } from '../src/alert.ts';
 import { FILES } from '../src/files.ts';
+import { selected } from '../src/promql.ts';
 import { ALERTS } from '../src/rules.ts';
+import { BUDGET_WINDOW, errorRatio, SLOS } from '../src/slo.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
@@ -75,5 +77,17 @@ describe('alerts', () => {
   it('are named once for each severity', () => {
     const names = ALERTS.map(({ name, severity }) => `${name} ${severity}`);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('docs/slo.md', () => {
+  const page = read('docs/slo.md');
+
+  it.each([...SLOS])('defines $name as the rules do', (slo) => {
+    expect(page).toContain(`| \`${slo.name}\` | ${Number((slo.objective * 100).toPrecision(4))} % | ${slo.good} |`);
+    const section = page.split(`## ${slo.title}\n`)[1]?.split('\n## ')[0] ?? '';
+    const written = /```promql\n([^`]+)```/.exec(section)?.[1] ?? '';
+    const series = (expression: string): string[] => selected(expression).map(({ metric, labels }) => `${metric} ${[...labels].sort().join(' ')}`);
+    expect([...new Set(series(written))].sort()).toEqual([...new Set(series(errorRatio(slo, BUDGET_WINDOW)))].sort());
   });
 });

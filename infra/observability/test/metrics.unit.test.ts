@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { METRICS, type Metric, prometheusName } from '@pf/runtime';
 import { z } from 'zod';
@@ -28,6 +30,8 @@ for (const [name, metric] of Object.entries(METRICS) as [string, Metric][]) {
   }
 }
 for (const { record } of [...ratios, ...budgets]) known.set(record, { labels: new Map([['slo', null], ['network', null]]) });
+/** Prometheus' own, of each target. */
+known.set('up', { labels: new Map([['namespace', null]]) });
 known.set('ALERTS', { labels: new Map(ALERTS_LABELS.map((label) => [label, null])) });
 
 /** What an expression asks for that nothing exports. */
@@ -52,6 +56,13 @@ describe('every metric that is asked for is in the catalogue, with the labels it
 
   it('in every recording rule', () => {
     expect([...ratios, ...budgets].flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
+  });
+
+  it('in every runbook', () => {
+    const folder = path.resolve(import.meta.dirname, '../../../docs/runbooks');
+    const asked = readdirSync(folder).flatMap((name) => [...readFileSync(path.join(folder, name), 'utf8').matchAll(/```promql\n([^`]+)```/g)].flatMap(([, block = '']) => block.trim().split('\n').map((expression) => ({ name, expression }))));
+    expect(asked.length).toBeGreaterThan(50);
+    expect(asked.flatMap(({ name, expression }) => unknownIn(expression).map((problem) => `${name}: ${problem}`))).toEqual([]);
   });
 
   it('and a name or a label that nothing exports is found', () => {
