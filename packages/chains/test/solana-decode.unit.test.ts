@@ -30,7 +30,7 @@ describe('reading what a Solana wallet gave', () => {
         const parsed = adapter.parseSubmitted(text);
         expect(parsed.ok && parsed.value.kind === 'signed').toBe(false);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -47,7 +47,7 @@ describe('reading what a Solana wallet gave', () => {
         const decoded = decodeSigned(bytes);
         if (decoded.ok) expect(await differences(decoded.value, terms, fulfiller)).not.toEqual({});
       }),
-      { numRuns: 600 },
+      { numRuns: 1_500 },
     );
   });
 
