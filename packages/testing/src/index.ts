@@ -6,6 +6,8 @@ export * from './event-stream.ts';
 export * from './evm-wallet.ts';
 export * from './free-ports.ts';
 export * from './log-checker.ts';
+export * from './metrics-page.ts';
+export { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from './otlp-receiver.ts';
 export * from './pf.ts';
 export * from './rpc-fault.ts';
 export * from './rpc-proxy.ts';
