@@ -46,7 +46,10 @@ export interface ReorgOptions {
 /** Blocks that never were. */
 export interface Orphaned {
   readonly blocks: number;
+  /** What was in them, oldest first. */
   readonly transactions: readonly string[];
+  /** Where they are lost: how long it takes until that is proven; 0: some blocks. */
+  readonly provenWithinSeconds: number;
 }
 
 export interface ChainState {

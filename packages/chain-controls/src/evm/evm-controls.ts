@@ -59,9 +59,8 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
 
   async function takeBack(hand: Hand, depth: number, { lose }: ReorgOptions): Promise<Orphaned> {
     const lost = await hand.takeBack(depth);
-    // Sent again first, also what is to be lost: nothing else takes its nonce meanwhile.
     for (const { transaction, ...raw } of lost) await (lose ? useUpNonce(node, hand, transaction) : send(node, raw));
-    return { blocks: depth, transactions: lost.map(({ hash }) => hash) };
+    return { blocks: depth, transactions: lost.map(({ hash }) => hash), provenWithinSeconds: 0 };
   }
 
   return {

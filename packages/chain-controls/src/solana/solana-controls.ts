@@ -10,6 +10,8 @@ const LOOK_MS = 100;
 /** Every payment of the service carries its reference as a memo; what funds wallets does not go by this program. */
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
+/** Wherever a confirmed one was taken back, it may land again on another branch for 150 slots. */
+const LOST_FOR_SECONDS = 70;
 const place = z.object({ processed: z.number(), finalized: z.number(), running: z.boolean() });
 const target = z.object({ payer: z.string().optional(), mentions: z.string().optional(), signature: z.string().optional() });
 const faults = z.object({
@@ -17,6 +19,7 @@ const faults = z.object({
   struck: z.array(z.object({ id: z.number(), signature: z.string(), payer: z.string() })),
 });
 const signatures = z.array(z.string());
+const statuses = z.object({ value: z.tuple([z.object({ slot: z.number() }).nullable()]) });
 const id = z.number();
 const inWords = ({ payer, mentions, signature }: z.infer<typeof target>): string =>
   [payer && `of ${payer}`, mentions && (mentions === MEMO ? 'the next payment' : `naming ${mentions}`), signature].filter(Boolean).join(', ') || 'the next transaction';
@@ -61,7 +64,7 @@ export function solanaControls(node: Node): ChainControls {
     const transactions = await node.call(signatures, 'local_reorg', slots, { requeue: !lose });
     // Their blockhashes are dead: whoever sends them again does it in vain.
     if (lose) await order('local_expire');
-    return { blocks: slots, transactions };
+    return { blocks: slots, transactions, provenWithinSeconds: lose ? LOST_FOR_SECONDS : 0 };
   }
 
   /** Stops the clock. @returns how many slots are not final, and what lets it go on as before */
@@ -85,7 +88,11 @@ export function solanaControls(node: Node): ChainControls {
         ...payment,
         async orphan(options) {
           try {
-            return await takeBack((await standStill()).open, options);
+            // No slot more: with those before it, the blockhash that it was signed on would be gone.
+            const [status] = (await node.call(statuses, 'getSignatureStatuses', [payment.hash])).value;
+            const { processed } = await node.call(place, 'local_clock');
+            if (status === null) throw new ControlError(`${payment.hash} is in no slot any more`);
+            return await takeBack(processed - status.slot + 1, options);
           } finally {
             await order('local_resume');
           }

@@ -140,11 +140,11 @@ async function reorgPayment(session: Waiting, options: WaitingOptions, lose: boo
   if (held === null) return;
   const isConfirmed = ({ state }: PaymentIntent): boolean => state === 'confirmed' || state === 'finalized';
   const intent = await session.intentOf(held, isConfirmed, CONFIRMED_WITHIN_MS);
-  const { blocks } = await held.orphan({ lose });
+  const { blocks, provenWithinSeconds } = await held.orphan({ lose });
   const state = intent?.state ?? null;
   tell(session, 'orphaned', { reference: held.reference, intentId: intent?.id ?? null, stateBefore: state, blocks, lost: lose }, held, [
     state === null ? 'No intent of this account was confirmed by it in time.' : `Its intent was ${state}, which stays: a confirmation that was told is not taken back.`,
-    lose ? 'It can never land again. Next: intent.failed within seconds.' : 'It lands again with the next block. Next: intent.finalized.',
+    lose ? `It can never land again. Next: intent.failed within ${provenWithinSeconds === 0 ? 'seconds' : 'about a minute: so long it might land on another branch'}.` : 'It lands again with the next block. Next: intent.finalized.',
     ...followLine(intent?.id ?? null),
   ]);
 }
