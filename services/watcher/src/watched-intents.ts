@@ -18,7 +18,8 @@ const viewOf = (intent: PaymentIntent): WatchedIntent => ({
 });
 const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean => status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
-const isSettling = (intent: WatchedIntent): intent is Settling => intent.settlement !== null && (!intent.settlement.finalized || intent.settlement.lost);
+/** One that failed was lost and is proven dead: said once, it is not to be said with each step, nor broadcast again. */
+const isSettling = (intent: WatchedIntent): intent is Settling => intent.settlement !== null && intent.status !== 'failed' && (!intent.settlement.finalized || intent.settlement.lost);
 
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {

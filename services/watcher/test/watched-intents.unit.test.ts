@@ -82,6 +82,13 @@ describe('the watch set', () => {
     expect(ids(after(...paid, happened.finalized(FIRST), happened.lost(FIRST)).settling())).toEqual([INTENT]);
   });
 
+  it('looks no more for a lost settlement that is proven dead: its intent has failed', () => {
+    const paid = [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)];
+    const set = after(...paid, happened.lost(FIRST), happened.failed(FIRST));
+    expect(ids(set.settling())).toEqual([]);
+    expect(set.byReference(REFERENCE)).toBeDefined();
+  });
+
   it('watches a closed intent for as long as it was told, and one that is open for ever', () => {
     const closed = after(happened.created(), happened.expired());
     const open = after(happened.created(), happened.pending(FIRST), happened.confirmed(FIRST));
