@@ -16,7 +16,7 @@ export async function countOutstanding({ sql }: Database, now: Date, atMost: num
     text: `SELECT count(*) FILTER (WHERE next_attempt_at <= $1)::int AS due, count(*) FILTER (WHERE next_attempt_at > $1)::int AS waiting,
                   (SELECT min(first.next_attempt_at) FROM service.webhook_endpoints e CROSS JOIN LATERAL (
                      SELECT next_attempt_at FROM service.deliveries WHERE endpoint_id = e.id AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1) first) AS due_since
-             FROM (SELECT next_attempt_at FROM service.deliveries WHERE next_attempt_at IS NOT NULL LIMIT $2) some`,
+             FROM (SELECT next_attempt_at FROM service.deliveries WHERE next_attempt_at IS NOT NULL LIMIT $2) outstanding`,
     values: [now, atMost],
   });
   const [row] = rows;
