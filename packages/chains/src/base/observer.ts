@@ -9,7 +9,7 @@ import type { RpcPool } from '../rpc/pool.ts';
 import { dueFates, findDropped, findSpent, readReceipts } from './observe/fates.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
-import { scan, type Scan } from './observe/scan.ts';
+import { scan, type Scan, type Scanned } from './observe/scan.ts';
 import { confirm, finalise, isTold, orphan } from './observe/settle.ts';
 
 /** Between steps: while a submission is live or a landing not reported, and else. */
@@ -76,7 +76,7 @@ export class BaseObserver implements ChainObserver {
     seen = withSeen(seen, scanned?.seen ?? []);
 
     const fates = dueFates(context);
-    const receipts = await readReceipts(context, fates);
+    const receipts = await readReceipts(context, this.#pool, fates);
     seen = withSeen(seen, receipts.seen);
 
     // The same blocks once more when they are safe, then what can be proven there.
@@ -86,7 +86,10 @@ export class BaseObserver implements ChainObserver {
       this.#memory.tagsAskedAt = context.now;
       const end = atMost(reached.number, safe?.number ?? 0n);
       if (end > rescanned) {
-        const again = await scan(context, rescanned + 1n, end, safe?.number === end ? safe.hash : null);
+        // By another upstream where there is one: what the first left out, it would leave out again.
+        const { number, hash } = safe?.number === end ? safe : reached;
+        const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
+        const again = (await this.#pool.elsewhere(node, rescan)) ?? (await rescan(node));
         rescanned = again.end.number;
         seen = withSeen(seen, again.seen.filter((one) => !isTold(watch, one)));
       }

@@ -79,6 +79,11 @@ export class RpcPool {
     this.#unlook = lookUp('payments.rpc.upstream.up', () => this.#upstreams.map((upstream) => [isUp(upstream) ? 1 : 0, { network: options.network, upstream: upstream.node.name }]));
   }
 
+  /** How many upstreams are configured. */
+  get size(): number {
+    return this.#upstreams.length;
+  }
+
   /** The network's name. */
   get network(): string {
     return this.#options.network;

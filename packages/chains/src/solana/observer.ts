@@ -5,7 +5,7 @@ import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
 import { type EpochInfo, getEpochInfo, getHead } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
-import { absence, duePassed, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
+import { absence, dueProofs, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
 import { lookAtUnseen, readFate, readFates } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
@@ -78,8 +78,8 @@ export class SolanaObserver implements ChainObserver {
     moved.commit();
     lists.read(listed, head, now)();
     references.read(named, head, now)();
-    const ended = await readFates(node, judged.landed, this.network, watch);
-    const looked = await lookAtUnseen(node, memory, this.network, watch, now);
+    const ended = await readFates(this.#pool, node, judged.landed, this.network, watch);
+    const looked = await lookAtUnseen(this.#pool, node, memory, this.network, watch, now);
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
 
     looked.commit();
@@ -100,9 +100,9 @@ export class SolanaObserver implements ChainObserver {
     };
   }
 
-  /** What became of those that the final chain has passed by and this node does not show. */
-  async #prove(node: RpcNode, missing: Parameters<typeof duePassed>[0], heads: Heads, memory: Memory, watch: WatchSet, now: number): Promise<{ readonly observations: readonly Observation[]; readonly warnings: readonly string[] }> {
-    const due = duePassed(missing, heads, memory, now);
+  /** What others say of those that this node does not show. */
+  async #prove(node: RpcNode, missing: Parameters<typeof dueProofs>[0], heads: Heads, memory: Memory, watch: WatchSet, now: number): Promise<{ readonly observations: readonly Observation[]; readonly warnings: readonly string[] }> {
+    const due = dueProofs(missing, heads, memory, this.#pool.size > 1, now);
     const proofs = await prove(this.#pool, due, now);
     for (const { hash } of due) memory.provenAt.set(hash, now);
     const observations: Observation[] = [];

@@ -93,7 +93,9 @@ export class TempoObserver implements ChainObserver {
     if (to <= reread) return { reread, observations: [] };
     const last = await context.node.call(getBlock(to));
     if (last === null) throw new RpcUnreachedError(`${context.node.name} lacks blocks below its head`, 'no');
-    const { end, observations } = await scan(context, reread + 1n, to, last.hash);
+    // By another upstream where there is one: what the first left out, it would leave out again.
+    const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
+    const { end, observations } = (await this.#pool.elsewhere(context.node, rescan)) ?? (await rescan(context.node));
     const isTold = (one: Observation): boolean => one.type === 'landed' && context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
     return { reread: end.number, observations: observations.filter((one) => !isTold(one)) };
   }

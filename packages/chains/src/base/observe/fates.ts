@@ -5,6 +5,7 @@ import type { KeptBytes, WatchSet } from '../../port.ts';
 import { RpcRefusedError } from '../../rpc/errors.ts';
 import { refusable } from '../../rpc/node.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
+import { askTwice } from '../../rpc/second-opinion.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
 import { decodeSigned } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
@@ -53,15 +54,15 @@ interface Spent {
 export interface Receipts {
   readonly seen: readonly Seen[];
   readonly spent: readonly Spent[];
-  /** This node has no receipt of them. */
+  /** Neither this node has a receipt of them nor another one that was asked. */
   readonly missing: readonly Fate[];
 }
 
 /** What the receipts tell of those that are in a block. */
-export async function readReceipts(context: Scan, fates: readonly Fate[]): Promise<Receipts> {
+export async function readReceipts(context: Scan, pool: RpcPool, fates: readonly Fate[]): Promise<Receipts> {
   const { node, memory, now } = context;
   if (fates.length === 0) return { seen: [], spent: [], missing: [] };
-  const receipts = await node.batch(fates.map(({ hash }) => getReceipt(hash)));
+  const receipts = await askTwice(pool, node, fates.map(({ hash }) => getReceipt(hash)));
   const seen: Seen[] = [];
   const spares: Spent[] = [];
   const missing: Fate[] = [];

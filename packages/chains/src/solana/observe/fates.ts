@@ -37,6 +37,8 @@ export interface Judgement {
 
 /** How often the upstreams are asked whether a transaction that nobody shows has been there. */
 const PROVE_EVERY_MS = 5_000;
+/** One that is on its way for longer than this should show. */
+const LATE_MS = 3_000;
 /** A transaction older than this may have been pruned from a node's history: then the history's beginning is asked for. */
 const PRUNED_MS = 3_600_000;
 
@@ -89,14 +91,21 @@ export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatu
   return { observations, landed, missing };
 }
 
-/** Those that the final chain has passed by: if they were ever going to be there, they would be. */
-export function duePassed(missing: readonly Fate[], { finalized }: Heads, memory: Memory, now: number): readonly Fate[] {
+/**
+ * Those that all upstreams are to be asked about. The final chain has passed them by: if they were ever going to be there,
+ * they would be. Or, where there are others to ask, they are late: this node may be the only one that does not show them.
+ */
+export function dueProofs(missing: readonly Fate[], { finalized }: Heads, memory: Memory, hasOthers: boolean, now: number): readonly Fate[] {
   memory.keepProven(new Set(missing.map(({ hash }) => hash)));
   return missing
-    .filter((fate) => (fate.kind === 'settling' ? finalized.absoluteSlot > fate.settlement.transfer.block : fate.lastValid !== null && finalized.blockHeight > fate.lastValid))
+    .filter((fate) => isPassed(fate, finalized) || (hasOthers && now - fate.since >= LATE_MS))
     .filter(({ hash }) => now - (memory.provenAt.get(hash) ?? -Infinity) >= PROVE_EVERY_MS)
     .slice(0, STATUSES_MAX);
 }
+
+/** True where the final chain is past every block that it could be in. */
+const isPassed = (fate: Fate, finalized: EpochInfo): boolean =>
+  fate.kind === 'settling' ? finalized.absoluteSlot > fate.settlement.transfer.block : fate.lastValid !== null && finalized.blockHeight > fate.lastValid;
 
 /** What one upstream says of a transaction that others do not show. */
 interface Testimony {
@@ -141,8 +150,7 @@ async function testify(node: RpcNode, fates: readonly Fate[], now: number): Prom
   const transactions = shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => getTransaction(hash)));
   const byHash = new Map(shown.map(({ hash }, place) => [hash, transactions[place] ?? null]));
   const of = fates.map((fate, place): Testimony => {
-    const isPast = fate.kind === 'settling' ? finalized.absoluteSlot > fate.settlement.transfer.block : fate.lastValid !== null && finalized.blockHeight > fate.lastValid;
-    return { status: value[place] ?? null, transaction: byHash.get(fate.hash) ?? null, isProof: isPast && reachesBack && context.slot >= finalized.absoluteSlot };
+    return { status: value[place] ?? null, transaction: byHash.get(fate.hash) ?? null, isProof: isPassed(fate, finalized) && reachesBack && context.slot >= finalized.absoluteSlot };
   });
   return { finalized, of };
 }

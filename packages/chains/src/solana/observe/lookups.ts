@@ -2,6 +2,8 @@ import type { Observation, TransactionHash } from '@pf/domain';
 import type { Network, WatchSet } from '../../port.ts';
 import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
 import { refusable, type RpcNode } from '../../rpc/node.ts';
+import type { RpcPool } from '../../rpc/pool.ts';
+import { askTwice } from '../../rpc/second-opinion.ts';
 import { getTransaction, type LandedTransaction } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import { failureIn, type Fate } from './fates.ts';
@@ -32,8 +34,8 @@ function paymentsOf(node: RpcNode, hash: TransactionHash, transaction: LandedTra
 }
 
 /** Reads the transactions that ended fates; what this node does not show yet is read by a later step. */
-export async function readFates(node: RpcNode, fates: readonly Fate[], network: Network, watch: WatchSet): Promise<Looked> {
-  const transactions = fates.length === 0 ? [] : await node.batch(fates.map(({ hash }) => getTransaction(hash)));
+export async function readFates(pool: RpcPool, node: RpcNode, fates: readonly Fate[], network: Network, watch: WatchSet): Promise<Looked> {
+  const transactions = await askTwice(pool, node, fates.map(({ hash }) => getTransaction(hash)));
   return joined(fates.map((fate, place) => {
     const transaction = transactions[place] ?? null;
     return transaction === null ? nothing : readFate(node, fate, transaction, network, watch);
@@ -41,11 +43,11 @@ export async function readFates(node: RpcNode, fates: readonly Fate[], network: 
 }
 
 /** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once, as soon as it is committed. */
-export async function lookAtUnseen(node: RpcNode, memory: Memory, network: Network, watch: WatchSet, now: number): Promise<Looked & { readonly isBehind: boolean; readonly commit: Commit }> {
+export async function lookAtUnseen(pool: RpcPool, node: RpcNode, memory: Memory, network: Network, watch: WatchSet, now: number): Promise<Looked & { readonly isBehind: boolean; readonly commit: Commit }> {
   const unseen = [...memory.unseen].sort(([, one], [, other]) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
   const asked = unseen.slice(0, LOOKED_MAX);
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
-  const transactions = await node.batch(asked.map(([hash]) => refusable(getTransaction(hash))));
+  const transactions = await askTwice(pool, node, asked.map(([hash]) => refusable(getTransaction(hash))));
   const done: TransactionHash[] = [];
   const looked = asked.map(([hash, { since }], place): Looked => {
     const transaction = transactions[place] ?? null;

@@ -4,6 +4,7 @@ import { nobodyHasIt } from '../../evm/observe/nobody.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { WatchedIntent } from '../../port.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
+import { askTwice } from '../../rpc/second-opinion.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
 import { observedIn, type Scan } from './scan.ts';
 
@@ -35,7 +36,7 @@ function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Rece
  */
 export async function readFates(context: Scan, pool: RpcPool, schedule: ReceiptSchedule, fates: readonly Submitted[], final: Block, now: number): Promise<readonly Observation[]> {
   if (fates.length === 0) return [];
-  const receipts = await context.node.batch(fates.map(({ submission }) => getReceipt(submission.hash)));
+  const receipts = await askTwice(pool, context.node, fates.map(({ submission }) => getReceipt(submission.hash)));
   const observations: Observation[] = [];
   for (const [place, fate] of fates.entries()) {
     const { id, submission } = fate;
