@@ -162,7 +162,7 @@ export interface ChainObserver {
   readonly network: Network;
   /** How long to wait between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
-  /** How long after `preparedAt` a submission that nobody recorded as broadcast is sent again, and how often a live one is. */
+  /** How often a live submission is sent again. One that nobody recorded as broadcast is, too, once it counts as forgotten (FORGOTTEN_AFTER_MS). */
   readonly rebroadcastAfterMs: number;
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step>;
 }

@@ -1,6 +1,14 @@
 import type { TransactionHash } from './ids.ts';
 import type { PaymentIntent, Submission } from './intent.ts';
 
+/**
+ * For so long after it was prepared a submission can be released, by the writer's clock. A refusal that comes later may be
+ * overtaken: by then somebody else may have broadcast the same bytes.
+ */
+export const RELEASE_WITHIN_MS = 7_000;
+/** So long after it was prepared whoever prepared a submission has forgotten it: it cannot be released any more, whatever clocks differ by. */
+export const FORGOTTEN_AFTER_MS = 12_000;
+
 /** The submission that can still land, if there is one: there is never more than one. */
 export const liveSubmission = (intent: PaymentIntent): Submission | undefined => intent.submissions.find(({ status }) => status === 'live');
 

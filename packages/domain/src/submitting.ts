@@ -4,7 +4,7 @@ import type { Command } from './input.ts';
 import type { Lifetime, PaymentIntent, PreparedTransaction, Submission } from './intent.ts';
 import { accept, refuse, refuseInProgress, refuseOutsideCreated, refuseState } from './answering.ts';
 import type { Draft } from './draft.ts';
-import { liveSubmission, submissionOf } from './submission.ts';
+import { liveSubmission, RELEASE_WITHIN_MS, submissionOf } from './submission.ts';
 
 /** `prepare_submission`: claims the intent for one transaction before anything is broadcast, so that two payers never both do. */
 export const prepareSubmission = (intent: PaymentIntent, command: Extract<Command, { type: 'prepare_submission' }>, draft: Draft): Answer => {
@@ -41,11 +41,11 @@ export const recordBroadcast = (intent: PaymentIntent, command: Extract<Command,
   return accept(intent.id);
 };
 
-/** `release_submission`: the node refused it. Prepared more than once, another attempt may have been taken, so the claim stays. */
+/** `release_submission`: the node refused it. Prepared more than once, or long ago, another broadcast may have been taken, so the claim stays. */
 export const releaseSubmission = (intent: PaymentIntent, command: Extract<Command, { type: 'release_submission' }>, draft: Draft): Answer => {
   const { hash, reason } = command.data;
   const submission = submissionOf(intent, hash);
-  if (intent.status === 'created' && submission?.status === 'live' && submission.attempts === 1) {
+  if (intent.status === 'created' && submission?.status === 'live' && submission.attempts === 1 && draft.now - submission.preparedAt < RELEASE_WITHIN_MS) {
     draft.append(intent.id, 'submission_released', { hash, outcome: 'refused', reason });
   }
   return accept(intent.id);

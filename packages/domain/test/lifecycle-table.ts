@@ -204,6 +204,7 @@ export const COMMAND_ROWS: readonly Row[] = [
     cells: {
       created: [
         { if: 'of the prepared one, prepared once', given: live, then: [happened.refused(FIRST)] },
+        { if: 'of the prepared one, prepared seven seconds ago', given: live, at: STORY_BEGINS + 1_000 + 7_000 },
         { if: 'of the prepared one, prepared more than once', given: [...live, happened.prepared(FIRST, {}, 2)] },
         { if: 'of a replaced one', given: [...live, happened.prepared(SECOND)] },
         { if: 'of one that was never prepared' },

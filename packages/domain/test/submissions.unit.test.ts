@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IntentId, PreparedTransaction, SubmissionStatus } from '@pf/domain';
+import { FORGOTTEN_AFTER_MS, type IntentId, type PreparedTransaction, RELEASE_WITHIN_MS, type SubmissionStatus } from '@pf/domain';
 import type { Outcome } from '../../testing/src/given.ts';
 import { given } from '../../testing/src/given.ts';
 import { built, created, dropped, failed, pending, prepared, refused, retryRequired } from '../../testing/src/happened.ts';
@@ -50,6 +50,13 @@ describe('a submission', () => {
     expect(statuses(replaced)).toEqual(['replaced', 'live']);
     const back = replaced.when(gateway.prepare(FIRST)).then(prepared(FIRST, {}, 3));
     expect(statuses(back)).toEqual(['live', 'replaced']);
+  });
+
+  it('is not released by a refusal that comes when the watcher may broadcast it too', () => {
+    const late = STORY_BEGINS + 1_000 + RELEASE_WITHIN_MS;
+    given(created(), prepared(FIRST)).when(gateway.release(FIRST), late - 1).then(refused(FIRST));
+    given(created(), prepared(FIRST)).when(gateway.release(FIRST), late).thenNothing().when(gateway.cancel()).thenRefused('intent.submission_in_progress');
+    expect(FORGOTTEN_AFTER_MS).toBeGreaterThan(RELEASE_WITHIN_MS);
   });
 
   it('that took the place of another is not released: the node may have refused it because it has that one', () => {

@@ -133,7 +133,9 @@ export class NetworkWatch {
     const { observer, sets, publisher, rebroadcaster, unasked } = this.#parts;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
+    let synchronisedAt = 0;
     const synchronise = async (): Promise<WatchedIntents> => {
+      synchronisedAt = Date.now();
       const set = await sets.synchronise(observer.network.chain);
       inUse.push(set);
       return set;
@@ -149,7 +151,7 @@ export class NetworkWatch {
       // Before the cursor moves: a payment whose sender is to be screened is not forgotten.
       if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));
       if (!(await publishObservations(publisher, { network: this.name, observations: step.observations, began, traceOf: (id) => sets.traceOf(id) }, ended, this.#log, () => this.#progress()))) return null;
-      for (const set of inUse) rebroadcaster.look(set, Date.now(), ended);
+      if (last) rebroadcaster.look(last, synchronisedAt, ended);
       this.#metrics.stepped();
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
     } finally {

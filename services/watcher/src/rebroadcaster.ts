@@ -1,6 +1,6 @@
 import type { BroadcastResult, ChainAdapter, WatchSet } from '@pf/chains';
 import type { SignedTransactions } from '@pf/database';
-import type { Instant, IntentId, TransactionHash } from '@pf/domain';
+import { FORGOTTEN_AFTER_MS, type Instant, type IntentId, type TransactionHash } from '@pf/domain';
 import { inSpan, type Logger } from '@pf/runtime';
 
 /** How often what is due is looked for. */
@@ -45,6 +45,7 @@ export class Rebroadcaster {
 
   /**
    * Looks whether something is due, and begins a round where it is. Does not wait for it.
+   * @param now when the set was brought up to date: it knows of every release of what is forgotten by then
    * @param ended the round goes no further
    */
   look(set: WatchSet, now: Instant, ended: AbortSignal): void {
@@ -74,7 +75,11 @@ export class Rebroadcaster {
       dueAt.set(key, at);
       if (at <= now) candidates.push({ intentId, hash, key });
     };
-    for (const { id, submission } of set.submitted()) consider(id, submission.hash, submission.hash, (submission.broadcastAt ?? submission.preparedAt) + this.#everyMs);
+    for (const { id, submission: { hash, preparedAt, broadcastAt } } of set.submitted()) {
+      // What may still be released is not for us to broadcast: the intent would be free for another payer.
+      if (broadcastAt === null) consider(id, hash, `unheard ${hash} ${preparedAt}`, preparedAt + Math.max(FORGOTTEN_AFTER_MS, this.#everyMs));
+      else consider(id, hash, hash, broadcastAt + this.#everyMs);
+    }
     // At once, however short ago it was live and had its turn.
     for (const { id, settlement } of set.settling()) if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
     this.#dueAt = dueAt;
