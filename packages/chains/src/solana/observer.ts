@@ -3,7 +3,7 @@ import type { Observation, TransactionHash } from '@pf/domain';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
-import { type EpochInfo, getEpochInfo, getHead } from './calls.ts';
+import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import { absence, dueProofs, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
 import { lookAtUnseen, readFate, readFates } from './observe/lookups.ts';
@@ -14,6 +14,8 @@ import { type Position, readPosition, writePosition } from './observe/position.t
 /** Between steps: while somebody waits for a confirmation, and else. */
 const AWAITED_MS = 400;
 const QUIET_MS = 1_000;
+/** So many of the lists of transactions are asked of another upstream than all else. */
+const OF_ANOTHER = 0.5;
 /** A head this far below what was seen before is told. Upstreams behind one URL differ by some slots all the time. */
 const SHORTFALL_TOLD = 150n;
 
@@ -74,7 +76,10 @@ export class SolanaObserver implements ChainObserver {
 
     const lists = readLists(memory, moved.changed);
     const references = dueReferences(memory, watch, now);
-    const [listed, named] = split(await node.batch([...lists.calls, ...references.calls]), lists.calls.length);
+    const listing = (by: RpcNode): Promise<readonly (readonly SignatureInfo[])[]> => by.batch([...lists.calls, ...references.calls]);
+    // Now and then of another upstream, where there is one: what the index of one leaves out, it leaves out again.
+    const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.elsewhere(node, listing) : null;
+    const [listed, named] = split(elsewhere ?? (await listing(node)), lists.calls.length);
     moved.commit();
     lists.read(listed, head, now)();
     references.read(named, head, now)();
