@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { parseIntentId } from '@pf/contracts';
 import { addWebhookEndpoint, listWebhookEndpoints } from '@pf/database';
 import { apiClient, type Cluster, hasValidSignature, readBackingStack, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import { z } from 'zod';
@@ -99,5 +100,21 @@ describe('pf', () => {
     expect([await following.code, following.output.errors]).toEqual([0, '']);
     const wrong = begin('log', 'tail', '--intent', 'nonsense');
     expect([await wrong.code, wrong.output.errors]).toEqual([1, expect.stringContaining('can be no payment intent')]);
+  });
+
+  it('log verify finds a row that is not what the log makes of it, and log rebuild puts it right', async () => {
+    const { id } = (await apiClient(url, cluster.apiKeys.test).create(good)).body.intent;
+    await cluster.database.sql.query("UPDATE ledger.intents SET fulfiller = '0xsomebody' WHERE id = $1", [id]);
+    const found = begin('log', 'verify');
+    expect([await found.code, found.output.errors]).toEqual([1, 'The projection is not what the log makes of it.\n']);
+    expect(found.output.text).toContain(`\n${id}\n`);
+    const partition = String(parseIntentId(id, 6)?.partition);
+    const rebuilt = begin('log', 'rebuild', '--partition', partition, '--json');
+    expect([await rebuilt.code, JSON.parse(rebuilt.output.text)]).toEqual([0, expect.objectContaining({ partition: Number(partition), differing: [id] })]);
+    const verified = begin('log', 'verify', '--partition', partition);
+    expect([await verified.code, verified.output.errors]).toEqual([0, '']);
+    expect(verified.output.text).toContain('The projection is as the log has it.');
+    const wrong = begin('log', 'verify', '--partition', '200');
+    expect([await wrong.code, wrong.output.errors]).toEqual([1, expect.stringContaining('The log has the partitions 0 to')]);
   });
 });

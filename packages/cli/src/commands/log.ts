@@ -6,6 +6,7 @@ import { CliError } from '../cli-error.ts';
 import { clock, createLines } from '../lines.ts';
 import { globalOptions, type Surroundings } from '../session.ts';
 import { findStack } from '../stack.ts';
+import { addProjectionCommands } from './projection.ts';
 
 interface TailOptions {
   readonly intent?: string;
@@ -48,6 +49,7 @@ export function logCommand(surroundings: Surroundings): Command {
         await reader.close();
       }
     });
+  addProjectionCommands(log, surroundings);
   return log;
 }
 
