@@ -1,29 +1,15 @@
 // Topics, migrations and an account, as a process of its own that ends: Prisma and the Kafka client weigh 100 MB, which
 // the supervisor need not carry all day. It reads a Preparation on stdin and writes a StackAccount to stdout.
 import { json } from 'node:stream/consumers';
-import { findAccount, migrate, openAccount, openDatabase } from '@pf/database';
+import { migrate } from '@pf/database';
 import { createEventLog } from '@pf/event-log';
+import { seedAccount } from './account.ts';
 import { PARTITIONS } from './services.ts';
 import type { Preparation } from './preparation.ts';
 import type { StackAccount } from './stack.ts';
 import { reason, terminal } from './terminal.ts';
 
 const out = terminal((text) => process.stderr.write(text));
-
-/**
- * The account that scripts and demos use: the one of the last start if the database still has it, else a new one.
- * Its API keys can't be read back from the database, so `former` is the only place that knows them.
- */
-async function seedAccount({ database: url, secretsKey, former }: Preparation): Promise<StackAccount> {
-  const database = openDatabase({ url, applicationName: 'stack', maxConnections: 2, onError: () => undefined });
-  try {
-    if (former && (await findAccount(database, former.accountId))) return former;
-    const { id, apiKeys, webhookSecrets } = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'Local' });
-    return { accountId: id, apiKeys, webhookSecret: webhookSecrets.test };
-  } finally {
-    await database.close();
-  }
-}
 
 async function prepare(preparation: Preparation): Promise<StackAccount> {
   const eventLog = createEventLog({ brokers: preparation.kafka.split(','), partitions: PARTITIONS, clientId: 'stack' });

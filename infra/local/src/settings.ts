@@ -31,6 +31,8 @@ export interface Settings {
   /** Everything the running stack writes, absolute. */
   readonly data: string;
   readonly ports: Readonly<Record<PortName, number>>;
+  /** Where the local chains listen: loopback, except in a container. */
+  readonly chainsHost: string;
   /** SECRETS_KEY; null where the data folder is to have one of its own. */
   readonly secretsKey: string | null;
   /** Backing parts that run elsewhere: their addresses as the environment gives them; null where one is to be started. */
@@ -49,6 +51,7 @@ const port = z.coerce.number().int().min(1).max(65_535);
 const given = z.string().trim().min(1).optional();
 const environment = z.object({
   PF_DATA: z.string().min(1).default('.local'),
+  CHAINS_HOST: z.ipv4().default('127.0.0.1'),
   PF_PORT_SHIFT: z.coerce.number().int().min(0).max(60_000).default(0),
   SECRETS_KEY: given,
   DATABASE_URL: given,
@@ -92,6 +95,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
     tools: path.join(root, '.tools'),
     data: path.resolve(root, values.PF_DATA),
     ports,
+    chainsHost: values.CHAINS_HOST,
     secretsKey: values.SECRETS_KEY ?? null,
     given: {
       database: values.DATABASE_URL ?? null,

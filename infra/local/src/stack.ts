@@ -34,6 +34,8 @@ const stack = z.object({
   chains: z.record(z.string(), chain),
   /** By the chains' names; the first is on the list, the second known to the provider. */
   sanctionedAddresses: z.record(z.string(), z.array(z.string())).optional(),
+  /** The name that the services have for this machine, where they are containers on it: webhooks go there. */
+  webhookHost: z.string().optional(),
   /** What the gateway screens with. */
   sanctions: z.object({ listFile: z.string(), providerUrl: z.string(), apiKey: z.string() }).optional(),
 });

@@ -20,6 +20,8 @@ const running = backing.extend({
   accountId: z.string(),
   apiKeys: z.object({ test: z.string(), live: z.string() }),
   webhookSecret: z.string(),
+  /** The name that the services have for this machine, where they are containers on it. */
+  webhookHost: z.string().optional(),
   pids: z.record(z.string(), z.number()),
   /** By the chains' names. */
   sanctionedAddresses: z.record(z.string(), z.array(z.string())),

@@ -19,7 +19,8 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-export async function webhookReceiver(onWebhook: (webhook: ReceivedWebhook) => void = () => undefined): Promise<WebhookReceiver> {
+/** @param host the name under which senders in containers reach this machine: it listens on all its addresses then, else on loopback */
+export async function webhookReceiver(onWebhook: (webhook: ReceivedWebhook) => void = () => undefined, host?: string): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const receiver = { answer: 200 as WebhookReceiver['answer'] };
   const server = createServer((request, response) => {
@@ -33,9 +34,9 @@ export async function webhookReceiver(onWebhook: (webhook: ReceivedWebhook) => v
       void Promise.resolve(typeof receiver.answer === 'number' ? receiver.answer : receiver.answer(webhook)).then((status) => response.writeHead(status).end());
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host === undefined ? '127.0.0.1' : '0.0.0.0', resolve));
   return Object.assign(receiver, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    url: `http://${host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}/webhooks`,
     received,
     close: async () => {
       server.closeAllConnections();

@@ -1,6 +1,6 @@
 import { apiClient, chainOf, hasValidSignature, newWallet, pf, readStack, stackFile, type Stack, until, walletOn, webhookReceiver, type WebhookReceiver } from '@pf/testing';
 import { CHAINS } from '../chains.ts';
-import { drops, failures } from './mishaps/index.ts';
+import { mishapOn } from './mishap.ts';
 import { type DemoChain, type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
 import { bold, dim, money, say, timeline } from './output.ts';
 import { AMOUNT, type Intent, type Scene } from './scene.ts';
@@ -27,9 +27,9 @@ async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver:
   const usdc = chain.tokens['USDC'];
   if (!payer || usdc === undefined) throw new Error(`${stackFile()} lists no wallets for ${name}: the demo pays on the stack's own chains only`);
   say(`\n${bold(`${TITLES[scenario]} ${CHAINS[name].label}`)} ${dim(chain.caip2)}`);
-  const mishap = scenario === 'drop' ? drops[name](chain, payer) : scenario === 'fail' ? await failures[name](chain, payer) : null;
+  const mishap = scenario === 'pay' ? null : mishapOn(name, chain, payer, scenario);
   if (mishap) undoing.add(() => mishap.undo());
-  const scene: Scene = { chain, api: apiClient(stack.baseUrl, stack.apiKeys.test), payer: mishap?.payer ?? payer, requestor: newWallet(chain), time: timeline() };
+  const scene: Scene = { chain, api: apiClient(stack.baseUrl, stack.apiKeys.test), payer, requestor: newWallet(chain), time: timeline() };
   const balances = async (): Promise<string> => {
     const [payers, requestors] = await Promise.all([scene.payer, scene.requestor].map((wallet) => walletOn(chain, wallet).tokenBalance(usdc)));
     return `payer ${money(payers ?? 0n)}   requestor ${money(requestors ?? 0n)}`;
@@ -54,7 +54,7 @@ async function showWebhooks({ received }: WebhookReceiver, { id }: Intent, last:
 /** @throws Error when a payment goes otherwise than told, or `interrupted` does */
 async function demo({ chains, scenario }: Options, interrupted: Promise<never>): Promise<void> {
   const stack = readStack();
-  const receiver = await webhookReceiver();
+  const receiver = await webhookReceiver(undefined, stack.webhookHost);
   // Delivery URLs are set on the command line: until there is a page for it, that is the dashboard.
   await pf('webhooks', 'add', receiver.url);
   try {

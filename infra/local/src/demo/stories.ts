@@ -1,6 +1,7 @@
 import { walletOn } from '@pf/testing';
-import type { Mishap } from './mishaps/mishap.ts';
+import type { Mishap } from './mishap.ts';
 import type { Scenario } from './options.ts';
+import { reasonOf } from './reason.ts';
 import { build, create, detect, type Intent, reach, type Scene, settle, submit } from './scene.ts';
 
 const sign = ({ chain, payer }: Scene, blob: string): Promise<string> => walletOn(chain, payer).sign(blob);
@@ -19,10 +20,9 @@ export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent
   const intent = await create(scene);
   const blob = await build(scene, intent);
   scene.time.step(...(await mishap.arm()));
-  const { txSignature } = await submit(scene, intent, mishap.sign(blob));
-  scene.time.step(...(await mishap.strike(txSignature)));
+  await submit(scene, intent, mishap.sign(blob));
+  scene.time.step(...(await mishap.strike()));
   await reach(scene, intent, 'created again', ({ state, retryRequired }) => state === 'created' && retryRequired === true);
-  await mishap.undo();
   scene.time.step('proven: it can never land', 'created, retryRequired: true');
   const again = await build(scene, intent);
   await settle(scene, intent, await submit(scene, intent, sign(scene, again)));
@@ -35,9 +35,9 @@ export async function fail(scene: Scene, mishap: Mishap): Promise<Intent> {
   const blob = await build(scene, intent);
   scene.time.step(...(await mishap.arm()));
   const { txSignature, at } = await submit(scene, intent, mishap.sign(blob));
-  scene.time.step(...(await mishap.strike(txSignature)));
+  scene.time.step(...(await mishap.strike()));
   await reach(scene, intent, 'failed', ({ state }) => state === 'failed');
-  scene.time.step('failed on chain', `${Math.round(scene.time.elapsed() - at)} ms after submit: ${await mishap.reason(txSignature)}`);
+  scene.time.step('failed on chain', `${Math.round(scene.time.elapsed() - at)} ms after submit: ${await reasonOf(scene.chain, txSignature)}`);
   return intent;
 }
 

@@ -64,7 +64,7 @@ export function anvilPart(settings: Settings, chain: AnvilChain): { part: Part; 
       command: () => ({
         file,
         args: [
-          '--host', '127.0.0.1', '--port', String(port), '--chain-id', chainId, '--mnemonic', MNEMONIC,
+          '--host', settings.chainsHost, '--port', String(port), '--chain-id', chainId, '--mnemonic', MNEMONIC,
           ...chain.flags, '--no-mining', '--prune-history', '24', '--state', state, '--state-interval', '5', '--quiet',
         ],
       }),

@@ -30,7 +30,7 @@ export function solanaPart(settings: Settings): { part: Part; url: string } {
       command: () => ({
         file: process.execPath,
         args: [
-          '--disable-warning=ExperimentalWarning', main, '--host', '127.0.0.1', '--port', String(port),
+          '--disable-warning=ExperimentalWarning', main, '--host', settings.chainsHost, '--port', String(port),
           '--ledger', path.join(settings.data, 'chains', 'solana'), '--slot-ms', String(SLOT_MS), '--finality-slots', String(FINALITY_SLOTS),
         ],
       }),
