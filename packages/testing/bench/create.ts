@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import autocannon from 'autocannon';
 import { type Cluster, startCluster, until } from '@pf/testing';
+import { type Measured, measureCreates, median, type Target } from './creates.ts';
 
 /**
  * Creates per second and their latency at several numbers of clients: our gateway → Kafka → intent service → Postgres,
@@ -16,39 +16,6 @@ const WARM_UP_SECONDS = 4;
 /** A create with an idempotency key lies in the partition that its key says; without one the gateway may choose. */
 const KEYS = { 'own key': () => ({ idempotencyKey: randomUUID() }), 'no key': () => ({}) };
 type Keys = keyof typeof KEYS;
-
-interface Target {
-  readonly name: string;
-  readonly url: string;
-  readonly apiKey: string;
-}
-interface Measured {
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-}
-
-async function measure({ url, apiKey }: Target, keys: Keys, clients: number, seconds: number): Promise<Measured> {
-  const result = await autocannon({
-    url: `${url}/v1/intents`,
-    connections: clients,
-    duration: seconds,
-    requests: [
-      {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        setupRequest: (request) => ({
-          ...request,
-          body: JSON.stringify({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', ...KEYS[keys](), metadata: { order: 'A-1001' } }),
-        }),
-      },
-    ],
-  });
-  const created = result.statusCodeStats?.['201']?.count ?? 0;
-  const others = result.requests.total - created;
-  if (result.errors > 0 || others > clients) throw new Error(`${result.errors} errors and ${others} answers other than 201 from ${url}`);
-  return { perSecond: created / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
-}
 
 const children: ChildProcess[] = [];
 async function plain(name: string, script: string, cluster: Cluster, port: number): Promise<Target> {
@@ -67,7 +34,7 @@ async function plain(name: string, script: string, cluster: Cluster, port: numbe
 async function compare(targets: readonly Target[], keys: Keys, clients: number): Promise<void> {
   const runs = new Map<Target, Measured[]>(targets.map((target) => [target, []]));
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [target, measured] of runs) measured.push(await measure(target, keys, clients, SECONDS));
+    for (const [target, measured] of runs) measured.push(await measureCreates(target, KEYS[keys], clients, SECONDS));
   }
   const rates = targets.map((target) => median(runs.get(target)?.map(({ perSecond }) => perSecond) ?? []));
   for (const [index, target] of targets.entries()) {
@@ -76,8 +43,6 @@ async function compare(targets: readonly Target[], keys: Keys, clients: number):
     console.log(`| ${keys} | ${clients} | ${target.name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${ratio} |`);
   }
 }
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const clusters = await Promise.all([startCluster(), startCluster(), startCluster()]);
 const [ours, forPg, forPrisma] = clusters;
@@ -89,7 +54,7 @@ try {
     await plain('Express + pg', 'plain-pg.ts', forPg, 4971),
     await plain('Express + Prisma', 'plain-prisma.ts', forPrisma, 4972),
   ];
-  for (const target of targets) await measure(target, 'own key', 64, WARM_UP_SECONDS);
+  for (const target of targets) await measureCreates(target, KEYS['own key'], 64, WARM_UP_SECONDS);
 
   console.log(`\nCreates; median of ${ROUNDS} rounds of ${SECONDS} s; "own key": each with an idempotency key of its own.\n`);
   console.log('| creates with | clients | service | creates/s | p50 ms | p99 ms | ratio to it |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |');

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type Cluster, freePorts, startCluster } from '@pf/testing';
+import { type Measured, measureCreates, median, type Target } from './creates.ts';
+
+/**
+ * What telemetry costs: creates per second without it, with metrics that are read every five seconds, and with metrics and
+ * a tenth of all traces sent by OTLP. Each on services of its own, taken in turns, so that a noisy machine is noisy for all
+ * of them; what is compared is each round's ratio to the round without. Goal: at least 0.95.
+ */
+const CLIENTS = Number(process.env['BENCH_CLIENTS'] ?? 64);
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
+const WARM_UP_SECONDS = 5;
+const SCRAPE_EVERY_MS = 5_000;
+const GOAL = 0.95;
+
+/** A collector that reads nothing: another machine's work is not to be measured here. In a process of its own. */
+const SINK = `require('node:http').createServer((request, response) => request.resume().on('end', () => response.end())).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;
+
+const sink = spawn(process.execPath, ['-e', SINK], { stdio: ['ignore', 'pipe', 'inherit'] });
+const [port] = (await once(sink.stdout, 'data')) as [Buffer];
+const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port).trim()}`, OTEL_METRICS_EXPORTER: 'none', OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.1' };
+const kinds = [
+  { name: 'none', metrics: false, env: {} },
+  { name: 'metrics', metrics: true, env: {} },
+  { name: 'metrics and 10 % of traces', metrics: true, env: tracing },
+] as const;
+
+const clusters: Cluster[] = [];
+const pages: string[] = [];
+async function start({ name, metrics, env }: (typeof kinds)[number]): Promise<Target> {
+  const cluster = await startCluster();
+  clusters.push(cluster);
+  const [gatewayPort, intentPort] = await freePorts(2);
+  const settings = (metricsPort: number | undefined): Record<string, string> => ({ LOG_LEVEL: 'warn', NODE_ENV: 'production', ...env, ...(metrics && { METRICS_PORT: String(metricsPort) }) });
+  const [gateway] = await Promise.all([cluster.start('gateway', { env: settings(gatewayPort) }), cluster.start('intent', { env: settings(intentPort) })]);
+  if (metrics) pages.push(...[gatewayPort, intentPort].map((at) => `http://127.0.0.1:${at}/metrics`));
+  return { name, url: gateway.url, apiKey: cluster.apiKeys.test };
+}
+
+const scrape = setInterval(() => void Promise.all(pages.map(async (page) => (await fetch(page)).text())), SCRAPE_EVERY_MS);
+try {
+  const targets: Target[] = [];
+  for (const kind of kinds) targets.push(await start(kind));
+  for (const target of targets) await measureCreates(target, () => ({}), CLIENTS, WARM_UP_SECONDS);
+
+  const runs = new Map<Target, Measured[]>(targets.map((target) => [target, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    // The first of a round is another one each time: none is always after a pause.
+    const order = targets.map((_, place) => targets[(place + round) % targets.length]).filter((target) => target !== undefined);
+    for (const target of order) runs.get(target)?.push(await measureCreates(target, () => ({}), CLIENTS, SECONDS));
+  }
+
+  console.log(`\nCreates with ${CLIENTS} clients; medians of ${ROUNDS} rounds of ${SECONDS} s, in turns.\n`);
+  console.log('| telemetry | creates/s | p50 ms | p99 ms | ratio to none: median | lowest | highest |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |');
+  const [none = []] = runs.values();
+  let worst = 1;
+  for (const [{ name }, measured] of runs) {
+    const of = (field: keyof Measured): number => median(measured.map((one) => one[field]));
+    const ratios = measured.map(({ perSecond }, round) => perSecond / (none[round]?.perSecond ?? Number.NaN));
+    worst = Math.min(worst, median(ratios));
+    console.log(`| ${name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${median(ratios).toFixed(3)} | ${Math.min(...ratios).toFixed(3)} | ${Math.max(...ratios).toFixed(3)} |`);
+  }
+  console.log(`\n${worst >= GOAL ? 'Within' : 'BEYOND'} the goal: telemetry costs at most ${Math.round((1 - GOAL) * 100)} % of the throughput.`);
+} finally {
+  clearInterval(scrape);
+  sink.kill('SIGKILL');
+  await Promise.all(clusters.map((cluster) => cluster.close()));
+}
