@@ -91,6 +91,8 @@ function figurePanel(of: Figure, width: number): Builder<Panel> {
     .unit(of.unit)
     .colorMode(BigValueColorMode.Value)
     .graphMode(BigValueGraphMode.Area)
+    // A counter of faults is not there before the first.
+    .noValue('none')
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
     .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps(of)))
     .targets(of.queries.map(query));
