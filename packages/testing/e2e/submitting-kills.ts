@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
-import type { CommandType } from '@pf/domain';
+import { type CommandType, FORGOTTEN_AFTER_MS } from '@pf/domain';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
-import { type Instance, readBackingStack, until } from '../src/index.ts';
-import { type Name, NAMES, SENDS, type Signed, type SubmittingStage } from './submitting-stage.ts';
+import { type Instance, readBackingStack, type StackWallet, until } from '../src/index.ts';
+import { type Name, NAMES, SENDS, type Signed, type SubmittingStage, type Victim } from './submitting-stage.ts';
 
 const MIB = 2 ** 20;
 
@@ -26,6 +26,8 @@ export interface Kill {
   readonly after?: (stage: SubmittingStage) => Promise<void> | void;
   /** What the gateway had sent to the log by then. */
   readonly commands: readonly CommandType[];
+  /** No node has it then, and nobody broadcasts it until it counts as forgotten. */
+  readonly forgotten?: true;
 }
 
 /** What the nodes do with transactions that go through the spoilt upstreams. */
@@ -70,6 +72,7 @@ export const KILLS: readonly Kill[] = [
     },
     after: goOn,
     commands: ['prepare_submission'],
+    forgotten: true,
   },
   {
     what: 'when it has the claim and no node has the transaction',
@@ -79,6 +82,7 @@ export const KILLS: readonly Kill[] = [
       await until('each transaction to be on its way', () => NAMES.every((name) => offered(stage, name) >= payments.filter((payment) => payment.name === name).length));
     },
     commands: ['prepare_submission'],
+    forgotten: true,
   },
   {
     what: 'when a node has the transaction and it has not heard so',
@@ -141,31 +145,35 @@ export interface Killed {
 
 const settled = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
+/** Payers of a kill's own, by the places of the chains' names: while blocks flow. */
+export const payersToBe = (stage: SubmittingStage): Promise<StackWallet[][]> => Promise.all(NAMES.map((name) => stage.funded(name, 2 * KILLS.length)));
+
 /** Kills one gateway after the other, each while it handles two payments a chain, of which one is submitted again elsewhere. */
-export async function killing(stage: SubmittingStage): Promise<ReadonlyMap<Kill, Killed>> {
+export async function killing(stage: SubmittingStage, payers: readonly StackWallet[][]): Promise<ReadonlyMap<Kill, Killed>> {
   const killed = new Map<Kill, Killed>();
-  const payers = await Promise.all(NAMES.map((name) => stage.funded(name, 2 * KILLS.length)));
+  let next = stage.victim();
   const signed = (): Promise<Signed[]> => Promise.all(NAMES.map((name, at) => stage.signedBy(name, payers[at]?.pop() ?? stage.walletOf(name, 0))));
-  for (const kill of KILLS) {
-    const [again, alone] = [await signed(), await signed()];
-    const met = settled(die(stage, kill, [...again, ...alone]));
+  for (const [at, kill] of KILLS.entries()) {
+    const [victim, again, alone] = [await next, await signed(), await signed()];
+    // It starts while this one dies.
+    if (at + 1 < KILLS.length) next = stage.victim();
+    const met = settled(die(stage, kill, victim, [...again, ...alone]));
     await met;
     const ends = new Map([
       ...again.map((payment) => [`${payment.name} true`, settled(endAgain(stage, payment))] as const),
-      ...alone.map((payment) => [`${payment.name} false`, settled(end(stage, payment))] as const),
+      ...alone.map((payment) => [`${payment.name} false`, settled(end(stage, payment, kill.forgotten))] as const),
     ]);
     killed.set(kill, { met, ends });
   }
   return killed;
 }
 
-async function die(stage: SubmittingStage, kill: Kill, payments: readonly Signed[]): Promise<void> {
-  const { instance, api } = await stage.victim();
+async function die(stage: SubmittingStage, kill: Kill, { instance, api }: Victim, payments: readonly Signed[]): Promise<void> {
   const before = await stage.sent();
   let answered = 0;
   let begun: Promise<unknown> = Promise.resolve();
   const submit = (): void => {
-    begun = Promise.allSettled(payments.map((payment) => stage.submit(api, payment).finally(() => (answered += 1))));
+    begun = Promise.allSettled(payments.map((payment) => stage.submitOnce(api, payment).finally(() => (answered += 1))));
   };
   let seen = before;
   const commandsWait = (): Promise<unknown> => until('the commands to wait', async () => {
@@ -187,17 +195,19 @@ async function die(stage: SubmittingStage, kill: Kill, payments: readonly Signed
   expect(sent).toEqual(payments.map(() => kill.commands));
 }
 
-async function end(stage: SubmittingStage, payment: Signed): Promise<void> {
+/** @param forgotten it is broadcast when it cannot be released any more, and no earlier */
+async function end(stage: SubmittingStage, payment: Signed, forgotten = false): Promise<void> {
   await stage.reach(payment.id, 'finalized');
   await stage.expectPaidOnce(payment);
+  if (!forgotten) return;
+  const { submissions } = await stage.kept(payment.id);
+  const { events } = (await stage.api.events(payment.id)).body;
+  const seenAt = Date.parse(events.find(({ type }) => type === 'intent.pending')?.createdAt ?? '');
+  expect(seenAt - (submissions[0]?.preparedAt ?? Infinity)).toBeGreaterThan(FORGOTTEN_AFTER_MS);
 }
 
 /** As a client does that got no answer. What may be asked for again is asked for again, at another gateway. */
 async function endAgain(stage: SubmittingStage, payment: Signed): Promise<void> {
-  const answer = await until('the transaction to be taken', async () => {
-    const submitted = await stage.submit(stage.api, payment);
-    return submitted.status !== 503 && submitted;
-  });
-  expect(answer).toMatchObject({ status: 200, txSignature: payment.hash });
+  expect(await stage.submit(stage.api, payment)).toMatchObject({ status: 200, txSignature: payment.hash });
   await end(stage, payment);
 }

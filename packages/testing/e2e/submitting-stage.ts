@@ -4,7 +4,7 @@ import type { CommandType, IntentId, PaymentIntent, PublicIntent } from '@pf/dom
 import type { LogReader } from '@pf/event-log';
 import { base58 } from '@scure/base';
 import { keccak256, toHex } from 'viem';
-import { type Anvil, type ApiClient, apiClient, type ChainWallet, type Cluster, type Instance, type LocalSolana, newWallet, readBackingStack, type RpcProxy, type StackChain, type StackWallet, startAnvil, startCluster, startRpcProxy, startSolana, startTempo, type Tempo, tempoWallet, until, upstreamEnvironment, walletOn } from '../src/index.ts';
+import { type Anvil, type ApiAnswer, type ApiClient, apiClient, type ChainWallet, type Cluster, type Instance, type LocalSolana, newWallet, readBackingStack, type RpcProxy, type StackChain, type StackWallet, startAnvil, startCluster, startRpcProxy, startSolana, startTempo, type Tempo, tempoWallet, until, upstreamEnvironment, walletOn } from '../src/index.ts';
 import { BlockFlow } from './block-flow.ts';
 
 export const NAMES = ['base', 'solana', 'tempo'] as const;
@@ -37,13 +37,26 @@ export interface Signed extends Asked {
   readonly hash: string;
 }
 
-/** Status, code of the error, state and hash: what tells one answer to a submit from another. */
+/** A gateway that is to be killed. */
+export interface Victim {
+  readonly instance: Instance;
+  readonly api: ApiClient;
+}
+
+/** Status, code of the error, state and hash (also of one that is claimed for and in doubt): what tells one answer to a submit from another. */
 export interface Submitted {
   readonly status: number;
   readonly code: string | undefined;
   readonly state: string | undefined;
   readonly txSignature: string | undefined;
 }
+
+/** What a service says that is busy, or whose nodes are: the same again is safe, and clients do it. */
+const BUSY: readonly (string | undefined)[] = ['rpc.unavailable', 'service.unavailable'];
+const patiently = <Body>(ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> => until('an answer', async () => {
+  const answer = await ask();
+  return !BUSY.includes(answer.body.error?.code) && answer;
+}, WAIT_MS);
 
 const hashOf = (name: Name, bytes: string): string => {
   const raw = Buffer.from(bytes, 'base64');
@@ -99,7 +112,7 @@ export class SubmittingStage {
   }
 
   /** A gateway to be killed, with spoilt upstreams. */
-  async victim(): Promise<{ readonly instance: Instance; readonly api: ApiClient }> {
+  async victim(): Promise<Victim> {
     const instance = await this.cluster.start('gateway', { env: { ...throughUpstreams(this.chains, this.upstreams), LOG_LEVEL: 'debug' } });
     return { instance, api: apiClient(`${instance.url}/v1`, this.cluster.apiKeys.test) };
   }
@@ -142,13 +155,13 @@ export class SubmittingStage {
   /** @param more fields of the request */
   async create(name: Name, more: object = {}): Promise<Asked & { readonly reference: string }> {
     const merchant = walletOn(this.chains[name], newWallet(this.chains[name]));
-    const { status, body } = await this.api.create({ chain: this.chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor: merchant.address, ...more });
+    const { status, body } = await patiently(() => this.api.create({ chain: this.chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor: merchant.address, ...more }));
     expect([status, body.error]).toEqual([201, undefined]);
     return { name, id: body.intent.id, merchant, reference: body.intent.reference };
   }
   async sign(asked: Asked, payer: StackWallet): Promise<Signed> {
     const { name, id } = asked;
-    const { status, body } = await this.api.build(id, payer.address);
+    const { status, body } = await patiently(() => this.api.build(id, payer.address));
     expect([status, body.error]).toEqual([200, undefined]);
     const { blob } = body.transaction;
     return this.signedAs(asked, payer, blob, await walletOn(this.chains[name], payer).sign(blob));
@@ -159,10 +172,12 @@ export class SubmittingStage {
   async signedBy(name: Name, payer: StackWallet): Promise<Signed> {
     return this.sign(await this.create(name), payer);
   }
-  /** @param text the bytes, unless it is something else that is submitted */
-  async submit(api: ApiClient, { id, payer, bytes }: Signed, text = bytes, headers: Record<string, string> = {}): Promise<Submitted> {
-    const { status, body } = await api.request<{ intent?: PublicIntent; txSignature?: string }>('POST', `/intents/${id}/submit`, { signedTransaction: text, fulfiller: payer.address }, headers);
-    return { status, code: body.error?.code, state: body.intent?.state, txSignature: body.txSignature };
+  /** Again while the service is busy. @param text the bytes, unless it is something else that is submitted */
+  async submit(api: ApiClient, payment: Signed, text = payment.bytes, headers: Record<string, string> = {}): Promise<Submitted> {
+    return told(await patiently(() => post(api, payment, text, headers)));
+  }
+  async submitOnce(api: ApiClient, payment: Signed): Promise<Submitted> {
+    return told(await post(api, payment, payment.bytes, {}));
   }
 
   /** True where the node has it, in its pool or in a block. */
@@ -215,6 +230,11 @@ export class SubmittingStage {
     return types;
   }
 }
+
+type SubmitAnswer = ApiAnswer<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
+const post = (api: ApiClient, { id, payer }: Signed, text: string, headers: Record<string, string>): Promise<SubmitAnswer> =>
+  api.request('POST', `/intents/${id}/submit`, { signedTransaction: text, fulfiller: payer.address }, headers);
+const told = ({ status, body }: SubmitAnswer): Submitted => ({ status, code: body.error?.code, state: body.intent?.state, txSignature: body.txSignature ?? (body.error?.details?.['tx_signature'] as string | undefined) });
 
 const throughUpstreams = (chains: SubmittingStage['chains'], upstreams: SubmittingStage['upstreams']): Record<string, string> =>
   upstreamEnvironment(NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreams[name].map(({ url }) => url).join(',') })));
