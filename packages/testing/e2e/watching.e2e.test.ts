@@ -1,79 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { decodeIntent } from '@pf/contracts';
-import type { PaymentIntent, PublicIntent, Reference } from '@pf/domain';
-import { type Anvil, type ApiClient, apiClient, type Cluster, type LocalSolana, readBackingStack, readWholeLog, type StackChain, type StackWallet, startAnvil, startCluster, startSolana, startTempo, type Tempo, tempoWallet, until, walletOn } from '../src/index.ts';
-import { BlockFlow } from './block-flow.ts';
+import type { PublicIntent } from '@pf/domain';
+import { evmWallet, tempoWallet, until, walletOn } from '../src/index.ts';
+import type { Hex } from 'viem';
 import { payPlainly, payTogether, sendRaw, spedUp, usedUp } from './odd-payments.ts';
+import { type LoggedEvent, type Name, NAMES, UNITS, WatchingStage } from './watching-stage.ts';
 
-const NAMES = ['base', 'solana', 'tempo'] as const;
-type Name = (typeof NAMES)[number];
-const AMOUNT = '3';
-const UNITS = 3_000_000n;
-const BLOCK_MS = 300;
 /** The least that an intent may live, and what is left of it for paying just before it expires: in seconds. */
 const SHORTEST = 60;
 const LEFT = 10;
-/** For so long a payment on Tempo can land that is to die unpaid, and so much longer than the intent one that lands late: in seconds. */
-const SHORT_LIFE = 4;
+/** Longer than anything can land on Tempo, and so much longer than its intent one that lands late: in seconds. */
+const LIFETIME = 400;
 const LONGER = 60;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
+const typeIs = (wanted: string) => ({ type }: LoggedEvent): boolean => type === wanted;
 
-let cluster: Cluster;
-let api: ApiClient;
-let base: Anvil;
-let solana: LocalSolana;
-let tempo: Tempo;
-let chains: Record<Name, StackChain>;
-let flows: Record<Name, BlockFlow>;
+let stage: WatchingStage;
 /** Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before. */
 let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
-
-const pass = (name: Name): Promise<unknown> => (name === 'solana' ? solana.advance() : name === 'base' ? base.mine() : tempo.mine());
-const usdcOn = (name: Name): string => chains[name].tokens['USDC'] ?? '';
-/** Wallet 0 is paid to; each story has payers of its own, so that none waits for another's nonce. */
-const walletOf = (name: Name, place: number): StackWallet => chains[name].wallets[place] as StackWallet;
-const requestorOn = (name: Name): string => walletOf(name, 0).address;
-
-async function create(name: Name, more: object = {}): Promise<PublicIntent> {
-  const { status, body } = await api.create({ chain: chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor: requestorOn(name), ...more });
-  expect([status, body.error]).toEqual([201, undefined]);
-  return body.intent;
-}
-const pay = (name: Name, payer: StackWallet, { reference }: PublicIntent, units = UNITS): Promise<string> =>
-  walletOn(chains[name], payer).pay(usdcOn(name), requestorOn(name), units, reference as Reference);
-async function build(id: string, payer: StackWallet): Promise<string> {
-  const { status, body } = await api.build(id, payer.address);
-  expect([status, body.error]).toEqual([200, undefined]);
-  return body.transaction.blob;
-}
-/** Builds, signs and submits; resolves with the blob and the hash. */
-async function submit(name: Name, id: string, payer: StackWallet, sign = (blob: string): Promise<string> => walletOn(chains[name], payer).sign(blob)): Promise<{ readonly blob: string; readonly hash: string }> {
-  const blob = await build(id, payer);
-  const { status, body } = await api.submit(id, await sign(blob), payer.address);
-  expect([status, body.error, body.intent.state]).toEqual([200, undefined, 'pending']);
-  return { blob, hash: body.txSignature };
-}
-const shown = async (id: string): Promise<PublicIntent> => (await api.get(id)).body.intent;
-const reach = (id: string, state: string): Promise<PublicIntent> => until(`${id} to be ${state}`, async () => {
-  const intent = await shown(id);
-  return intent.state === state && intent;
-}, 60_000);
-/** Lets block after block pass while the flow is held. */
-const passUntil = (name: Name, what: string, isSo: () => Promise<boolean>): Promise<unknown> => until(what, async () => (await pass(name), isSo()), 60_000);
-/** What the ledger has of it, with what integrators do not see. */
-async function kept(id: string): Promise<PaymentIntent> {
-  const { rows } = await cluster.database.sql.query<{ state: string }>('SELECT state FROM ledger.intents WHERE id = $1', [id]);
-  return decodeIntent(rows[0]?.state ?? '');
-}
-const counted = (id: string, transfers: number): Promise<unknown> => until(`${id} to count ${transfers} transfers`, async () => (await kept(id)).transfers.length === transfers, 60_000);
-/** The types of its public events, and all events as the log has them. */
-async function told(id: string) {
-  const events = (await readWholeLog(cluster)).events.filter(({ intentId }) => intentId === id);
-  const { body } = await api.events(id);
-  return { types: body.events.map(({ type }) => type), log: events.map(({ type, data }) => ({ type, data })) };
-}
-
-const typeIs = (wanted: string) => ({ type }: { readonly type: string }): boolean => type === wanted;
 
 type Story = (name: Name) => Promise<void>;
 interface Telling {
@@ -88,36 +31,36 @@ const FLOWING: readonly Telling[] = [
     what: 'that was never submitted is found by its reference, and goes through pending to confirmed',
     on: NAMES,
     async story(name) {
-      const payer = walletOf(name, 1);
-      const intent = await create(name);
-      const hash = await pay(name, payer, intent);
-      expect(await reach(intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address, retryRequired: false });
-      expect((await told(intent.id)).types).toEqual(PAID);
+      const payer = stage.wallet(name, 1);
+      const intent = await stage.create(name);
+      const hash = await stage.pay(name, payer, intent);
+      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address, retryRequired: false });
+      expect(await stage.types(intent.id)).toEqual(PAID);
     },
   },
   {
     what: 'made with the plain transfer of the token program counts as any other',
     on: ['solana'],
     async story(name) {
-      const payer = walletOf(name, 1);
-      const { id, reference } = await create(name);
-      const hash = await payPlainly(chains[name], payer, usdcOn(name), { to: requestorOn(name), units: UNITS, references: [reference] });
-      expect(await reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-      expect((await told(id)).types).toEqual(PAID);
+      const payer = stage.wallet(name, 1);
+      const { id, reference } = await stage.create(name);
+      const hash = await payPlainly(stage.chain(name), payer, stage.usdc(name), { to: stage.requestor(name), units: UNITS, references: [reference] });
+      expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      expect(await stage.types(id)).toEqual(PAID);
     },
   },
   {
     what: 'made a second time is kept as an extra one, and nothing else changes',
     on: NAMES,
     async story(name) {
-      const payer = walletOf(name, 2);
-      const intent = await create(name);
-      const first = await pay(name, payer, intent);
-      const paid = await reach(intent.id, 'finalized');
-      const second = await pay(name, payer, intent);
-      await counted(intent.id, 2);
-      expect(await shown(intent.id)).toEqual(paid);
-      const { types, log } = await told(intent.id);
+      const payer = stage.wallet(name, 2);
+      const intent = await stage.create(name);
+      const first = await stage.pay(name, payer, intent);
+      const paid = await stage.reach(intent.id, 'finalized');
+      const second = await stage.pay(name, payer, intent);
+      await stage.counted(intent.id, 2);
+      expect(await stage.shown(intent.id)).toEqual(paid);
+      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
       expect([paid.txSignature, types]).toEqual([first, PAID]);
       expect(log.at(-1)).toMatchObject({ type: 'extra_payment_observed', data: { landing: { hash: second, transfer: { from: payer.address, amount: UNITS } } } });
     },
@@ -126,14 +69,14 @@ const FLOWING: readonly Telling[] = [
     what: 'of less or of more pays nothing: the intent stays open until the right amount comes',
     on: NAMES,
     async story(name) {
-      const payer = walletOf(name, 3);
-      const intent = await create(name);
-      const wrong = [await pay(name, payer, intent, UNITS - 1n), await pay(name, payer, intent, UNITS + 1n)];
-      await counted(intent.id, 2);
-      expect(await shown(intent.id)).toEqual(intent);
-      const right = await pay(name, payer, intent);
-      expect(await reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
-      const { types, log } = await told(intent.id);
+      const payer = stage.wallet(name, 3);
+      const intent = await stage.create(name);
+      const wrong = [await stage.pay(name, payer, intent, UNITS - 1n), await stage.pay(name, payer, intent, UNITS + 1n)];
+      await stage.counted(intent.id, 2);
+      expect(await stage.shown(intent.id)).toEqual(intent);
+      const right = await stage.pay(name, payer, intent);
+      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
+      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
       expect(types).toEqual(PAID);
       const mismatched = log.filter(typeIs('mismatched_payment_observed'));
       expect(mismatched).toMatchObject([{ data: { differs: ['amount'] } }, { data: { differs: ['amount'] } }]);
@@ -144,39 +87,39 @@ const FLOWING: readonly Telling[] = [
     what: 'of the requestor to itself pays nothing',
     on: NAMES,
     async story(name) {
-      const intent = await create(name);
-      const hash = await pay(name, walletOf(name, 0), intent);
-      await counted(intent.id, 1);
-      expect(await shown(intent.id)).toEqual(intent);
-      expect((await told(intent.id)).log.at(-1)).toMatchObject({ type: 'mismatched_payment_observed', data: { differs: ['sender'], landing: { hash } } });
+      const intent = await stage.create(name);
+      const hash = await stage.pay(name, stage.wallet(name, 0), intent);
+      await stage.counted(intent.id, 1);
+      expect(await stage.shown(intent.id)).toEqual(intent);
+      expect((await stage.log(intent.id)).at(-1)).toMatchObject({ type: 'mismatched_payment_observed', data: { differs: ['sender'], landing: { hash } } });
     },
   },
   {
     what: 'that carries two references counts for neither',
     on: ['solana'],
     async story(name) {
-      const payer = walletOf(name, 4);
-      const [one, other] = [await create(name), await create(name)];
-      await payTogether.solana(chains[name], payer, usdcOn(name), [{ to: requestorOn(name), units: UNITS, references: [one.reference, other.reference] }]);
-      await solana.advance();
+      const payer = stage.wallet(name, 4);
+      const [one, other] = [await stage.create(name), await stage.create(name)];
+      await payTogether.solana(stage.chain(name), payer, stage.usdc(name), [{ to: stage.requestor(name), units: UNITS, references: [one.reference, other.reference] }]);
+      await stage.solana.advance();
       // What came before it was looked at before it.
-      const hash = await pay(name, payer, one);
-      expect(await reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
-      expect([(await kept(one.id)).transfers.length, (await kept(other.id)).transfers.length]).toEqual([1, 0]);
-      expect(await shown(other.id)).toEqual(other);
+      const hash = await stage.pay(name, payer, one);
+      expect(await stage.reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
+      expect([(await stage.kept(one.id)).transfers.length, (await stage.kept(other.id)).transfers.length]).toEqual([1, 0]);
+      expect(await stage.shown(other.id)).toEqual(other);
     },
   },
   {
     what: 'in one transaction with that of another intent: both are paid',
     on: ['solana', 'tempo'],
     async story(name) {
-      const payer = walletOf(name, 4);
-      const intents = [await create(name), await create(name)];
-      const payments = intents.map(({ reference }) => ({ to: requestorOn(name), units: UNITS, references: [reference] }));
-      const hash = await payTogether[name as 'solana' | 'tempo'](chains[name], payer, usdcOn(name), payments);
+      const payer = stage.wallet(name, 4);
+      const intents = [await stage.create(name), await stage.create(name)];
+      const payments = intents.map(({ reference }) => ({ to: stage.requestor(name), units: UNITS, references: [reference] }));
+      const hash = await payTogether[name as 'solana' | 'tempo'](stage.chain(name), payer, stage.usdc(name), payments);
       for (const { id } of intents) {
-        expect(await reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-        expect((await told(id)).types).toEqual(PAID);
+        expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+        expect(await stage.types(id)).toEqual(PAID);
       }
     },
   },
@@ -184,23 +127,23 @@ const FLOWING: readonly Telling[] = [
     what: 'that was built before the intent was cancelled, and lands after: it is confirmed',
     on: NAMES,
     async story(name) {
-      const payer = walletOf(name, 5);
-      const { id } = await create(name);
-      const blob = await build(id, payer);
-      expect((await api.cancel(id)).body.intent.state).toBe('cancelled');
-      const wallet = walletOn(chains[name], payer);
-      const refused = await api.submit(id, await wallet.sign(blob), payer.address);
+      const payer = stage.wallet(name, 5);
+      const { id } = await stage.create(name);
+      const blob = await stage.build(id, payer);
+      expect((await stage.api.cancel(id)).body.intent.state).toBe('cancelled');
+      const wallet = walletOn(stage.chain(name), payer);
+      const refused = await stage.api.submit(id, await wallet.sign(blob), payer.address);
       expect([refused.status, refused.body.error?.code]).toEqual([409, 'intent.invalid_state']);
       const hash = await wallet.send(blob);
-      expect(await reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-      const { types, log } = await told(id);
+      expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'cancelled', landing: { hash } } });
     },
   },
 ];
 
-const settlesLost = async (id: string): Promise<boolean> => (await kept(id)).settlement?.lost === true;
+const settlesLost = async (id: string): Promise<boolean> => (await stage.kept(id)).settlement?.lost === true;
 
 /** Go on one after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
 const HELD: readonly Telling[] = [
@@ -208,58 +151,55 @@ const HELD: readonly Telling[] = [
     what: 'that its wallet speeds up ends with the transaction that landed, and the other is given up',
     on: ['base', 'tempo'],
     async story(name) {
-      const payer = walletOf(name, 6);
-      const { id } = await create(name);
-      const { blob, hash } = await submit(name, id, payer);
-      const faster = await sendRaw(chains[name], await spedUp[name as 'base' | 'tempo'](chains[name], payer, blob));
+      const payer = stage.wallet(name, 6);
+      const { id } = await stage.create(name);
+      const { blob, hash } = await stage.submit(name, id, payer);
+      const faster = await sendRaw(stage.chain(name), await spedUp[name as 'base' | 'tempo'](stage.chain(name), payer, blob));
       expect(faster).not.toBe(hash);
-      await passUntil(name, 'it to be final', async () => (await shown(id)).state === 'finalized');
-      expect(await shown(id)).toMatchObject({ txSignature: faster, fulfiller: payer.address });
-      expect((await told(id)).types).toEqual(PAID);
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({ txSignature: faster, fulfiller: payer.address });
+      expect(await stage.types(id)).toEqual(PAID);
       // On Tempo the nonce is of this intent alone, and what is left of the first one dies with its time.
-      if (name === 'base') await passUntil(name, 'the first one to be proven dead', async () => (await kept(id)).submissions.every(({ status }) => status === 'dropped'));
+      if (name === 'base') await stage.passUntil(name, 'the first one to be proven dead', async () => (await stage.kept(id)).submissions.every(({ status }) => status === 'dropped'));
     },
   },
   {
     what: 'whose nonce another transaction uses up, which pays nobody, is asked for again',
     on: ['tempo'],
     async story(name) {
-      const payer = walletOf(name, 7);
-      const { id } = await create(name);
-      const { timestamp } = await tempo.rpc<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
-      const validBefore = Math.max(Number(timestamp), Math.floor(Date.now() / 1000)) + SHORT_LIFE;
-      const { blob } = await submit(name, id, payer, (built) => tempoWallet(tempo, payer).sign(built, (transaction) => ({ ...transaction, validBefore })));
-      await sendRaw(tempo, await usedUp.tempo(tempo, payer, blob));
-      await passUntil(name, 'it to be created again', async () => (await shown(id)).state === 'created');
-      expect(await shown(id)).toMatchObject({ retryRequired: true, txSignature: null });
-      await submit(name, id, payer);
-      await passUntil(name, 'it to be final', async () => (await shown(id)).state === 'finalized');
-      expect((await told(id)).types).toEqual(['intent.created', 'intent.pending', 'intent.retry_required', ...PAID.slice(1)]);
+      const payer = stage.wallet(name, 7);
+      const { id } = await stage.create(name);
+      const { blob } = await stage.submit(name, id, payer);
+      await sendRaw(stage.tempo, await usedUp.tempo(stage.tempo, payer, blob));
+      await stage.pass(name);
+      await stage.tempo.rpc('evm_increaseTime', LIFETIME);
+      expect(await stage.passTo(name, id, 'created')).toMatchObject({ retryRequired: true, txSignature: null });
+      await stage.submit(name, id, payer);
+      await stage.passTo(name, id, 'finalized');
+      expect(await stage.types(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required', ...PAID.slice(1)]);
     },
   },
   {
     what: 'that a reorganisation takes back and that never lands again fails in the end',
     on: ['base', 'solana'],
     async story(name) {
-      const payer = walletOf(name, 7);
-      const { id } = await create(name);
-      const { blob, hash } = await submit(name, id, payer);
-      await pass(name);
+      const payer = stage.wallet(name, 7);
+      const { id } = await stage.create(name);
+      const { blob, hash } = await stage.submit(name, id, payer);
+      await stage.pass(name);
       // No further blocks: it would be final.
-      const confirmed = await reach(id, 'confirmed');
+      const confirmed = await stage.reach(id, 'confirmed');
       if (name === 'base') {
-        await base.rpc('anvil_reorg', 1, [[await usedUp.base(base, payer, blob), 0]]);
+        await stage.base.rpc('anvil_reorg', 1, [[await usedUp.base(stage.base, payer, blob), 0]]);
       } else {
-        await solana.drop({ payer: payer.address });
-        await solana.reorg(2);
-        await passUntil(name, 'it to be missed', () => settlesLost(id));
-        expect(await shown(id)).toEqual(confirmed);
-        await solana.expire();
-        await solana.heal();
+        await stage.solana.drop({ payer: payer.address });
+        await stage.solana.reorg(2);
+        await stage.passUntil(name, 'it to be missed', () => settlesLost(id));
+        expect(await stage.shown(id)).toEqual(confirmed);
+        await stage.solana.expire();
+        await stage.solana.heal();
       }
-      await passUntil(name, 'it to have failed', async () => (await shown(id)).state === 'failed');
-      expect(await shown(id)).toMatchObject({ txSignature: hash, fulfiller: payer.address, confirmedAt: confirmed.confirmedAt, finalizedAt: null });
-      const { types, log } = await told(id);
+      expect(await stage.passTo(name, id, 'failed')).toMatchObject({ txSignature: hash, fulfiller: payer.address, confirmedAt: confirmed.confirmedAt, finalizedAt: null });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
       expect(log.slice(-2)).toMatchObject([{ type: 'confirmation_lost', data: { hash } }, { type: 'intent.failed', data: { hash } }]);
     },
@@ -268,36 +208,71 @@ const HELD: readonly Telling[] = [
     what: 'that a reorganisation takes back and its wallet has sped up on the new fork stays confirmed, by that one',
     on: ['base'],
     async story(name) {
-      const payer = walletOf(name, 8);
-      const { id } = await create(name);
-      const { blob, hash } = await submit(name, id, payer);
-      await pass(name);
-      await reach(id, 'confirmed');
-      await base.rpc('anvil_reorg', 1, [[await spedUp.base(base, payer, blob), 0]]);
-      await passUntil(name, 'it to be final', async () => (await shown(id)).state === 'finalized');
-      const { txSignature } = await shown(id);
+      const payer = stage.wallet(name, 8);
+      const { id } = await stage.create(name);
+      const { blob, hash } = await stage.submit(name, id, payer);
+      await stage.pass(name);
+      await stage.reach(id, 'confirmed');
+      await stage.base.rpc('anvil_reorg', 1, [[await spedUp.base(stage.base, payer, blob), 0]]);
+      const { txSignature } = await stage.passTo(name, id, 'finalized');
       expect(txSignature).not.toBe(hash);
-      const { types, log } = await told(id);
+      const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(PAID);
       expect(log.slice(-3)).toMatchObject([{ type: 'confirmation_lost', data: { hash } }, { type: 'confirmation_restored', data: { landing: { hash: txSignature } } }, { type: 'intent.finalized', data: { hash: txSignature } }]);
+    },
+  },
+  {
+    what: 'that a reorganisation takes back for good is made good for by a second one that has landed again',
+    on: ['base'],
+    async story(name) {
+      const [payer, second] = [stage.wallet(name, 3), stage.wallet(name, 4)];
+      const { id } = await stage.create(name);
+      const raw: Hex = `0x${Buffer.from(await evmWallet(stage.base, second).sign(await stage.build(id, second)), 'base64').toString('hex')}`;
+      const { blob, hash } = await stage.submit(name, id, payer);
+      await stage.pass(name);
+      await stage.reach(id, 'confirmed');
+      const extra = await sendRaw(stage.base, raw);
+      await stage.pass(name);
+      await stage.counted(id, 2);
+      await stage.base.rpc('anvil_reorg', 2, [[await usedUp.base(stage.base, payer, blob), 0], [raw, 1]]);
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({ txSignature: extra, fulfiller: second.address });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(types).toEqual(PAID);
+      expect(log.slice(-4)).toMatchObject([{ type: 'extra_payment_observed', data: { landing: { hash: extra } } }, { type: 'confirmation_lost', data: { hash } }, { type: 'confirmation_restored', data: { landing: { hash: extra } } }, { type: 'intent.finalized', data: { hash: extra } }]);
+    },
+  },
+  {
+    what: 'that nobody submitted and a reorganisation takes back is broadcast from the bytes that were kept, and stays confirmed',
+    on: ['base', 'solana'],
+    async story(name) {
+      const payer = stage.wallet(name, 5);
+      const intent = await stage.create(name);
+      const hash = await stage.pay(name, payer, intent);
+      await stage.pass(name);
+      await stage.reach(intent.id, 'confirmed');
+      await until('its bytes to be kept', async () => (await stage.cluster.database.sql.query('SELECT FROM service.signed_transactions WHERE hash = $1', [hash])).rowCount === 1, 60_000);
+      await (name === 'base' ? stage.base.rpc('anvil_reorg', 1, []) : stage.solana.reorg(2));
+      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      expect(types).toEqual(PAID);
+      expect(log.slice(-3)).toMatchObject([{ type: 'confirmation_lost', data: { hash } }, { type: 'confirmation_restored', data: { landing: { hash } } }, { type: 'intent.finalized', data: { hash } }]);
     },
   },
   {
     what: 'that was submitted in time and lands after the intent expired is confirmed',
     on: NAMES,
     async story(name) {
-      const payer = walletOf(name, 1);
+      const payer = stage.wallet(name, 1);
       const { id, createdAt, updatedAt } = late[name].submitted;
       const ttlSeconds = Math.max(SHORTEST, Math.ceil((Date.now() - Date.parse(createdAt)) / 1000) + LEFT);
-      const changed = await api.update(id, { updatedAt, ttlSeconds });
+      const changed = await stage.api.update(id, { updatedAt, ttlSeconds });
       expect([changed.status, changed.body.error]).toEqual([200, undefined]);
       // What is built for Tempo dies with the intent; a wallet may choose otherwise.
-      const longer = (built: string): Promise<string> => tempoWallet(tempo, payer).sign(built, (transaction) => ({ ...transaction, validBefore: (transaction.validBefore ?? 0) + LONGER }));
-      const { hash } = name === 'tempo' ? await submit(name, id, payer, longer) : await submit(name, id, payer);
-      expect(await reach(id, 'expired')).toMatchObject({ pendingAtExpiry: true, txSignature: hash });
-      await passUntil(name, 'it to be final', async () => (await shown(id)).state === 'finalized');
-      expect(await shown(id)).toMatchObject({ pendingAtExpiry: true, txSignature: hash, fulfiller: payer.address });
-      const { types, log } = await told(id);
+      const longer = (built: string): Promise<string> => tempoWallet(stage.tempo, payer).sign(built, (transaction) => ({ ...transaction, validBefore: (transaction.validBefore ?? 0) + LONGER }));
+      const { hash } = name === 'tempo' ? await stage.submit(name, id, payer, longer) : await stage.submit(name, id, payer);
+      expect(await stage.reach(id, 'expired')).toMatchObject({ pendingAtExpiry: true, txSignature: hash });
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({ pendingAtExpiry: true, txSignature: hash, fulfiller: payer.address });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(['intent.created', 'intent.pending', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'expired', landing: { hash } } });
     },
@@ -306,26 +281,19 @@ const HELD: readonly Telling[] = [
     what: 'that is made only after the intent expired is confirmed',
     on: NAMES,
     async story(name) {
-      const payer = walletOf(name, 2);
+      const payer = stage.wallet(name, 2);
       const intent = late[name].unpaid;
-      await reach(intent.id, 'expired');
-      const hash = await pay(name, payer, intent);
-      await passUntil(name, 'it to be final', async () => (await shown(intent.id)).state === 'finalized');
-      expect(await shown(intent.id)).toMatchObject({ txSignature: hash, fulfiller: payer.address, pendingAtExpiry: false });
-      expect((await told(intent.id)).types).toEqual(['intent.created', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
+      await stage.reach(intent.id, 'expired');
+      const hash = await stage.pay(name, payer, intent);
+      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address, pendingAtExpiry: false });
+      expect(await stage.types(intent.id)).toEqual(['intent.created', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
     },
   },
 ];
 
 async function begin(): Promise<void> {
-  [base, solana, tempo] = await Promise.all([startAnvil(), startSolana(), startTempo()]);
-  chains = { base, solana, tempo };
-  const flow = (name: Name): BlockFlow => new BlockFlow(async () => void (await pass(name)), BLOCK_MS);
-  flows = { base: flow('base'), solana: flow('solana'), tempo: flow('tempo') };
-  cluster = await startCluster(readBackingStack(), Object.values(chains));
-  const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
-  api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
-  const both = async (name: Name) => ({ submitted: await create(name), unpaid: await create(name, { ttlSeconds: SHORTEST }) });
+  stage = await WatchingStage.start();
+  const both = async (name: Name) => ({ submitted: await stage.create(name), unpaid: await stage.create(name, { ttlSeconds: SHORTEST }) });
   late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
 }
 
@@ -336,13 +304,11 @@ const end = ({ story }: Telling, name: Name): Promise<unknown> => story(name).th
 
 beforeAll(async () => {
   await begin();
-  for (const name of NAMES) flows[name].start();
+  for (const name of NAMES) stage.flows[name].start();
   for (const telling of FLOWING) for (const name of telling.on) ended.set(nameOf(telling.what, name), end(telling, name));
 }, 90_000);
 afterAll(async () => {
-  await Promise.allSettled(Object.values(flows).map((flow) => flow.hold()));
-  await cluster.close();
-  await Promise.all([base.stop(), solana.stop(), tempo.stop()]);
+  await stage.close();
 });
 
 const each = (tellings: readonly Telling[]): { what: string; name: Name }[] => tellings.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
@@ -357,7 +323,7 @@ describe('a payment, while time is held,', () => {
   beforeAll(async () => {
     await Promise.all(ended.values());
     for (const name of NAMES) {
-      await flows[name].hold();
+      await stage.flows[name].hold();
       let before: Promise<unknown> = Promise.resolve();
       for (const telling of HELD.filter(({ on }) => on.includes(name))) {
         before = before.then(() => end(telling, name));

@@ -77,8 +77,9 @@ export async function finalise({ node, watch, memory, now }: Scan, finalized: bi
   for (const { id, terms, settlement } of due) {
     const { hash, transfer } = settlement;
     if (!hashes.has(transfer.block)) continue;
-    memory.finalised(hash, now);
     if (hashes.get(transfer.block) === transfer.blockHash) {
+      // Not where it is lost: it may be final in another block soon.
+      memory.finalised(hash, now);
       observations.push({ kind: 'observation', type: 'landed', intentId: id, data: { hash, level: 'finalized', transfer } });
       continue;
     }
