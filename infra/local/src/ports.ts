@@ -8,7 +8,7 @@ const CHAIN_PORTS: Readonly<Record<ChainName, readonly PortName[]>> = { base: ['
 export function portsNeeded(settings: Settings, withServices: boolean): readonly PortName[] {
   const { given } = settings;
   return [
-    ...(withServices ? (['gateway', 'intent', 'watcher', 'webhook', 'sanctions'] as const) : []),
+    ...(withServices ? (['gateway', 'intent', 'watcher', 'webhook', 'sanctions', 'gatewayMetrics', 'intentMetrics', 'watcherMetrics', 'webhookMetrics'] as const) : []),
     ...(given.database ? [] : (['postgres'] as const)),
     ...(given.redis ? [] : (['redis'] as const)),
     ...(given.kafka ? [] : (['kafka', 'kafkaController'] as const)),

@@ -16,6 +16,9 @@ const SERVICES = [
   { name: 'gateway', label: 'gateway: the API' },
 ] as const satisfies readonly { name: PortName; label: string }[];
 
+/** Where each service serves its metrics (docs/telemetry.md). */
+export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> => Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
+
 /** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
 function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
   const shared = {
@@ -40,7 +43,7 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     return {
       name,
       label,
-      ports: [name],
+      ports: [name, `${name}Metrics`],
       stopSignal: 'SIGTERM',
       orphanSignal: 'SIGKILL',
       // Services promise to be gone within 25 s.
@@ -50,7 +53,7 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
       command: () => ({
         file: process.execPath,
         args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
-        env: { ...shared, [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port) },
+        env: { ...shared, METRICS_PORT: String(settings.ports[`${name}Metrics`]), [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port) },
       }),
       // The liveness probe of production; no answer at all is no verdict.
       stuck: async () => (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2000) })).status === 503,
@@ -67,8 +70,8 @@ export async function startServices(ground: Ground, addresses: BackingAddresses,
   const { settings, terminal } = ground;
   const starts = serviceParts(settings, addresses, secretsKey).map((part) => {
     const service = superviseOn(ground, part);
-    const where = part.ports.map((name) => settings.ports[name]).join(', ');
-    return terminal.step(`${part.label}, on 127.0.0.1:${where}`, () => service.start());
+    const [own] = part.ports.map((name) => settings.ports[name]);
+    return terminal.step(`${part.label}, on 127.0.0.1:${own}`, () => service.start());
   });
   await Promise.allSettled(starts);
   await Promise.all(starts);

@@ -19,6 +19,10 @@ export const PORTS = {
   solanaWebSocket: { variable: 'SOLANA_PORT', usual: 4023 },
   tempo: { variable: 'TEMPO_PORT', usual: 4024 },
   sanctions: { variable: 'SANCTIONS_PORT', usual: 4030 },
+  gatewayMetrics: { variable: 'METRICS_PORT', usual: 4040 },
+  intentMetrics: { variable: 'METRICS_PORT', usual: 4041 },
+  watcherMetrics: { variable: 'METRICS_PORT', usual: 4042 },
+  webhookMetrics: { variable: 'METRICS_PORT', usual: 4043 },
 } as const;
 
 export type PortName = keyof typeof PORTS;

@@ -32,6 +32,8 @@ const stack = z.object({
   pids: z.record(z.string(), z.number()),
   /** By name: chains.ts. One of an older version may have fewer. */
   chains: z.record(z.string(), chain),
+  /** By service: where Prometheus finds its metrics. */
+  metrics: z.record(z.string(), z.string()).optional(),
   /** By the chains' names; the first is on the list, the second known to the provider. */
   sanctionedAddresses: z.record(z.string(), z.array(z.string())).optional(),
   /** The name that the services have for this machine, where they are containers on it: webhooks go there. */

@@ -6,7 +6,7 @@ import { prepareData } from './preparation.ts';
 import { startSanctions } from './parts/sanctions.ts';
 import { sanctionedAddresses, sanctionsOf } from './sanctioned.ts';
 import { secretsKeyOf } from './secrets-key.ts';
-import { startServices } from './services.ts';
+import { metricsOf, startServices } from './services.ts';
 import type { Settings } from './settings.ts';
 import { readStack, type Stack, stackAccount, stackFile, writeStack } from './stack.ts';
 import { summary } from './summary.ts';
@@ -70,7 +70,7 @@ export async function supervise({ settings, environment, terminal, withServices,
     await requireFreePorts(settings, portsNeeded(settings, withServices));
     const former = await readStack(settings.data);
     // The API keys live here only, so the file stays; but nothing of the last run is true any more.
-    if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, pids: {} });
+    if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, metrics: undefined, pids: {} });
 
     const ground = { settings, environment, terminal, guard, changed, started: joins(backing) };
     const screening = withServices ? startSanctions(ground) : Promise.resolve();
@@ -78,7 +78,7 @@ export async function supervise({ settings, environment, terminal, withServices,
     screening.catch(() => undefined);
     const running = await startBacking(ground);
     stopClocks = running.stopClocks;
-    stack = { ...former, ...running.addresses, baseUrl: undefined };
+    stack = { ...former, ...running.addresses, baseUrl: undefined, metrics: undefined };
     if (withServices) {
       await screening;
       await Promise.race([compiled, ended]);
@@ -89,7 +89,7 @@ export async function supervise({ settings, environment, terminal, withServices,
       const prepared = await prepareData({ database, kafka, secretsKey, former: account.data ?? null }, environment, aborted.signal);
       stack = { ...stack, ...prepared, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
       await startServices({ settings, environment, terminal, guard, changed, started: joins(services) }, running.addresses, secretsKey);
-      stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1` };
+      stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`, metrics: metricsOf(settings) };
     }
     changed();
     await writing;
@@ -109,7 +109,7 @@ export async function supervise({ settings, environment, terminal, withServices,
     stopClocks();
     await stopAll(services);
     await stopAll(backing);
-    if (stack) stack = { ...stack, baseUrl: undefined };
+    if (stack) stack = { ...stack, baseUrl: undefined, metrics: undefined };
     changed();
     await writing;
     guard.close();
