@@ -149,4 +149,18 @@ export const writerGuards: readonly Mutant[] = [
     instead: '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#parts.announcer.announce(replies, notices);',
     test: { file: 'services/intent/test/outages.integration.test.ts', name: 'leaves its answer to the next owner, which finds it in the log and gives it' },
   },
+  {
+    name: 'A claim that took the place of another is not released',
+    file: 'packages/domain/src/submitting.ts',
+    guard: 'Math.max(own, live?.attempts ?? 0) + 1',
+    instead: 'own + 1',
+    test: { file: 'packages/domain/test/submissions.unit.test.ts', name: 'that took the place of another is not released: the node may have refused it because it has that one' },
+  },
+  {
+    name: 'A claim that the watcher may broadcast is not released',
+    file: 'packages/domain/src/submitting.ts',
+    guard: ' && draft.now - submission.preparedAt < RELEASE_WITHIN_MS) {',
+    instead: ') {',
+    test: { file: 'packages/domain/test/submissions.unit.test.ts', name: 'is not released by a refusal that comes when the watcher may broadcast it too' },
+  },
 ];
