@@ -21,8 +21,8 @@ export interface Alert {
   readonly fires: Example & { readonly labels: Readonly<Record<string, string>> };
   /** And must not on these: the same without the fault. */
   readonly quiet: Example;
-  /** Nor on these, where the fault is over. */
-  readonly over?: Example;
+  /** Nor on these, which look like it: it is over, or there is too little of it. */
+  readonly alike?: Example;
 }
 
 /** The runbook of an alert, from the root of the repository. */

@@ -102,7 +102,7 @@ function alertOf(slo: Slo, severity: Severity): Alert {
   const tried =
     severity === 'page'
       ? // Fast; as fast as a ticket's; fast, until the short windows were clean.
-        { fires: { ...at(15, 15), labels }, quiet: at(4, 4), over: at(15, 0) }
+        { fires: { ...at(15, 15), labels }, quiet: at(4, 4), alike: at(15, 0) }
       : { fires: { ...at(4, 4), labels }, quiet: at(0.5, 0.5) };
   return { name: burn.name, severity, expr: BURNS[severity].map((one) => burning(slo, one)).join('\nor\n'), summary: burn.summary, ...tried };
 }

@@ -58,10 +58,10 @@ export function trials(): readonly { readonly name: string; readonly rules: stri
   ];
 }
 
-/** promtool's test file: each alert fires on its series, and does not on the same without the fault, or when it is over. */
+/** promtool's test file: each alert fires on its series, and does not on the same without the fault, nor on what only looks like it. */
 function testFile(rules: string, alerts: readonly Alert[]): string {
   const tests = alerts.flatMap((alert) => {
-    const { name, severity, fires, quiet, over } = alert;
+    const { name, severity, fires, quiet, alike } = alert;
     const firing = `ALERTS{alertname="${name}",severity="${severity}",alertstate="firing"}`;
     const labels = Object.entries({ alertname: name, severity, ...fires.labels });
     const trial = (what: string, { series, at }: Example, expr: string, samples: readonly object[]): object => ({
@@ -74,7 +74,7 @@ function testFile(rules: string, alerts: readonly Alert[]): string {
       // Labels that the scrape adds, such as `instance`, are not the rule's.
       trial('fires', fires, `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`, [{ labels: `{${labels.map(([label, value]) => `${label}="${value}"`).join(',')}}`, value: 1 }]),
       trial('is quiet', quiet, firing, []),
-      ...(over ? [trial('ends', over, firing, [])] : []),
+      ...(alike ? [trial('is quiet where it only looks so', alike, firing, [])] : []),
     ];
   });
   return yaml({ rule_files: [rules], evaluation_interval: '1m', tests });

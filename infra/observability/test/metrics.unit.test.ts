@@ -76,8 +76,8 @@ const matcher = /(\w+)="([^"]*)"/g;
 
 describe('the series that alerts are tried on', () => {
   it('are such as services export: names, labels and values', () => {
-    for (const { name, fires, quiet, over } of ALERTS) {
-      for (const one of [fires, quiet, over].flatMap((example) => Object.keys(example?.series ?? {}))) {
+    for (const { name, fires, quiet, alike } of ALERTS) {
+      for (const one of [fires, quiet, alike].flatMap((example) => Object.keys(example?.series ?? {}))) {
         expect({ name, unknown: unknownIn(one) }).toEqual({ name, unknown: [] });
         const [{ metric } = { metric: '' }] = selected(one);
         for (const [, label = '', value = ''] of one.matchAll(matcher)) {

@@ -45,6 +45,7 @@ export const chainAlerts: readonly Alert[] = [
     summary: 'The watcher of {{ $labels.network }} stays {{ $value }} blocks behind the head: payments are confirmed late.',
     fires: { series: { [watcher('lag')]: '80+1x30' }, at: '20m', labels: { network: 'base' } },
     quiet: { series: { [watcher('lag')]: '5000 900 100 0+0x30' }, at: '20m' },
+    alike: { series: { [watcher('lag')]: '12+0x30' }, at: '20m' },
   },
   {
     name: 'UpstreamsAllDown',
@@ -82,6 +83,7 @@ export const chainAlerts: readonly Alert[] = [
     summary: '{{ $value | humanize }} broadcasts on {{ $labels.network }} got no clear answer in 15 minutes: payers were told to try again.',
     fires: { series: { [broadcasts('taken')]: '0+5x30', [broadcasts('unknown')]: '0+2x30' }, at: '25m', labels: { network: 'base' } },
     quiet: { series: { [broadcasts('taken')]: '0+50x30', [broadcasts('unknown')]: '0+1x30' }, at: '25m' },
+    alike: { series: { [broadcasts('taken')]: '1+0x30', [broadcasts('unknown')]: '0+0x15 1 2+0x15' }, at: '25m' },
   },
   {
     name: 'PaymentsFailing',
@@ -90,7 +92,8 @@ export const chainAlerts: readonly Alert[] = [
     for: '5m',
     summary: '{{ $value | humanize }} payments on {{ $labels.network }} failed on chain within an hour.',
     fires: { series: { [events('intent.pending')]: '0+10x90', [events('intent.failed')]: '0+3x90' }, at: '80m', labels: { network: 'base' } },
-    quiet: { series: { [events('intent.pending')]: '0+10x90', [events('intent.failed')]: '0+0x40 1+0x60' }, at: '80m' },
+    quiet: { series: { [events('intent.pending')]: '0+100x90', [events('intent.failed')]: '0+1x90' }, at: '80m' },
+    alike: { series: { [events('intent.pending')]: '0+0x40 1 2 3 4+0x60', [events('intent.failed')]: '0+0x40 1 2 3+0x60' }, at: '80m' },
   },
   {
     name: 'PaymentsDropped',
@@ -99,7 +102,8 @@ export const chainAlerts: readonly Alert[] = [
     for: '5m',
     summary: '{{ $value | humanize }} submitted payments on {{ $labels.network }} never landed within an hour: their payers have to sign again.',
     fires: { series: { [events('intent.pending')]: '0+10x90', [events('intent.retry_required')]: '0+3x90' }, at: '80m', labels: { network: 'base' } },
-    quiet: { series: { [events('intent.pending')]: '0+10x90', [events('intent.retry_required')]: '0+0x40 1+0x60' }, at: '80m' },
+    quiet: { series: { [events('intent.pending')]: '0+100x90', [events('intent.retry_required')]: '0+1x90' }, at: '80m' },
+    alike: { series: { [events('intent.pending')]: '0+0x40 1 2 3 4+0x60', [events('intent.retry_required')]: '0+0x40 1 2 3+0x60' }, at: '80m' },
   },
   {
     name: 'ConfirmationsLost',

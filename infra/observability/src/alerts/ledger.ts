@@ -87,6 +87,8 @@ export const ledgerAlerts: readonly Alert[] = [
     summary: 'Partition {{ $labels.partition }} of the log has not been fully in Postgres for 5 minutes: answers and webhooks wait for it.',
     fires: { series: { [projection(2)]: '0 0 30+0x20' }, at: '15m', labels: { service_name: 'intent', partition: '2' } },
     quiet: { series: { [projection(2)]: '30 0 12 1 200 0 30 1 12 0 30 1 12 0 30 1' }, at: '15m' },
+    // The marker of a transaction is a record that no projection shows.
+    alike: { series: { [projection(2)]: '1+0x20' }, at: '15m' },
   },
   {
     name: 'LogTransactionsFailing',
@@ -96,6 +98,7 @@ export const ledgerAlerts: readonly Alert[] = [
     summary: '{{ $value | humanize }} Kafka transactions failed in 15 minutes; after each one a partition is taken over anew.',
     fires: { series: { [transactions('committed')]: '0+20x40', [transactions('failed')]: '0+1x40' }, at: '30m', labels: {} },
     quiet: { series: { [transactions('committed')]: '0+200x40', [transactions('failed')]: '0+1x40' }, at: '30m' },
+    alike: { series: { [transactions('committed')]: '0+1x40', [transactions('failed')]: '0+0x20 1 2 3+0x20' }, at: '30m' },
   },
   {
     name: 'SendsFailing',

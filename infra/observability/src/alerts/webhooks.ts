@@ -13,6 +13,8 @@ export const webhookAlerts: readonly Alert[] = [
     summary: 'A webhook has been due for {{ $value | humanizeDuration }} and nobody sends it.',
     fires: { series: { [age('a')]: '0 0 0+60x10', [age('b')]: '0 0 0+60x10' }, at: '10m', labels: {} },
     quiet: { series: { [age('a')]: '0 30 60 0 5 90 0 10 0 60 0 0', [age('b')]: '0 30 60 0 5 90 0 10 0 60 0 0' }, at: '10m' },
+    // One slow receiver with a backlog of its own.
+    alike: { series: { [age('a')]: '60+0x20', [age('b')]: '60+0x20' }, at: '10m' },
   },
   {
     name: 'DeliveriesFailing',
@@ -22,6 +24,7 @@ export const webhookAlerts: readonly Alert[] = [
     summary: 'Most attempts to deliver webhooks fail, {{ $value | humanize }} in 15 minutes: our way out, or a large receiver, is broken.',
     fires: { series: { [attempts('delivered')]: '0+5x40', [attempts('retried')]: '0+10x40' }, at: '35m', labels: {} },
     quiet: { series: { [attempts('delivered')]: '0+50x40', [attempts('retried')]: '0+10x40' }, at: '35m' },
+    alike: { series: { [attempts('delivered')]: '0+0x40', [attempts('retried')]: '0+1x40' }, at: '35m' },
   },
   {
     name: 'DeliveriesGivenUp',
