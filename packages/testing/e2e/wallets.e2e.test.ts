@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicIntent, Reference } from '@pf/domain';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { toHex } from 'viem';
-import { type Anvil, type ApiClient, apiClient, associatedAccount, type Cluster, type LocalSolana, newWallet, readBackingStack, type StackWallet, startAnvil, startCluster, startSolana, startTempo, type Tempo, tempoWallet, until, walletOn } from '../src/index.ts';
+import { type Anvil, type ApiAnswer, type ApiClient, apiClient, associatedAccount, type Cluster, type LocalSolana, newWallet, readBackingStack, type StackWallet, startAnvil, startCluster, startSolana, startTempo, type Tempo, tempoWallet, until, walletOn } from '../src/index.ts';
 import { plain, type Shape, shapes, tempoAccounts } from './wallet-shapes.ts';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;
@@ -37,8 +37,14 @@ async function balanceOf(name: Name, owner: string): Promise<bigint> {
   }
   return BigInt(await chains[name].rpc<string>('eth_call', { to: usdcOn(name), data: `0x70a08231${owner.slice(2).toLowerCase().padStart(64, '0')}` }, 'latest'));
 }
+/** What a busy service, or a node that does not show a transaction yet, wants to be asked again is asked again. */
+const answered = <Body>(what: string, ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> =>
+  until(what, async () => {
+    const answer = await ask();
+    return answer.status !== 503 && answer;
+  }, WAIT_MS);
 async function create(name: Name, requestor: string): Promise<PublicIntent> {
-  const { status, body } = await api.create({ chain: chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor });
+  const { status, body } = await answered('an intent', () => api.create({ chain: chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor }));
   expect([status, body.error]).toEqual([201, undefined]);
   return body.intent;
 }
@@ -46,13 +52,10 @@ async function create(name: Name, requestor: string): Promise<PublicIntent> {
 /** Pays a new intent with what this wallet makes of the blob, as an app does: build, sign, submit, wait. */
 async function pay(name: Name, payer: StackWallet, shape: Shape, requestor: string): Promise<void> {
   const { id } = await create(name, requestor);
-  const built = await api.build(id, payer.address);
+  const built = await answered('a transaction', () => api.build(id, payer.address));
   expect([built.status, built.body.error]).toEqual([200, undefined]);
   const { text, hash } = await shape(chains[name], payer, built.body.transaction.blob);
-  const submitted = await until('the node to show what was sent', async () => {
-    const answer = await api.submit(id, text, payer.address);
-    return answer.status !== 503 && answer;
-  }, WAIT_MS);
+  const submitted = await answered('the node to show what was sent', () => api.submit(id, text, payer.address));
   expect([submitted.status, submitted.body.error, submitted.body.txSignature]).toEqual([200, undefined, hash]);
   const paid = await until(`${id} to be finalized`, async () => {
     const { intent } = (await api.get(id)).body;
@@ -86,7 +89,8 @@ async function newPoorPayer(name: Name, units: bigint): Promise<StackWallet> {
 }
 /** What `build` answers. */
 async function refusal(name: Name, requestor: string, fulfiller: string): Promise<unknown> {
-  const { status, body } = await api.build((await create(name, requestor)).id, fulfiller);
+  const { id } = await create(name, requestor);
+  const { status, body } = await answered('a refusal', () => api.build(id, fulfiller));
   return [status, body.error?.code, body.error?.param, body.error?.message];
 }
 
