@@ -89,9 +89,10 @@ export function markFailed(span: Span, errorType: string): void {
 
 /** The class of an error, or its code where it has one that says more: never its message. */
 export function errorTypeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  const { code } = error as { code?: unknown };
-  const type = typeof code === 'string' ? code : error.name;
+  // Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
+  const { code, name } = typeof error === 'object' && error !== null ? (error as { code?: unknown; name?: unknown }) : {};
+  const type = typeof code === 'string' ? code : name;
+  if (typeof type !== 'string') return 'unknown';
   return /^[\w.-]{1,64}$/.test(type) ? type : 'Error';
 }
 
