@@ -225,6 +225,17 @@ describe('the observer of Base', () => {
     expect(next.observations[0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
   });
 
+  it('reads nothing of another network that its upstream has become', async () => {
+    await pay();
+    const foreign = await startAnvil({ chain: 'eip155:8453' });
+    closing.unshift(() => foreign.stop());
+    await foreign.mine(3);
+    const { cursor } = watcher;
+    proxy.target = foreign.rpcUrl;
+    await expect(watcher.step()).rejects.toThrow('it serves eip155:8453');
+    expect(watcher.cursor).toBe(cursor);
+  });
+
   it('says that the chain is another one, reads it anew and drops nothing', async () => {
     await pay();
     const other = await startAnvil({ genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });

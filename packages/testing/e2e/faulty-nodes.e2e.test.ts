@@ -12,16 +12,13 @@ const OLD_BLOCKS = 60;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
 
 /** What is wrong with the upstream that is asked first, while payments are made. */
-const FAULTS: readonly (readonly [string, RpcFault])[] = [
+const FAULTS: readonly (readonly [string, readonly RpcFault[]])[] = [
   // First: before anybody has a nonce that it does not know.
-  ['shows old heads, and nothing beyond', { kind: 'behind', blocks: OLD_BLOCKS }],
-  ['knows nothing of what others know', { kind: 'forgetful' }],
-  ['serves another chain', { kind: 'stranger' }],
-  ['hangs', { kind: 'hang' }],
-  ['takes what it is asked and never answers', { kind: 'swallow' }],
-  ['answers 429', { kind: 'status', status: 429 }],
-  ['answers what is no JSON', { kind: 'malformed' }],
-  ['breaks off every other connection', { kind: 'lose', share: 0.5 }],
+  ['shows old heads, and nothing beyond', [{ kind: 'behind', blocks: OLD_BLOCKS }]],
+  ['knows nothing of what others know', [{ kind: 'forgetful' }]],
+  ['serves another chain', [{ kind: 'stranger' }]],
+  ['takes what it is asked, and hangs', [{ kind: 'swallow' }]],
+  ['answers 429, or what is no JSON, or breaks off', [{ kind: 'status', status: 429, share: 0.33 }, { kind: 'malformed', share: 0.5 }, { kind: 'lose' }]],
 ];
 
 let chains: Of<StackChain & { stop(): Promise<void> }>;
@@ -101,10 +98,10 @@ afterAll(async () => {
 });
 
 describe('of two upstreams of each chain the first', () => {
-  it.each(FAULTS)('%s: what is submitted and what wallets send by themselves is paid', async (_what, fault) => {
+  it.each(FAULTS)('%s: what is submitted and what wallets send by themselves is paid', async (_what, faults) => {
     await onAll(async (name) => {
       await preferred(name);
-      spoil([fault], [name]);
+      spoil(faults, [name]);
       const [asked, alone] = await Promise.all([create(name), create(name)]);
       await Promise.all([submit(name, asked.id, 1), unasked(name, alone, 2)]);
       await Promise.all([paid(asked.id), paid(alone.id)]);

@@ -121,7 +121,7 @@ export class BaseObserver implements ChainObserver {
 
   /** The newest checkpoint is not what this node has there: it lags, the chain was reorganised, or it is another chain. */
   async #comeBack(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
-    const found = await relocate(context.node, position, head);
+    const found = await relocate(context.node, this.network.chain, position, head);
     if (found.kind === 'behind') return 'behind';
     if (found.kind === 'back') {
       const { checkpoints, ancestor, depth } = found;

@@ -1,4 +1,4 @@
-import type { Observation } from '@pf/domain';
+import type { ChainId, Observation } from '@pf/domain';
 import { getBlock, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
@@ -63,7 +63,7 @@ export class TempoObserver implements ChainObserver {
     const context: Scan = { node, network: this.network, watch, window: this.#window };
     const now = this.#now();
 
-    const { position, warnings } = standing?.hash === newestOf(stored).hash ? { position: stored, warnings: [] } : await comeBack(node, stored, final);
+    const { position, warnings } = standing?.hash === newestOf(stored).hash ? { position: stored, warnings: [] } : await comeBack(node, this.network.chain, stored, final);
     if (position === null) return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
     const from = newestOf(position);
     const scanned = from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);
@@ -107,8 +107,8 @@ async function start(node: RpcNode): Promise<Position> {
 }
 
 /** The newest checkpoint is not what this node has there. Final blocks do not change: it lags, or is another chain, as a local one may be that was set back. */
-async function comeBack(node: RpcNode, position: Position, final: Block): Promise<{ readonly position: Position | null; readonly warnings: readonly string[] }> {
-  const found = await relocate(node, position, final);
+async function comeBack(node: RpcNode, chain: ChainId, position: Position, final: Block): Promise<{ readonly position: Position | null; readonly warnings: readonly string[] }> {
+  const found = await relocate(node, chain, position, final);
   switch (found.kind) {
     case 'behind':
       return { position: null, warnings: shortfallOf(position, final) };

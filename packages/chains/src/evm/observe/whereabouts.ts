@@ -1,6 +1,7 @@
+import type { ChainId } from '@pf/domain';
 import { RpcUnreachedError } from '../../rpc/errors.ts';
 import type { RpcNode } from '../../rpc/node.ts';
-import { type Block, getBlock } from '../calls.ts';
+import { type Block, getBlock, identifyChain } from '../calls.ts';
 import { type Checkpoint, hashesOf, newestOf } from './checkpoints.ts';
 
 /** Where an observer stands on which chain. */
@@ -32,7 +33,7 @@ export type Relocation =
   | { readonly kind: 'anew'; readonly genesis: string; readonly from: Checkpoint; readonly warning: string };
 
 /** The newest checkpoint is not what this node has there: it lags, blocks were replaced, or it is another chain. */
-export async function relocate(node: RpcNode, before: Whereabouts, head: Block): Promise<Relocation> {
+export async function relocate(node: RpcNode, chain: ChainId, before: Whereabouts, head: Block): Promise<Relocation> {
   const below = before.checkpoints.filter(({ number }) => number <= head.number);
   const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
   const checkpoints = below.filter(({ number, hash }) => hashes.get(number) === hash);
@@ -44,6 +45,9 @@ export async function relocate(node: RpcNode, before: Whereabouts, head: Block):
   const genesis = hashes.get(0n);
   if (genesis === undefined) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
   if (genesis === before.genesis && below.length === 0) return { kind: 'behind' };
+  // A local chain that began anew says so. Behind a URL that was turned to another network there is nothing to read.
+  const problem = genesis === before.genesis ? null : await identifyChain(chain)(node);
+  if (problem !== null) throw new RpcUnreachedError(`${node.name}: ${problem}`, 'no');
   const first = await node.call(getBlock(head.number > NEW_CHAIN_BLOCKS ? head.number - NEW_CHAIN_BLOCKS : 0n));
   if (first === null) throw new RpcUnreachedError(`${node.name} lacks blocks below its head`, 'no');
   const { number, hash } = first;
