@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Cluster, type Instance, type ServiceName, until } from '@pf/testing';
+import { type Cluster, type Instance, type ServiceName, until } from '../../src/index.ts';
 import type { Front } from './front.ts';
 
 const REPLICAS = 2;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '@pf/testing';
+import type { ApiClient } from '../../src/index.ts';
 import type { Requests } from './requests.ts';
 
 /** The server names a time to come back after; this is for a stream that could not even be opened. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Anvil, type ApiClient, type StackWallet, walletOn } from '@pf/testing';
+import { type Anvil, type ApiClient, type StackWallet, walletOn } from '../../src/index.ts';
 import { type Follower, follow } from './follower.ts';
 import type { Requests } from './requests.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from '@pf/testing';
+import type { ApiAnswer } from '../../src/index.ts';
 
 /** What was asked of the API, how long each answer took, and which were not what a client may expect. */
 export class Requests {

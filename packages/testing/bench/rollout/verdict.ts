@@ -1,5 +1,5 @@
 import { isPublic } from '@pf/domain';
-import { type Cluster, compareProjection, hasValidSignature, type LogContents, readWholeLog, until, type WebhookReceiver } from '@pf/testing';
+import { type Cluster, compareProjection, hasValidSignature, type LogContents, readWholeLog, until, type WebhookReceiver } from '../../src/index.ts';
 import { PAYMENT, type Promised } from './load.ts';
 
 /** What was found after a run. */
