@@ -22,8 +22,8 @@ export interface Kill {
   readonly what: string;
   /** Submits, and ends when it is the moment to kill the gateway. */
   readonly moment: (dying: Dying) => Promise<void>;
-  /** Once the gateway is dead: puts right what is not the gateway's own. */
-  readonly after?: (stage: SubmittingStage) => Promise<void> | void;
+  /** Once the gateway is dead and the writer goes on: puts right what else is not the gateway's own. */
+  readonly after?: (stage: SubmittingStage) => Promise<void>;
   /** What the gateway had sent to the log by then. */
   readonly commands: readonly CommandType[];
   /** No node has it then, and nobody broadcasts it until it counts as forgotten. */
@@ -70,7 +70,6 @@ export const KILLS: readonly Kill[] = [
       await commandsWait();
       for (const payment of payments) expect(await stage.isKnown(payment)).toBe(false);
     },
-    after: goOn,
     commands: ['prepare_submission'],
     forgotten: true,
   },
@@ -132,7 +131,6 @@ export const KILLS: readonly Kill[] = [
       await all;
       await commandsWait();
     },
-    after: goOn,
     commands: ['prepare_submission', 'record_broadcast'],
   },
 ];
@@ -157,6 +155,8 @@ export async function killing(stage: SubmittingStage, payers: readonly StackWall
     const [victim, again, alone] = [await next, await signed(), await signed()];
     // It starts while this one dies.
     if (at + 1 < KILLS.length) next = stage.victim();
+    // Whoever waits for it hears of a failure.
+    next.catch(() => undefined);
     const met = settled(die(stage, kill, victim, [...again, ...alone]));
     await met;
     const ends = new Map([
@@ -189,6 +189,7 @@ async function die(stage: SubmittingStage, kill: Kill, { instance, api }: Victim
     await instance.exited;
     await begun;
     heal(stage);
+    goOn(stage);
     await kill.after?.(stage);
   }
   const sent = await Promise.all(payments.map(({ id }) => stage.commandsAbout(id)));
