@@ -126,7 +126,7 @@ export class Rebroadcaster {
 
   async #broadcast(candidate: Candidate, raw: Uint8Array): Promise<void> {
     const result = await inSpan<BroadcastResult>('broadcast again', null, () => this.#adapter.broadcast({ hash: candidate.hash, raw }), {
-      attributes: { 'intent.id': candidate.intentId, 'transaction.hash': candidate.hash },
+      attributes: { 'payments.intent.id': candidate.intentId, 'payments.transaction.hash': candidate.hash },
     });
     this.#log.info({ intentId: candidate.intentId, hash: candidate.hash, ...result }, 'broadcast again');
   }
