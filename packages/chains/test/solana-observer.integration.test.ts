@@ -36,24 +36,24 @@ describe('the observer of Solana', () => {
     if (token === null) throw new Error(`devnet has ${symbol}`);
     return { chain: solana.adapter.network.chain, tokenAddress: token.address, amount: 2_000_000n, requestor, reference: solana.adapter.newReference() };
   }
-  function payer(index = 0): SolanaPayer {
-    const found = solana.payers[index];
-    if (found === undefined) throw new Error('no such payer');
-    return found;
+  const payer = (index = 0): SolanaPayer => solana.payers[index] as SolanaPayer;
+  /** Built, and signed as it is or changed. */
+  async function signed(terms: PaymentTerms, by: SolanaPayer, change?: Parameters<SolanaPayer['sign']>[1]): Promise<SignedTransaction> {
+    const built = await solana.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: by.address, expiresAt: 0 });
+    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+    const parsed = solana.adapter.parseSubmitted(await by.sign(built.transaction.blob, change));
+    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
+    return parsed.value.transaction;
   }
   /** A watched intent, paid and broadcast: in the open slot, not confirmed yet. */
   async function pay(terms = newTerms(), by = payer(), send = true): Promise<{ readonly signed: SignedTransaction; readonly terms: PaymentTerms }> {
     watcher.watched.add('pi_test', terms);
-    const built = await solana.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: by.address, expiresAt: 0 });
-    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
-    const parsed = solana.adapter.parseSubmitted(await by.sign(built.transaction.blob));
-    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
-    const signed = parsed.value.transaction;
-    const verification = await solana.adapter.verify(signed, terms, by.address, false);
+    const transaction = await signed(terms, by);
+    const verification = await solana.adapter.verify(transaction, terms, by.address, false);
     if (verification.kind !== 'verified') throw new Error(JSON.stringify(verification));
     watcher.watched.submit(verification.transaction, solana.clock.now());
-    if (send) expect(await solana.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
-    return { signed, terms };
+    if (send) expect(await solana.adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
+    return { signed: transaction, terms };
   }
   /** Sent by a wallet on its own, with this reference. */
   const scan = (terms: PaymentTerms, amount = terms.amount, references: readonly string[] = [terms.reference], by = payer()): Promise<string> =>
@@ -62,13 +62,9 @@ describe('the observer of Solana', () => {
   async function payToOtherAccount(terms: PaymentTerms): Promise<string> {
     const { tokenAddress, requestor, amount, reference } = terms;
     const source = await tokenAccountOf(payer().address, tokenAddress);
-    const built = await solana.adapter.build({ intentId: 'pi_other' as IntentId, terms, direction: 'request', fulfiller: payer().address, expiresAt: 0 });
-    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
-    const text = await payer().sign(built.transaction.blob, changed((_instructions, from) => toSeededAccount({ from, source: new PublicKey(source), mint: new PublicKey(tokenAddress), owner: new PublicKey(requestor), amount, reference: new PublicKey(reference) })));
-    const parsed = solana.adapter.parseSubmitted(text);
-    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
-    expect(await solana.adapter.broadcast(parsed.value.transaction)).toEqual({ kind: 'taken' });
-    return parsed.value.transaction.hash;
+    const transaction = await signed(terms, payer(), changed((_instructions, from) => toSeededAccount({ from, source: new PublicKey(source), mint: new PublicKey(tokenAddress), owner: new PublicKey(requestor), amount, reference: new PublicKey(reference) })));
+    expect(await solana.adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
+    return transaction.hash;
   }
   async function after(ms: number): Promise<readonly Observation[]> {
     solana.clock.pass(ms);
@@ -149,26 +145,18 @@ describe('the observer of Solana', () => {
     expect(watcher.warnings).toEqual([expect.stringContaining(`of ${both} carries 2 references`)]);
   });
 
-  it('finds a payment to another account of the requestor by its reference, once it was detected', async () => {
+  it.each([
+    ['once it was detected', 'detect'],
+    ['at the latest when the intent has expired, which it looks for once more', 'expire'],
+  ] as const)('finds a payment to another account of the requestor by its reference, %s', async (_when, then) => {
     const terms = newTerms('USDC', payer(6).address);
     watcher.watched.add('pi_test', terms);
     await watcher.step();
     const hash = await payToOtherAccount(terms);
     await solana.node.advance();
     expect(await after(1_000)).toEqual([]);
-    watcher.watched.detect(terms);
+    watcher.watched[then](terms);
     expect(await after(1_000)).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash, transfer: { to: terms.requestor, amount: terms.amount } } }]);
-  });
-
-  it('finds it at the latest when the intent has expired, which it looks for once more', async () => {
-    const terms = newTerms('USDC', payer(6).address);
-    watcher.watched.add('pi_test', terms);
-    await watcher.step();
-    const hash = await payToOtherAccount(terms);
-    await solana.node.advance();
-    expect(await after(1_000)).toEqual([]);
-    watcher.watched.expire(terms);
-    expect(await after(1_000)).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash } }]);
   });
 
   it('passes no slot before its intents are known', async () => {

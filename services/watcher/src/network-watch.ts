@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
 import { isDatabaseAway, type NetworkWatches, type UnaskedPayments } from '@pf/database';
-import { VersionGapError } from '@pf/domain';
+import { type IntentId, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
@@ -150,7 +150,8 @@ export class NetworkWatch {
       const last = inUse.at(-1);
       // Before the cursor moves: a payment whose sender is to be screened is not forgotten.
       if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));
-      if (!(await publishObservations(publisher, { network: this.name, observations: step.observations, began, traceOf: (id) => sets.traceOf(id) }, ended, this.#log, () => this.#progress()))) return null;
+      const seen = { network: this.name, observations: step.observations, began, traceOf: (id: IntentId) => sets.traceOf(id) };
+      if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
       if (last) rebroadcaster.look(last, synchronisedAt, ended);
       this.#metrics.stepped();
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };

@@ -5,8 +5,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (!(await publishObservations(publisher, step.observations, ended, this.#log, () => this.#progress()))) return null;',
-    instead: 'publishObservations(publisher, step.observations, ended, this.#log, () => this.#progress()).catch(() => false);',
+    guard: 'if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;',
+    instead: 'publishObservations(publisher, seen, ended, this.#log, () => this.#progress()).catch(() => false);',
     test: { file: 'services/watcher/test/watching.integration.test.ts', name: 'loses no observation when the log goes away between the scan and the publish, and the watcher then' },
   },
   {
