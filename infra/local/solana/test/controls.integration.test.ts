@@ -59,6 +59,34 @@ describe('a hand on the local Solana', () => {
     expect(await units(address)).toBe(before - 1_001n);
   });
 
+  it('says which transaction met which fault, and forgets one that is not wanted any more; payouts of its own meet none', async () => {
+    const { address } = await wallet(1);
+    const { result: unwanted } = await client.call('local_drop', { payer: address });
+    const { result: id } = await client.call('local_drop', { mentions: tokens.USDC });
+    expect(id).not.toBe(unwanted);
+    await client.call('local_disarm', unwanted);
+    await client.call('local_mint', address, 'USDC', 1);
+    expect((await client.call('local_faults')).result).toEqual({ pending: [{ id, kind: 'drop', target: { mentions: tokens.USDC }, left: 1 }], struck: [] });
+    const dropped = await pay(1n, 1);
+    expect((await client.call('local_faults')).result).toEqual({ pending: [], struck: [{ id, signature: dropped.signature, payer: address }] });
+    expect(await statusOf(dropped)).toBeNull();
+  });
+
+  it('holds time when a transaction is confirmed and not yet final', async () => {
+    const running = await startClient({ paused: false, slotMs: 10, finalitySlots: 1_000 });
+    try {
+      await running.call('local_hold');
+      const payer = await wallet(1);
+      const signed = await running.sign(payer, await payment(payer, (await wallet(7)).address, 'USDC', 1n));
+      await running.send(signed);
+      const [status] = (await running.rpc.getSignatureStatuses([signed.signature]).send()).value;
+      expect(status).toMatchObject({ err: null, confirmationStatus: 'confirmed' });
+      expect((await running.call('local_clock')).result).toMatchObject({ running: false, confirmed: Number(status?.slot) });
+    } finally {
+      await running.stop();
+    }
+  });
+
   it('fails a transfer of lamports, too', async () => {
     const payer = await wallet(4);
     await client.call('local_fail');

@@ -4,7 +4,7 @@ import { ControlError } from '../control-error.ts';
 import type { Aim, Armed, ChainControls, Held, Orphaned, Payment, ReorgOptions, Struck } from '../controls.ts';
 import { anything, type Node } from '../node.ts';
 import { pause } from '../pause.ts';
-import { blockAt, giveBack, type Hand, isHeld, type Raw, rawOf, requireLocal, send, takeOver } from './hand.ts';
+import { blockAt, giveBack, type Hand, isHeld, requireLocal, sendAgain, takeOver } from './hand.ts';
 import { toQuantity } from './quantity.ts';
 import type { EvmRules } from './rules.ts';
 import { failForWant, useUpNonce } from './strikes.ts';
@@ -13,44 +13,31 @@ import { aimed, type FoundPayment, pool } from './transaction.ts';
 const height = z.object({ number: z.string().transform(Number) });
 const shown = ({ hash, payer, reference }: FoundPayment): Payment => ({ hash, payer, reference });
 
-interface Caught {
-  readonly payment: FoundPayment;
-  readonly raw: Raw;
-}
-
 /** anvil's own controls, and its blocks made from here while something waits for a payment. */
 export function evmControls(node: Node, rules: EvmRules): ChainControls {
   const heightAt = async (tag: 'latest' | 'finalized'): Promise<number> => (await node.call(height, 'eth_getBlockByNumber', tag, false)).number;
 
   /** Makes block after block until the payment waits for the next one. null: it was ended. */
-  async function catchWaiting(hand: Hand, aim: Aim, ending: AbortSignal): Promise<Caught | null> {
+  async function catchWaiting(hand: Hand, aim: Aim, ending: AbortSignal): Promise<FoundPayment | null> {
     while (!ending.aborted) {
       await hand.requireOurs();
       const waiting = aimed(await node.call(pool, 'txpool_content'), aim);
-      if (waiting) return { payment: waiting, raw: await rawOf(node, waiting.hash) };
+      if (waiting) return waiting;
       const blocks = await hand.mine();
-      const slipped = aimed(blocks.flatMap(({ transactions }) => transactions), aim);
-      if (slipped) return takeOut(hand, blocks.length, slipped);
-      await pause(rules.blockMs, ending);
+      if (aimed(blocks.flatMap(({ transactions }) => transactions), aim)) {
+        // It came between the look and the block: that block never was, before anybody has taken note, and it waits again.
+        await sendAgain(node, await hand.takeBack(blocks.length));
+      } else await pause(rules.blockMs, ending);
     }
     return null;
   }
 
-  /** It came between the look and the block: that block is made anew without it, before anybody has taken note. */
-  async function takeOut(hand: Hand, depth: number, payment: FoundPayment): Promise<Caught> {
-    const lost = await hand.takeBack(depth);
-    const raw = lost.find(({ hash }) => hash === payment.hash);
-    if (raw === undefined) throw new ControlError(`${payment.hash} is in no block any more`);
-    for (const other of lost) if (other !== raw) await send(node, other);
-    return { payment, raw };
-  }
-
-  async function strike(aim: Aim, how: (hand: Hand, caught: Caught) => Promise<Pick<Struck, 'how' | 'provenFrom'>>): Promise<Armed<Struck>> {
+  async function strike(aim: Aim, how: (hand: Hand, payment: FoundPayment) => Promise<Pick<Struck, 'how' | 'provenFrom'>>): Promise<Armed<Struck>> {
     const hand = await takeOver(node, rules);
     return arm(async (ending) => {
       try {
-        const caught = await catchWaiting(hand, aim, ending);
-        return caught && { ...shown(caught.payment), ...(await how(hand, caught)) };
+        const payment = await catchWaiting(hand, aim, ending);
+        return payment && { ...shown(payment), ...(await how(hand, payment)) };
       } finally {
         await hand.release();
       }
@@ -59,19 +46,20 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
 
   async function takeBack(hand: Hand, depth: number, { lose }: ReorgOptions): Promise<Orphaned> {
     const lost = await hand.takeBack(depth);
-    for (const { transaction, ...raw } of lost) await (lose ? useUpNonce(node, hand, transaction) : send(node, raw));
-    return { blocks: depth, transactions: lost.map(({ hash }) => hash), provenWithinSeconds: 0 };
+    if (lose) for (const { transaction } of lost) await useUpNonce(node, hand, transaction);
+    else await sendAgain(node, lost);
+    return { blocks: depth, transactions: lost.map(({ transaction }) => transaction.hash), provenWithinSeconds: 0 };
   }
 
   return {
     drop: (aim) =>
-      strike(aim, async (hand, { payment }) => {
+      strike(aim, async (hand, payment) => {
         await useUpNonce(node, hand, payment.transaction);
         return { how: `another transaction of its payer used the nonce, ${String(payment.transaction.nonce)}`, provenFrom: rules.provenFrom(payment) };
       }),
     fail: (aim) =>
-      strike(aim, async (hand, { payment, raw }) => {
-        await failForWant(node, hand, payment, raw);
+      strike(aim, async (hand, payment) => {
+        await failForWant(node, hand, payment);
         return { how: "its payer's money was gone for that block, and the token's code refused it", provenFrom: null };
       }),
     async hold(aim) {

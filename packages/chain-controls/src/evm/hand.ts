@@ -23,13 +23,19 @@ export async function requireLocal(node: Node): Promise<string> {
   return version;
 }
 
-/** A transaction as a node takes it. */
-export interface Raw {
-  readonly hash: string;
-  readonly bytes: string;
+/** A transaction that was in a block which was taken back. */
+export interface Lost {
+  readonly transaction: Transaction;
+  /** As a node takes it; null where it cannot say: asked for the bytes of a 0x76 that is in a block, anvil 1.7 ends with a panic. */
+  readonly bytes: string | null;
 }
-export const rawOf = async (node: Node, hash: string): Promise<Raw> => ({ hash, bytes: await node.call(z.string(), 'eth_getRawTransactionByHash', hash) });
-export const send = (node: Node, { bytes }: Raw): Promise<unknown> => node.call(anything, 'eth_sendRawTransaction', bytes);
+const bytesOf = (node: Node, { hash, nonceKey }: Transaction): Promise<string | null> =>
+  nonceKey === null || nonceKey === undefined ? node.call(z.string(), 'eth_getRawTransactionByHash', hash) : Promise.resolve(null);
+
+/** What was taken back waits for a block again. What has no bytes here is the service's own, which broadcasts it by itself. */
+export async function sendAgain(node: Node, lost: readonly Lost[]): Promise<void> {
+  for (const { bytes } of lost) if (bytes !== null) await node.call(anything, 'eth_sendRawTransaction', bytes);
+}
 
 /** A chain whose blocks are made here and nowhere else. */
 export interface Hand {
@@ -38,7 +44,7 @@ export interface Hand {
   /** @throws ControlError where somebody has taken the chain back */
   requireOurs(): Promise<void>;
   /** Takes back blocks, the newest first. @returns what was in them, oldest first */
-  takeBack(depth: number): Promise<readonly (Raw & { readonly transaction: Transaction })[]>;
+  takeBack(depth: number): Promise<readonly Lost[]>;
   /** The chain goes on as it did before. */
   release(): Promise<void>;
 }
@@ -74,7 +80,7 @@ export async function takeOver(node: Node, { hasFixedBaseFee }: EvmRules): Promi
     async takeBack(depth) {
       const head = await node.call(quantity, 'eth_blockNumber');
       const transactions = (await blocksFrom(head - BigInt(depth) + 1n)).flatMap((one) => one.transactions);
-      const lost = await Promise.all(transactions.map(async (one) => ({ ...(await rawOf(node, one.hash)), transaction: one })));
+      const lost = await Promise.all(transactions.map(async (one) => ({ transaction: one, bytes: await bytesOf(node, one) })));
       await node.call(anything, 'anvil_reorg', depth, []);
       await keepFee();
       return lost;

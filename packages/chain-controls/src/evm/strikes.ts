@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ControlError } from '../control-error.ts';
 import { anything, type Node } from '../node.ts';
 import { storedBalance } from './balance.ts';
-import { type Hand, type Raw, send } from './hand.ts';
+import type { Hand } from './hand.ts';
 import { quantity, toQuantity } from './quantity.ts';
 import type { FoundPayment, Transaction } from './transaction.ts';
 
@@ -36,7 +36,7 @@ export async function useUpNonce(node: Node, hand: Hand, transaction: Transactio
 }
 
 /** The payer's balance is gone for the one block that the payment gets into; the token's own code refuses it. */
-export async function failForWant(node: Node, hand: Hand, { hash, payer, token, amount, transaction }: FoundPayment, raw: Raw): Promise<void> {
+export async function failForWant(node: Node, hand: Hand, { hash, payer, token, amount, transaction }: FoundPayment): Promise<void> {
   const { gas, maxFeePerGas, gasPrice, feeToken, nonceKey } = transaction;
   const balance = await storedBalance(node, token, payer);
   // Tempo takes the most that the fee can be beforehand, in a token, and without it there is no failure: just no block. In 10^-12 of the fee's price.
@@ -47,11 +47,6 @@ export async function failForWant(node: Node, hand: Hand, { hash, payer, token, 
   await balance.write(rest);
   try {
     await hand.mine();
-    // The pool had it no more: it came too early, and was taken back.
-    if ((await receiptOf(node, hash)) === null) {
-      await send(node, raw);
-      await hand.mine();
-    }
   } finally {
     await balance.write((await balance.read()) + held - rest);
   }

@@ -1,0 +1,43 @@
+import { type Armed, controlsOf, type Struck } from '@pf/chain-controls';
+import { type StackChain, type StackWallet, tempoWallet, walletOn } from '@pf/testing';
+import type { DemoChain } from './options.ts';
+
+/** For the timeline: in short, and how. */
+export type Told = readonly [what: string, how: string];
+
+/** Something that goes wrong with a payment, made to go wrong by the same controls that `pf chain` has. */
+export interface Mishap {
+  /** After the build, before the submit. */
+  arm(): Promise<Told>;
+  /** The payer's signature; a wallet may have a part in what goes wrong. */
+  sign(blob: string): Promise<string>;
+  /** After the submit, once it has happened. */
+  strike(): Promise<Told>;
+  /** Leaves the chain as it was. May be called at any time, also twice. */
+  undo(): Promise<void>;
+}
+
+/** A wallet on Tempo may let its transaction live shorter than the service proposed: only when it is over is the loss proven. */
+const LIFETIME_SECONDS = 8;
+const WHAT = { drop: 'it vanishes', fail: 'it fails in its block' } as const;
+
+export function mishapOn(name: DemoChain, chain: StackChain, payer: StackWallet, verb: keyof typeof WHAT): Mishap {
+  const controls = controlsOf(chain);
+  let armed: Armed<Struck> | null = null;
+  return {
+    async arm() {
+      armed = await controls[verb]({ payer: payer.address });
+      return [`(pf chain ${verb} ${name})`, ''];
+    },
+    sign: (blob) =>
+      name === 'tempo' && verb === 'drop'
+        ? tempoWallet(chain, payer).sign(blob, (transaction) => ({ ...transaction, validBefore: Math.floor(Date.now() / 1000) + LIFETIME_SECONDS }))
+        : walletOn(chain, payer).sign(blob),
+    async strike() {
+      const struck = await armed?.done;
+      if (!struck) throw new Error(`nothing happened to the payment: was \`pf chain ${verb} ${name}\` ended?`);
+      return [WHAT[verb], struck.how];
+    },
+    undo: async () => void (await armed?.end()),
+  };
+}
