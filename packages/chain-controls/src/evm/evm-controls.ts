@@ -21,11 +21,13 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
   async function catchWaiting(hand: Hand, aim: Aim, ending: AbortSignal): Promise<FoundPayment | null> {
     while (!ending.aborted) {
       await hand.requireOurs();
-      const waiting = aimed(await node.call(pool, 'txpool_content'), aim);
+      const all = await node.call(pool, 'txpool_content');
+      const waiting = aimed(all, aim);
       if (waiting) return waiting;
-      const blocks = await hand.mine();
+      // No empty blocks: the payment could get into one between the look and the block.
+      const blocks = all.length === 0 ? await hand.look() : await hand.mine();
       if (aimed(blocks.flatMap(({ transactions }) => transactions), aim)) {
-        // It came between the look and the block: that block never was, before anybody has taken note, and it waits again.
+        // It came between the look and the block of another: that block never was, before anybody has taken note, and it waits again.
         await sendAgain(node, await hand.takeBack(blocks.length));
       } else await pause(rules.blockMs, ending);
     }

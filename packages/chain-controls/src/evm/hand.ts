@@ -39,7 +39,9 @@ export async function sendAgain(node: Node, lost: readonly Lost[]): Promise<void
 
 /** A chain whose blocks are made here and nowhere else. */
 export interface Hand {
-  /** Makes a block. @returns it, after those that came meanwhile from elsewhere */
+  /** @returns the blocks that came since the last look, from elsewhere too: one that was under way may be late */
+  look(): Promise<readonly Block[]>;
+  /** Makes a block, and looks. */
   mine(): Promise<readonly Block[]>;
   /** @throws ControlError where somebody has taken the chain back */
   requireOurs(): Promise<void>;
@@ -66,13 +68,17 @@ export async function takeOver(node: Node, { hasFixedBaseFee }: EvmRules): Promi
     const head = await node.call(quantity, 'eth_blockNumber');
     return Promise.all(Array.from({ length: Math.max(0, Number(head - first) + 1) }, (_, index) => blockAt(node, first + BigInt(index))));
   };
+  async function look(): Promise<readonly Block[]> {
+    const blocks = await blocksFrom(seen + 1n);
+    seen = blocks.at(-1)?.number ?? seen;
+    return blocks;
+  }
   return {
+    look,
     async mine() {
       await node.call(anything, 'evm_mine');
       await keepFee();
-      const blocks = await blocksFrom(seen + 1n);
-      seen = blocks.at(-1)?.number ?? seen;
-      return blocks;
+      return look();
     },
     async requireOurs() {
       if (!(await isHeld(node))) throw new ControlError('The chain was healed meanwhile: this control has ended');
