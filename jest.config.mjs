@@ -12,7 +12,7 @@ const shared = {
 // What opens connections and starts processes has to end them.
 const clean = { testEnvironment: '<rootDir>/jest.environment.mjs' };
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
-// e2e: the whole running stack, through the public API only.
+// e2e: end to end, through the public API only, on services and chains of their own. stack: so too, on the stack that is running.
 export default {
   // Two cores carry a broker, a database, chains and services beside the tests. Of the whole run: a project's own is not heard.
   testTimeout: 30_000,
@@ -22,6 +22,7 @@ export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.unit.test.ts'] },
     { ...shared, ...clean, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.integration.test.ts'] },
+    { ...shared, ...clean, displayName: 'stack', testMatch: ['<rootDir>/packages/testing/e2e/**/*.stack.test.ts'] },
     { ...shared, ...clean, displayName: 'e2e', testMatch: ['<rootDir>/packages/testing/e2e/**/*.e2e.test.ts'] },
   ],
 };

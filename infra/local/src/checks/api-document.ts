@@ -41,7 +41,7 @@ export function apiDocument(answers: readonly Answer[]): string {
   const breadth = new Map<string, number>();
   for (const test of [...tests.values()].flatMap((of) => [...of])) breadth.set(test, (breadth.get(test) ?? 0) + 1);
   // What is asked in the middle of an outage is answered this way or that: such a test is the last choice.
-  const endToEnd = new Set(answers.filter(({ file }) => file.includes('.e2e.')).map(({ test }) => test));
+  const endToEnd = new Set(answers.filter(({ file }) => /\.(e2e|stack)\./.test(file)).map(({ test }) => test));
   const rank = (test: string): number => (endToEnd.has(test) ? 1000 : 0) + (breadth.get(test) ?? 0);
   const byRank = (one: string, other: string): number => rank(one) - rank(other) || one.localeCompare(other, 'en');
   const parts = operations.map((operation) => {

@@ -30,13 +30,14 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
   });
 }
 
+/** Jest's projects, and how many files of each run at a time: those of `stack` share its state, the others only its two cores. */
+const WORKERS = { unit: '--maxWorkers=100%', integration: '--maxWorkers=2', stack: '--runInBand', e2e: '--maxWorkers=2' } as const;
+
 /** One of Jest's projects, with its own output on the terminal. */
-async function jest(project: Phase, folder: string, stack: string | null): Promise<Result> {
+async function jest(project: keyof typeof WORKERS, folder: string, stack: string | null): Promise<Result> {
   const report = path.join(folder, `${project}.json`);
-  // Tests of the real stack have its processes to share two cores with; end to end they also share its state.
-  const workers = { unit: '--maxWorkers=100%', integration: '--maxWorkers=2', e2e: '--runInBand' }[project as 'unit' | 'integration' | 'e2e'];
   return await out.step(`Tests: ${project}`, async () => {
-    const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, workers];
+    const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, WORKERS[project]];
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, API_ANSWERS: answersFile, ...(stack ? { STACK_FILE: stack } : {}) } });
     await once(child, 'exit');
     return await countJest(report);
@@ -67,7 +68,8 @@ async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result
   if (wanted.has('integration') || wanted.has('e2e')) {
     const stack = await out.step('A stack for the tests', () => startTestStack(main, path.join(folder, 'data'), process.env));
     try {
-      for (const phase of ['integration', 'e2e'] as const) if (wanted.has(phase)) results.push(await jest(phase, folder, stack.file));
+      if (wanted.has('integration')) results.push(await jest('integration', folder, stack.file));
+      if (wanted.has('e2e')) results.push(await jest('stack', folder, stack.file), await jest('e2e', folder, stack.file));
     } finally {
       await out.step('The stack stopped', () => stack.stop());
     }
