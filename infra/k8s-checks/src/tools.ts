@@ -28,6 +28,14 @@ export async function run(file: string, args: readonly string[], { input = '', e
 
 const isThere = (file: string, args: readonly string[]): Promise<boolean> => run(file, args).then(({ ok }) => ok, () => false);
 
+/** Where Go's own installer puts it, which is not on every PATH. */
+const GO = ['go', '/usr/local/go/bin/go'] as const;
+
+async function findGo(): Promise<string | undefined> {
+  for (const go of GO) if (await isThere(go, ['version'])) return go;
+  return undefined;
+}
+
 /**
  * The path of a tool: the one of the PATH if there is one, else the one in `folder`, installed there with Go the first time.
  * @throws Error saying what to install where neither is to be had
@@ -36,12 +44,13 @@ export async function findTool(tool: Tool, folder: string, say: (text: string) =
   if (await isThere(tool, ['--help'])) return tool;
   const own = path.join(folder, tool);
   if (await access(own).then(() => true, () => false)) return own;
-  if (!(await isThere('go', ['version']))) {
+  const go = await findGo();
+  if (go === undefined) {
     throw new Error(`${tool} is not on the PATH, and neither is Go to install it with. Install Go 1.24 or newer (https://go.dev/dl), or the tool itself: go install ${TOOLS[tool]}`);
   }
   say(`Installing ${tool} with Go, once; some minutes on a small machine`);
   await mkdir(folder, { recursive: true });
-  const { ok, stderr } = await run('go', ['install', TOOLS[tool]], { environment: { ...process.env, GOBIN: folder } });
+  const { ok, stderr } = await run(go, ['install', TOOLS[tool]], { environment: { ...process.env, GOBIN: folder } });
   if (!ok) throw new Error(`go install ${TOOLS[tool]} failed:\n${stderr.trim()}`);
   return own;
 }
