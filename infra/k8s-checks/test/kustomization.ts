@@ -46,7 +46,7 @@ export const workload = z.object({
 });
 export type Workload = z.infer<typeof workload>;
 
-const object = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata: z.object({ name: z.string() }) });
+const object = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
 type KubernetesObject = z.infer<typeof object>;
 
 /** All that an overlay consists of. */
