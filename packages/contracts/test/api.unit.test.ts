@@ -70,8 +70,8 @@ describe('the body of a create', () => {
 });
 
 describe('the other bodies', () => {
-  it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '2026-11-21', 'yesterday'])('an update of an intent last changed at %s is refused: nothing can keep that time', (updatedAt) => {
-    expect(parseRequest(updateIntentRequest, { updatedAt, metadata: {} })).toMatchObject({ ok: false, issues: [{ param: 'updatedAt', message: expect.stringMatching(/1970 to 9999/) }] });
+  it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '2026-11-21', 'yesterday'])('an update of an intent last changed at %s is refused: none was', (updatedAt) => {
+    expect(parseRequest(updateIntentRequest, { updatedAt, metadata: {} })).toMatchObject({ ok: false, issues: [{ param: 'updatedAt', message: expect.stringMatching(/as last read/) }] });
   });
 
   it('a build names its payer or nobody', () => {

@@ -26,10 +26,11 @@ export const wallet = word('a wallet address of the chain');
 export const direction = z.enum(['request', 'send'], must('"request" or "send"'));
 const ttl = must(`a whole number of seconds from ${TTL_SECONDS.min} to ${TTL_SECONDS.max}`);
 export const ttlSeconds = z.int(ttl).min(TTL_SECONDS.min, ttl).max(TTL_SECONDS.max, ttl);
-const time = must('an ISO 8601 time with its offset, from 1970 to 9999, such as 2026-11-21T12:00:00.000Z');
-const YEAR_10000 = Date.UTC(10_000, 0);
-/** A moment as clients write it: any offset, any precision. Others than these messages and Postgres cannot hold. */
-export const moment = z.iso.datetime({ offset: true, ...time }).refine((value) => Date.parse(value) >= 0 && Date.parse(value) < YEAR_10000, time);
+/** A moment as clients write it: any offset, any precision. */
+export const moment = z.iso.datetime({ offset: true, ...must('an ISO 8601 time with its offset, such as 2026-11-21T12:00:00.000Z') });
+const change = must('the updatedAt of the intent as last read, such as 2026-11-21T12:00:00.000Z');
+/** The moment of an intent's last change: none was before 1970, which messages cannot hold. */
+export const updatedAt = z.iso.datetime({ offset: true, ...change }).refine((value) => Date.parse(value) >= 0, change);
 
 export const metadataKey = text(1, METADATA_KEY_LENGTH_MAX);
 export const metadataValue = text(0, METADATA_VALUE_LENGTH_MAX);

@@ -1,6 +1,6 @@
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
-import { amount, chain, direction, metadata, metadataKey, metadataValue, moment, must, text, token, ttlSeconds, wallet, word } from './fields.ts';
+import { amount, chain, direction, metadata, metadataKey, metadataValue, must, text, token, ttlSeconds, updatedAt, wallet, word } from './fields.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './limits.ts';
 
 /** POST /intents. What depends on the chain (addresses, token, decimals) is read by its adapter after this. */
@@ -19,7 +19,7 @@ export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 
 /** PATCH /intents/{id}. `metadata` is merged key by key: null removes a key, null for the whole clears it. */
 export const updateIntentRequest = z.strictObject({
-  updatedAt: moment,
+  updatedAt,
   // How many keys there may be is known after the merge.
   metadata: z.record(metadataKey, metadataValue.nullable(), must('an object of text values, or null for those to be removed')).nullable().optional(),
   amount: amount.optional(),
