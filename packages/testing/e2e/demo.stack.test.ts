@@ -3,12 +3,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 
+const LONGEST_MS = 110_000;
 const MAIN = path.join(import.meta.dirname, '../../../infra/local/src/demo/main.ts');
 const run = promisify(execFile);
 
 /** What the demo says of each chain; it exits with an error when a story does not end as told. */
 async function stories(...args: string[]): Promise<string[]> {
-  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', '--conditions=source', MAIN, ...args]);
+  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', '--conditions=source', MAIN, ...args], { timeout: LONGEST_MS });
   expect(stdout).not.toContain('INVALID');
   return stdout.split(/USDC .*on (?=Base|Solana|Tempo)/).slice(1);
 }
@@ -18,11 +19,11 @@ describe('the demo on the running stack', () => {
     const told = await stories('--drop');
     expect(told).toHaveLength(3);
     for (const story of told) expect(story).toMatch(/retryRequired: true[^]*confirmed on chain[^]*requestor 1\.250000[^]*intent\.retry_required[^]*intent\.finalized/);
-  }, 120_000);
+  }, LONGEST_MS + 10_000);
 
   it('shows on every chain how a transaction fails, and moves nothing', async () => {
     const told = await stories('--fail');
     expect(told).toHaveLength(3);
     for (const story of told) expect(story).toMatch(/failed on chain[^]*requestor 0\.000000[^]*intent\.failed/);
-  }, 120_000);
+  }, LONGEST_MS + 10_000);
 });

@@ -37,7 +37,8 @@ const WORKERS = { unit: '--maxWorkers=100%', integration: '--maxWorkers=2', stac
 async function jest(project: keyof typeof WORKERS, folder: string, stack: string | null): Promise<Result> {
   const report = path.join(folder, `${project}.json`);
   return await out.step(`Tests: ${project}`, async () => {
-    const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, WORKERS[project]];
+    // A file that leaves something running has failed by that; nobody waits for its end.
+    const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, '--forceExit', WORKERS[project]];
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, API_ANSWERS: answersFile, ...(stack ? { STACK_FILE: stack } : {}) } });
     await once(child, 'exit');
     return await countJest(report);

@@ -17,8 +17,11 @@ const shown = ({ hash, payer, reference }: FoundPayment): Payment => ({ hash, pa
 export function evmControls(node: Node, rules: EvmRules): ChainControls {
   const heightAt = async (tag: 'latest' | 'finalized'): Promise<number> => (await node.call(height, 'eth_getBlockByNumber', tag, false)).number;
 
-  /** Makes block after block until the payment waits for the next one. null: it was ended. */
-  async function catchWaiting(hand: Hand, aim: Aim, ending: AbortSignal): Promise<FoundPayment | null> {
+  /**
+   * Makes block after block until the payment waits for the next one. null: it was ended.
+   * @param mayBeGone also when it waits no more, because its block was taken back
+   */
+  async function catchWaiting(hand: Hand, aim: Aim, mayBeGone: boolean, ending: AbortSignal): Promise<FoundPayment | null> {
     while (!ending.aborted) {
       await hand.requireOurs();
       const all = await node.call(pool, 'txpool_content');
@@ -26,19 +29,22 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
       if (waiting) return waiting;
       // No empty blocks: the payment could get into one between the look and the block.
       const blocks = all.length === 0 ? await hand.look() : await hand.mine();
-      if (aimed(blocks.flatMap(({ transactions }) => transactions), aim)) {
-        // It came between the look and the block of another: that block never was, before anybody has taken note, and it waits again.
+      const early = aimed(blocks.flatMap(({ transactions }) => transactions), aim);
+      if (early) {
+        // It came between the look and the block of another: that block never was, before anybody has taken note, and it waits
+        // again. On Tempo it does so once the service has broadcast it again, if it still lives then.
         await sendAgain(node, await hand.takeBack(blocks.length));
+        if (mayBeGone) return early;
       } else await pause(rules.blockMs, ending);
     }
     return null;
   }
 
-  async function strike(aim: Aim, how: (hand: Hand, payment: FoundPayment) => Promise<Pick<Struck, 'how' | 'provenFrom'>>): Promise<Armed<Struck>> {
+  async function strike(aim: Aim, mayBeGone: boolean, how: (hand: Hand, payment: FoundPayment) => Promise<Pick<Struck, 'how' | 'provenFrom'>>): Promise<Armed<Struck>> {
     const hand = await takeOver(node, rules);
     return arm(async (ending) => {
       try {
-        const payment = await catchWaiting(hand, aim, ending);
+        const payment = await catchWaiting(hand, aim, mayBeGone, ending);
         return payment && { ...shown(payment), ...(await how(hand, payment)) };
       } finally {
         await hand.release();
@@ -55,12 +61,12 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
 
   return {
     drop: (aim) =>
-      strike(aim, async (hand, payment) => {
+      strike(aim, true, async (hand, payment) => {
         await useUpNonce(node, hand, payment.transaction);
         return { how: `another transaction of its payer used the nonce, ${String(payment.transaction.nonce)}`, provenFrom: rules.provenFrom(payment) };
       }),
     fail: (aim) =>
-      strike(aim, async (hand, payment) => {
+      strike(aim, false, async (hand, payment) => {
         await failForWant(node, hand, payment);
         return { how: "its payer's money was gone for that block, and the token's code refused it", provenFrom: null };
       }),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ControlError } from '../control-error.ts';
 import { anything, type Node } from '../node.ts';
@@ -52,13 +53,15 @@ export interface Hand {
 }
 
 /** @throws ControlError where the node is no local chain, or another control has its hand on it */
-export async function takeOver(node: Node, { hasFixedBaseFee }: EvmRules): Promise<Hand> {
+export async function takeOver(node: Node, { blockMs, hasFixedBaseFee }: EvmRules): Promise<Hand> {
   await requireLocal(node);
   const before = await node.call(interval, 'anvil_getIntervalMining');
   if (before === HELD_SECONDS) throw new ControlError('Another control has its hand on this chain. End that one first, or heal the chain: pf chain heal');
   const { number: newest, baseFeePerGas } = await blockAt(node, 'latest');
   let seen = newest;
   await node.call(anything, 'evm_setIntervalMining', HELD_SECONDS);
+  // The supervisor's clock learns of it with the block that it makes then.
+  await sleep(1.5 * blockMs);
 
   /** Each block makes another fee of it. */
   const keepFee = async (): Promise<void> => {
