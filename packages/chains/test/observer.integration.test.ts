@@ -227,7 +227,8 @@ describe('the observer of Base', () => {
 
   it('reads nothing of another network that its upstream has become', async () => {
     await pay();
-    const foreign = await startAnvil({ chain: 'eip155:8453' });
+    // Started in the same second, its first block would be the same: the chain's id is not in it.
+    const foreign = await startAnvil({ chain: 'eip155:8453', genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });
     closing.unshift(() => foreign.stop());
     await foreign.mine(3);
     const { cursor } = watcher;
