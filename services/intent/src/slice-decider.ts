@@ -155,6 +155,8 @@ export class SliceDecider {
       const intent = evolve(state, event);
       const shown = view(intent);
       changed.set(intent.id, { before: earlier?.before ?? state?.version ?? 0, intent, shown, noticed: earlier?.noticed === true || isPublic(event.type) });
+      // An intent whose time was over when the command came: the command did not do it, and its outcome cannot be read from it.
+      const cause = event.type === 'intent.expired' && !event.data.simulated ? null : answered;
       const envelope: EventEnvelope = {
         eventId: eventIdOf(intent.id, event.version),
         type: event.type,
@@ -163,7 +165,7 @@ export class SliceDecider {
         version: event.version,
         accountId: intent.accountId,
         livemode: intent.livemode,
-        commandId: answered?.commandId ?? null,
+        commandId: cause?.commandId ?? null,
         at: isoTime(event.at),
         trace: message.trace,
         data: event.data,
@@ -171,7 +173,7 @@ export class SliceDecider {
       };
       const value = encodeEvent(envelope);
       if (Buffer.byteLength(value) > MAX_EVENT_BYTES) throw new RangeError(`${event.type} of ${intent.id} is larger than the log takes`);
-      const replyTo = answered?.replyTo ?? null;
+      const replyTo = cause?.replyTo ?? null;
       records.push({ partition: this.#partition, key: intent.id, value, ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }) });
       appended.push({ event, intent });
       listed.push(...projectedEvent(envelope));

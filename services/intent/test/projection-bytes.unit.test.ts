@@ -87,4 +87,10 @@ describe('Whatever happens to the intents of a partition', () => {
       }),
     );
   });
+
+  it('the log does not lay an expiry to the command that came too late', () => {
+    const prepare = { about: 0, input: gateway.prepare(samples.FIRST), endsSlice: true };
+    const { log } = play([{ ...prepare, afterMs: 90_000 }, { ...prepare, afterMs: 90_000 }]);
+    expect(log.filter(({ type }) => type === 'intent.expired').map(({ commandId }) => commandId)).toEqual([null]);
+  });
 });
