@@ -3,22 +3,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { gatewayVariables } from '../../../services/gateway/src/config.ts';
-import { intentVariables } from '../../../services/intent/src/config.ts';
-import { watcherVariables } from '../../../services/watcher/src/config.ts';
-import { webhookVariables } from '../../../services/webhook/src/config.ts';
-import { migrateVariables, topicsVariables } from '../src/config.ts';
+import { COMMAND_VARIABLES } from '../../k8s-checks/test/command-variables.ts';
 
 const MAIN = path.join(import.meta.dirname, '../dist/main.js');
-/** What each command reads from its environment. */
-const SHAPES: Readonly<Record<string, Readonly<Record<string, { safeParse(value: unknown): { readonly success: boolean } }>>>> = {
-  gateway: gatewayVariables,
-  intent: intentVariables,
-  watcher: watcherVariables,
-  webhook: webhookVariables,
-  migrate: migrateVariables,
-  topics: topicsVariables,
-};
 /** Each is wrong, and none may be repeated: they could be secrets. */
 const WRONG = { DATABASE_URL: 'mysql://user:wrong-but-secret@host/db', KAFKA_PARTITIONS: 'wrong-but-secret', SECRETS_KEY: 'wrong-but-secret' };
 
@@ -29,7 +16,7 @@ async function run(command: string, environment: Readonly<Record<string, string>
   return { code, said: said.join('') };
 }
 
-describe.each(Object.entries(SHAPES))('%s with a configuration that cannot be used', (command, shape) => {
+describe.each(Object.entries(COMMAND_VARIABLES))('%s with a configuration that cannot be used', (command, shape) => {
   it('ends at once with 78, and names each variable that is missing or wrong, and no value', async () => {
     const needed = Object.keys(shape).filter((name) => shape[name]?.safeParse(undefined).success === false);
     const wrong = Object.keys(WRONG).filter((name) => Object.hasOwn(shape, name));

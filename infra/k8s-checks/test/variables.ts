@@ -1,20 +1,6 @@
 import { variables } from '@pf/runtime';
 import { z } from 'zod';
-import { gatewayVariables } from '../../../services/gateway/src/config.ts';
-import { intentVariables } from '../../../services/intent/src/config.ts';
-import { watcherVariables } from '../../../services/watcher/src/config.ts';
-import { webhookVariables } from '../../../services/webhook/src/config.ts';
-import { migrateVariables, topicsVariables } from '../../docker/src/config.ts';
-
-/** What each command of the image reads from its environment. */
-const SHAPES: Readonly<Record<string, z.ZodRawShape>> = {
-  gateway: gatewayVariables,
-  intent: intentVariables,
-  watcher: watcherVariables,
-  webhook: webhookVariables,
-  migrate: migrateVariables,
-  topics: topicsVariables,
-};
+import { COMMAND_VARIABLES } from './command-variables.ts';
 
 /** What Node itself reads. */
 const PLATFORM = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS'];
@@ -25,8 +11,8 @@ const PLATFORM = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS'];
  * @param environment null for a value that is a secret, and not known here
  */
 export function problemsWith(command: string, environment: Readonly<Record<string, string | null>>): readonly string[] {
-  const shape = { LOG_LEVEL: variables.logLevel, ...SHAPES[command] };
-  if (SHAPES[command] === undefined) return [`${command} is no command of the image`];
+  const shape = { LOG_LEVEL: variables.logLevel, ...COMMAND_VARIABLES[command] };
+  if (COMMAND_VARIABLES[command] === undefined) return [`${command} is no command of the image`];
   // As the services have it: an empty variable is an absent one.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const unknown = Object.keys(environment).filter((name) => !Object.hasOwn(shape, name) && !PLATFORM.includes(name));

@@ -56,6 +56,19 @@ describe('the observer of Base', () => {
     await submit(signed, terms, from);
     return { signed, terms };
   }
+  /** Confirmed and told, then taken back by a reorganisation, and its nonce used by another transaction, for good. */
+  async function payInVain(): Promise<SignedTransaction> {
+    const { signed } = await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    await watcher.step();
+    await base.anvil.rpc('anvil_reorg', 3, []);
+    expect(named(await watcher.step())).toEqual(['lost']);
+    await base.kill(signed, payer(0));
+    await base.finalise();
+    return signed;
+  }
 
   it('reports a landing only after it has stayed for two seconds', async () => {
     await pay();
@@ -103,29 +116,13 @@ describe('the observer of Base', () => {
   });
 
   it('observes a lost settlement as dropped when its nonce went to another transaction', async () => {
-    const { signed } = await pay();
-    await base.anvil.mine();
-    await watcher.step();
-    await base.settle();
-    await watcher.step();
-    await base.anvil.rpc('anvil_reorg', 3, []);
-    expect(named(await watcher.step())).toEqual(['lost']);
-    await base.kill(signed, payer(0));
-    await base.finalise();
+    await payInVain();
     base.clock.pass(2_000);
     expect(named([...(await watcher.step())])).toEqual(['dropped']);
   });
 
   it('proves a lost settlement dead from the bytes that were kept, when it has forgotten it and so have the nodes', async () => {
-    const { signed } = await pay();
-    await base.anvil.mine();
-    await watcher.step();
-    await base.settle();
-    await watcher.step();
-    await base.anvil.rpc('anvil_reorg', 3, []);
-    expect(named(await watcher.step())).toEqual(['lost']);
-    await base.kill(signed, payer(0));
-    await base.finalise();
+    const signed = await payInVain();
     const pool = poolOver([proxy.url]);
     closing.push(() => pool.close());
     const restarted = (keptBytes?: KeptBytes) => watcher.restart(new BaseObserver(base.adapter.network, pool, base.clock.now, keptBytes));

@@ -1,0 +1,16 @@
+import type { z } from 'zod';
+import { gatewayVariables } from '../../../services/gateway/src/config.ts';
+import { intentVariables } from '../../../services/intent/src/config.ts';
+import { watcherVariables } from '../../../services/watcher/src/config.ts';
+import { webhookVariables } from '../../../services/webhook/src/config.ts';
+import { migrateVariables, topicsVariables } from '../../docker/src/config.ts';
+
+/** What each command of the image reads from its environment. */
+export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>> = {
+  gateway: gatewayVariables,
+  intent: intentVariables,
+  watcher: watcherVariables,
+  webhook: webhookVariables,
+  migrate: migrateVariables,
+  topics: topicsVariables,
+};
