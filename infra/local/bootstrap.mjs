@@ -36,15 +36,27 @@ const commands = {
   reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
   test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
-  demo: { backing: false, compiled: 'before', args: [...sources, path.join('infra', 'local', 'src', 'demo', 'main.ts')] },
+  demo: {
+    backing: false,
+    compiled: 'before',
+    args: [...sources, path.join('infra', 'local', 'src', 'demo', 'main.ts')],
+  },
   pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
-  alerts: { backing: false, prometheus: true, compiled: 'before', args: [...sources, path.join('infra', 'observability', 'src', 'check.ts')] },
+  alerts: {
+    backing: false,
+    prometheus: true,
+    compiled: 'before',
+    args: [...sources, path.join('infra', 'observability', 'src', 'check.ts')],
+  },
   run: { backing: false, compiled: 'before', args: sources },
 };
 
 /** Backing parts that the environment names need nothing on this machine. */
 async function fetchBacking() {
-  await allOf([process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }), process.env.REDIS_URL ? undefined : redis(tools)]);
+  await allOf([
+    process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }),
+    process.env.REDIS_URL ? undefined : redis(tools),
+  ]);
 }
 
 /** Gets everything but our own packages compiled. @returns the place that Node 24 and everything below it runs in */
@@ -54,8 +66,16 @@ async function prepare(command) {
     await install({ root, tools, pnpm });
     return pnpm;
   };
-  const [node, pnpm, promtool] = await allOf([getNode(tools), installed(), command.prometheus ? prometheus(tools) : null, command.backing ? fetchBacking() : undefined]);
-  const environment = { ...process.env, PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter) };
+  const [node, pnpm, promtool] = await allOf([
+    getNode(tools),
+    installed(),
+    command.prometheus ? prometheus(tools) : null,
+    command.backing ? fetchBacking() : undefined,
+  ]);
+  const environment = {
+    ...process.env,
+    PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter),
+  };
   return { root, tools, node, pnpm, environment };
 }
 
@@ -66,7 +86,11 @@ async function build(place) {
 
 /** Runs Node 24 in the foreground until it ends; signals reach it, and our own end does too, through the channel. */
 function handOver(place, args, meanwhile) {
-  const child = spawn(place.node, ['--disable-warning=ExperimentalWarning', ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], cwd: root, env: place.environment });
+  const child = spawn(place.node, ['--disable-warning=ExperimentalWarning', ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    cwd: root,
+    env: place.environment,
+  });
   // Ctrl-C reaches the child from the terminal itself; the others are sent to us alone.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -98,7 +122,8 @@ function complain(error) {
 const [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
 // Types, lint and unit tests need neither Java nor Redis.
-if (name === 'test' && rest.length > 0 && !rest.some((phase) => ['integration', 'e2e'].includes(phase))) command = { ...command, backing: false };
+if (name === 'test' && rest.length > 0 && !rest.some((phase) => ['integration', 'e2e'].includes(phase)))
+  command = { ...command, backing: false };
 if (!command) {
   say(USAGE);
   process.exit(64);
@@ -110,7 +135,12 @@ try {
     if (command.compiled === 'before') await build(prepared);
     return prepared;
   });
-  if (command.args) handOver(place, [...command.args, ...rest], async () => void (command.compiled === 'meanwhile' && (await oneAtATime(tools, () => build(place)))));
+  if (command.args)
+    handOver(
+      place,
+      [...command.args, ...rest],
+      async () => void (command.compiled === 'meanwhile' && (await oneAtATime(tools, () => build(place)))),
+    );
 } catch (error) {
   complain(error);
   // Whoever counts tests reads the last line.

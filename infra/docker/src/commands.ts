@@ -6,7 +6,10 @@ export const COMMANDS = {
   webhook: { does: 'signed deliveries', run: () => import('@pf/webhook/main') },
   migrate: { does: 'applies the migrations that the database lacks, and ends', run: () => import('./migrate.ts') },
   topics: { does: 'creates the Kafka topics that are missing, checks all, and ends', run: () => import('./topics.ts') },
-  health: { does: 'asks the service in this container whether it makes progress, and ends', run: () => import('./health.ts') },
+  health: {
+    does: 'asks the service in this container whether it makes progress, and ends',
+    run: () => import('./health.ts'),
+  },
   pf: { does: 'the command line: accounts, keys, webhooks, screening; `pf --help`', run: () => import('@pf/cli/main') },
 } as const;
 

@@ -8,6 +8,8 @@ if (name !== undefined && isCommand(name)) {
   await COMMANDS[name].run();
 } else {
   const lines = Object.entries(COMMANDS).map(([command, { does }]) => `  ${command.padEnd(8)} ${does}`);
-  process.stderr.write(`${name === undefined ? 'What to run?' : `There is no command ${name}.`} The image runs one of\n${lines.join('\n')}\n`);
+  process.stderr.write(
+    `${name === undefined ? 'What to run?' : `There is no command ${name}.`} The image runs one of\n${lines.join('\n')}\n`,
+  );
   process.exitCode = 64;
 }

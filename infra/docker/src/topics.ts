@@ -9,5 +9,8 @@ await runJob('topics', async (log) => {
   await eventLog.createTopics();
   // Those that were there already are left as they are: where they differ no service would start, so the rollout stops here.
   await eventLog.verifyTopics();
-  log.info({ partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION }, 'every topic is there, as it must be');
+  log.info(
+    { partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION },
+    'every topic is there, as it must be',
+  );
 });

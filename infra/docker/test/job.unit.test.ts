@@ -32,7 +32,9 @@ describe('a job of the image', () => {
 
 describe('the commands of the image', () => {
   it('are what the manifests name, and not what every object has', () => {
-    expect(Object.keys(COMMANDS)).toEqual(expect.arrayContaining(['gateway', 'intent', 'watcher', 'webhook', 'migrate', 'topics', 'health', 'pf']));
+    expect(Object.keys(COMMANDS)).toEqual(
+      expect.arrayContaining(['gateway', 'intent', 'watcher', 'webhook', 'migrate', 'topics', 'health', 'pf']),
+    );
     expect(isCommand('toString')).toBe(false);
   });
 });

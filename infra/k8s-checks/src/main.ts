@@ -20,7 +20,13 @@ async function problemOf(overlay: string, kustomize: string, validate: string, f
   if (!built.ok) return built.stderr;
   const file = path.join(folder, `${overlay}.yaml`);
   await writeFile(file, built.stdout);
-  const validated = await run(validate, [file, '--version', KUBERNETES, '--local-crds', path.join(root, 'k8s', 'crds')]);
+  const validated = await run(validate, [
+    file,
+    '--version',
+    KUBERNETES,
+    '--local-crds',
+    path.join(root, 'k8s', 'crds'),
+  ]);
   if (!validated.ok) return `${validated.stdout}${validated.stderr}`;
   say(`  ${overlay}: ${parseAllDocuments(built.stdout).length} objects`);
   return null;

@@ -18,15 +18,27 @@ export interface Outcome {
 }
 
 /** Runs a program to its end. @throws Error where there is no such program */
-export async function run(file: string, args: readonly string[], { input = '', environment = process.env }: { readonly input?: string; readonly environment?: NodeJS.ProcessEnv } = {}): Promise<Outcome> {
+export async function run(
+  file: string,
+  args: readonly string[],
+  { input = '', environment = process.env }: { readonly input?: string; readonly environment?: NodeJS.ProcessEnv } = {},
+): Promise<Outcome> {
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: environment });
   child.stdin.on('error', () => undefined); // It ended before it read: its exit code says so.
   child.stdin.end(input);
-  const [[code], stdout, stderr] = await Promise.all([once(child, 'close') as Promise<[number | null]>, text(child.stdout), text(child.stderr)]);
+  const [[code], stdout, stderr] = await Promise.all([
+    once(child, 'close') as Promise<[number | null]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
   return { ok: code === 0, stdout, stderr };
 }
 
-const isThere = (file: string, args: readonly string[]): Promise<boolean> => run(file, args).then(({ ok }) => ok, () => false);
+const isThere = (file: string, args: readonly string[]): Promise<boolean> =>
+  run(file, args).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** Where Go's own installer puts it, which is not on every PATH. */
 const GO = ['go', '/usr/local/go/bin/go'] as const;
@@ -43,10 +55,18 @@ async function findGo(): Promise<string | undefined> {
 export async function findTool(tool: Tool, folder: string, say: (text: string) => void): Promise<string> {
   if (await isThere(tool, ['--help'])) return tool;
   const own = path.join(folder, tool);
-  if (await access(own).then(() => true, () => false)) return own;
+  if (
+    await access(own).then(
+      () => true,
+      () => false,
+    )
+  )
+    return own;
   const go = await findGo();
   if (go === undefined) {
-    throw new Error(`${tool} is not on the PATH, and neither is Go to install it with. Install Go 1.24 or newer (https://go.dev/dl), or the tool itself: go install ${TOOLS[tool]}`);
+    throw new Error(
+      `${tool} is not on the PATH, and neither is Go to install it with. Install Go 1.24 or newer (https://go.dev/dl), or the tool itself: go install ${TOOLS[tool]}`,
+    );
   }
   say(`Installing ${tool} with Go, once; some minutes on a small machine`);
   await mkdir(folder, { recursive: true });

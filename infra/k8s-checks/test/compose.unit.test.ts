@@ -47,13 +47,20 @@ describe('docker-compose.yml', () => {
   });
 
   it('listens on this machine only', () => {
-    for (const { ports } of Object.values(services)) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+    for (const { ports } of Object.values(services))
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
   it('has each network of its own watched, served and open to this machine', () => {
     const { gateway, watcher, chains } = services;
     const nodes = Object.entries(gateway?.environment ?? {}).filter(([name]) => name.startsWith('RPC_'));
-    expect(watcher?.environment['NETWORKS']?.split(',').map((chain) => networks.find((network) => network.chain === chain)?.name).map((name) => `RPC_${String(name).toUpperCase().replaceAll('-', '_')}`).sort()).toEqual(nodes.map(([name]) => name).sort());
+    expect(
+      watcher?.environment['NETWORKS']
+        ?.split(',')
+        .map((chain) => networks.find((network) => network.chain === chain)?.name)
+        .map((name) => `RPC_${String(name).toUpperCase().replaceAll('-', '_')}`)
+        .sort(),
+    ).toEqual(nodes.map(([name]) => name).sort());
     for (const [name, url] of nodes) {
       expect(watcher?.environment[name]).toBe(url);
       const { hostname, port } = new URL(url);
@@ -63,7 +70,10 @@ describe('docker-compose.yml', () => {
 
   it('waits for what a container needs, by a condition that the other can meet', () => {
     for (const { depends_on } of Object.values(services)) {
-      for (const [name, { condition }] of Object.entries(depends_on)) expect(condition).toBe(['migrate', 'topics'].includes(name) ? 'service_completed_successfully' : 'service_healthy');
+      for (const [name, { condition }] of Object.entries(depends_on))
+        expect(condition).toBe(
+          ['migrate', 'topics'].includes(name) ? 'service_completed_successfully' : 'service_healthy',
+        );
     }
   });
 });
@@ -71,7 +81,9 @@ describe('docker-compose.yml', () => {
 describe('the Dockerfiles', () => {
   it.each(['Dockerfile', 'chains.Dockerfile'])('build with the pnpm of the repository: %s', (name) => {
     const text = readFileSync(path.join(ROOT, 'infra/docker', name), 'utf8');
-    const { packageManager } = z.object({ packageManager: z.string() }).parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
+    const { packageManager } = z
+      .object({ packageManager: z.string() })
+      .parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
     expect(`pnpm@${/^ARG PNPM_VERSION=(.+)$/m.exec(text)?.[1]}`).toBe(packageManager);
   });
 });

@@ -21,13 +21,25 @@ const container = z.object({
   image: z.string(),
   args: z.array(z.string()).length(1),
   ports: z.array(z.object({ name: z.string(), containerPort: z.number() })).default([]),
-  env: z.array(z.object({ name: z.string(), value: z.string().optional(), valueFrom: z.object({ secretKeyRef: reference.extend({ key: z.string() }) }).optional() })).default([]),
+  env: z
+    .array(
+      z.object({
+        name: z.string(),
+        value: z.string().optional(),
+        valueFrom: z.object({ secretKeyRef: reference.extend({ key: z.string() }) }).optional(),
+      }),
+    )
+    .default([]),
   envFrom: z.array(z.union([z.object({ configMapRef: reference }), z.object({ secretRef: reference })])).default([]),
   startupProbe: probe.optional(),
   livenessProbe: probe.optional(),
   readinessProbe: probe.optional(),
   lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }).optional(),
-  securityContext: z.object({ allowPrivilegeEscalation: z.boolean(), readOnlyRootFilesystem: z.boolean().default(false), capabilities: z.object({ drop: z.array(z.string()) }) }),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.boolean(),
+    readOnlyRootFilesystem: z.boolean().default(false),
+    capabilities: z.object({ drop: z.array(z.string()) }),
+  }),
 });
 /** A Deployment or a Job of ours: one container of the image. */
 export const workload = z.object({
@@ -46,7 +58,11 @@ export const workload = z.object({
 });
 export type Workload = z.infer<typeof workload>;
 
-const object = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
+const object = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+});
 type KubernetesObject = z.infer<typeof object>;
 
 /** All that an overlay consists of. */
@@ -58,7 +74,9 @@ export interface Overlay {
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string | null>>>;
 }
 
-const externalSecret = z.object({ spec: z.object({ target: z.object({ name: z.string() }), data: z.array(z.object({ secretKey: z.string() })) }) });
+const externalSecret = z.object({
+  spec: z.object({ target: z.object({ name: z.string() }), data: z.array(z.object({ secretKey: z.string() })) }),
+});
 
 /**
  * Reads what `kustomize build` would, without it: resources, components and generators, but no patches. Tests see to it
@@ -69,8 +87,11 @@ export function readOverlay(name: string): Overlay {
   const configMaps = new Map<string, Record<string, string>[]>();
   const secrets = new Map<string, Record<string, string | null>>();
   const visit = (folder: string): void => {
-    const { resources, components, configMapGenerator, secretGenerator } = kustomization.parse(parse(readFileSync(path.join(folder, 'kustomization.yaml'), 'utf8')));
-    for (const { name: key, literals } of configMapGenerator) configMaps.set(key, [...(configMaps.get(key) ?? []), pairs(literals)]);
+    const { resources, components, configMapGenerator, secretGenerator } = kustomization.parse(
+      parse(readFileSync(path.join(folder, 'kustomization.yaml'), 'utf8')),
+    );
+    for (const { name: key, literals } of configMapGenerator)
+      configMaps.set(key, [...(configMaps.get(key) ?? []), pairs(literals)]);
     for (const { name: key, literals } of secretGenerator) secrets.set(key, pairs(literals));
     for (const entry of [...resources, ...components]) {
       const target = path.join(folder, entry);
@@ -87,19 +108,30 @@ export function readOverlay(name: string): Overlay {
 }
 
 const operation = z.object({ op: z.string(), path: z.string(), value: z.unknown() });
-const patched = z.object({ components: z.array(z.string()).default([]), patches: z.array(z.union([z.object({ patch: z.string() }), z.object({ path: z.string() })])).default([]) });
+const patched = z.object({
+  components: z.array(z.string()).default([]),
+  patches: z.array(z.union([z.object({ patch: z.string() }), z.object({ path: z.string() })])).default([]),
+});
 
 /** The JSON patches of an overlay and its components. */
 export function patchesOf(name: string): readonly z.infer<typeof operation>[] {
   const visit = (folder: string): z.infer<typeof operation>[] => {
     const { components, patches } = patched.parse(parse(readFileSync(path.join(folder, 'kustomization.yaml'), 'utf8')));
-    const own = patches.map((entry) => ('patch' in entry ? entry.patch : readFileSync(path.join(folder, entry.path), 'utf8')));
-    return [...own.flatMap((text) => z.array(operation).parse(parse(text))), ...components.flatMap((component) => visit(path.join(folder, component)))];
+    const own = patches.map((entry) =>
+      'patch' in entry ? entry.patch : readFileSync(path.join(folder, entry.path), 'utf8'),
+    );
+    return [
+      ...own.flatMap((text) => z.array(operation).parse(parse(text))),
+      ...components.flatMap((component) => visit(path.join(folder, component))),
+    ];
   };
   return visit(path.join(ROOT, 'k8s', 'overlays', name));
 }
 
-const documents = (file: string): KubernetesObject[] => parseAllDocuments(readFileSync(file, 'utf8')).map((document) => object.parse(document.toJS()));
+const documents = (file: string): KubernetesObject[] =>
+  parseAllDocuments(readFileSync(file, 'utf8')).map((document) => object.parse(document.toJS()));
 
 const pairs = (literals: readonly string[]): Record<string, string> =>
-  Object.fromEntries(literals.map((literal) => [literal.slice(0, literal.indexOf('=')), literal.slice(literal.indexOf('=') + 1)]));
+  Object.fromEntries(
+    literals.map((literal) => [literal.slice(0, literal.indexOf('=')), literal.slice(literal.indexOf('=') + 1)]),
+  );

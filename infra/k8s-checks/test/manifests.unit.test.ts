@@ -11,8 +11,10 @@ const OVERLAYS = ['local', 'staging', 'production'].map((name) => ({ name, overl
 /** Services promise to be gone so long after SIGTERM. */
 const DRAIN_SECONDS = 25;
 
-const ours = ({ objects }: Overlay): readonly Workload[] => objects.filter(({ kind }) => kind === 'Deployment' || kind === 'Job').map((object) => workload.parse(object));
-const deployments = ({ objects }: Overlay): readonly Workload[] => objects.filter(({ kind }) => kind === 'Deployment').map((object) => workload.parse(object));
+const ours = ({ objects }: Overlay): readonly Workload[] =>
+  objects.filter(({ kind }) => kind === 'Deployment' || kind === 'Job').map((object) => workload.parse(object));
+const deployments = ({ objects }: Overlay): readonly Workload[] =>
+  objects.filter(({ kind }) => kind === 'Deployment').map((object) => workload.parse(object));
 const containerOf = ({ spec }: Workload) => spec.template.spec.containers[0];
 const ofKind = ({ objects }: Overlay, kind: string) => objects.filter((object) => object.kind === kind);
 
@@ -24,7 +26,8 @@ function environmentsOf(overlay: Overlay, of: Workload): readonly Readonly<Recor
     const reference = 'configMapRef' in source ? source.configMapRef : source.secretRef;
     const secret = overlay.secrets.get(reference.name);
     const found = 'configMapRef' in source ? overlay.configMaps.get(reference.name) : secret && [secret];
-    if (!found && !reference.optional) throw new Error(`${of.metadata.name} refers to ${reference.name}, which is not there`);
+    if (!found && !reference.optional)
+      throw new Error(`${of.metadata.name} refers to ${reference.name}, which is not there`);
     environments = (found ?? [{}]).flatMap((values) => environments.map((so) => ({ ...so, ...values })));
   }
   const own = Object.fromEntries(env.map(({ name, value }) => [name, value ?? null]));
@@ -32,33 +35,59 @@ function environmentsOf(overlay: Overlay, of: Workload): readonly Readonly<Recor
 }
 
 const port = z.object({ port: z.number(), endPort: z.number().optional(), protocol: z.string() });
-const rule = z.object({ to: z.array(z.looseObject({})).default([]), from: z.array(z.looseObject({})).default([]), ports: z.array(port).min(1) });
+const rule = z.object({
+  to: z.array(z.looseObject({})).default([]),
+  from: z.array(z.looseObject({})).default([]),
+  ports: z.array(port).min(1),
+});
 const policy = z.object({
   metadata: z.object({ name: z.string() }),
-  spec: z.object({ podSelector: z.object({ matchLabels: z.record(z.string(), z.string()).default({}) }), policyTypes: z.array(z.string()), egress: z.array(rule).default([]), ingress: z.array(rule).default([]) }),
+  spec: z.object({
+    podSelector: z.object({ matchLabels: z.record(z.string(), z.string()).default({}) }),
+    policyTypes: z.array(z.string()),
+    egress: z.array(rule).default([]),
+    ingress: z.array(rule).default([]),
+  }),
 });
 const policies = (overlay: Overlay) => ofKind(overlay, 'NetworkPolicy').map((object) => policy.parse(object));
-const portsOf = (overlay: Overlay, name: string) => policies(overlay).find(({ metadata }) => metadata.name === name)?.spec.egress.flatMap(({ ports }) => ports.map(({ port: number }) => number));
+const portsOf = (overlay: Overlay, name: string) =>
+  policies(overlay)
+    .find(({ metadata }) => metadata.name === name)
+    ?.spec.egress.flatMap(({ ports }) => ports.map(({ port: number }) => number));
 
 describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   it('gives every container the variables that its command needs, and none that it does not know', () => {
     for (const of of ours(overlay)) {
-      for (const environment of environmentsOf(overlay, of)) expect(problemsWith(containerOf(of).args[0] ?? '', environment)).toEqual([]);
+      for (const environment of environmentsOf(overlay, of))
+        expect(problemsWith(containerOf(of).args[0] ?? '', environment)).toEqual([]);
     }
-    expect(deployments(overlay).map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher']));
+    expect(deployments(overlay).map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher']),
+    );
   });
 
   it('patches nothing that these tests read', () => {
     for (const { path: at, value } of patchesOf(name)) {
-      if (at.startsWith('/spec/template/spec/containers/0/env')) expect(z.object({ name: z.literal('NODE_EXTRA_CA_CERTS') }).safeParse(value).success).toBe(true);
-      else expect(at).toMatch(/^\/spec\/(replicas|minReplicas|minReplicaCount|template\/spec\/(volumes|topologySpreadConstraints.*|containers\/0\/volumeMounts))$/);
+      if (at.startsWith('/spec/template/spec/containers/0/env'))
+        expect(z.object({ name: z.literal('NODE_EXTRA_CA_CERTS') }).safeParse(value).success).toBe(true);
+      else
+        expect(at).toMatch(
+          /^\/spec\/(replicas|minReplicas|minReplicaCount|template\/spec\/(volumes|topologySpreadConstraints.*|containers\/0\/volumeMounts))$/,
+        );
     }
   });
 
   it('runs the image as somebody who is not root, on a root filesystem that nobody can write to', () => {
     for (const of of ours(overlay)) {
-      expect(of.spec.template.spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
-      expect(containerOf(of).securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+      expect(of.spec.template.spec).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000 },
+      });
+      expect(containerOf(of).securityContext).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
     }
   });
 
@@ -68,31 +97,47 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       const [environment] = environmentsOf(overlay, of);
       const listening = Number(environment?.[args[0] === 'gateway' ? 'GATEWAY_PORT' : 'HEALTH_PORT']);
       expect(environment?.['HOST']).toBe('0.0.0.0');
-      for (const probe of [startupProbe, livenessProbe, readinessProbe]) expect(ports.find(({ name: port }) => port === probe?.httpGet.port)?.containerPort).toBe(listening);
-      expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path)).toEqual(['/healthz', '/healthz', '/readyz']);
+      for (const probe of [startupProbe, livenessProbe, readinessProbe])
+        expect(ports.find(({ name: port }) => port === probe?.httpGet.port)?.containerPort).toBe(listening);
+      expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path)).toEqual([
+        '/healthz',
+        '/healthz',
+        '/readyz',
+      ]);
     }
   });
 
   it('waits longer for a pod to end than it takes to', () => {
     for (const of of deployments(overlay)) {
-      expect(of.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(DRAIN_SECONDS + (containerOf(of).lifecycle?.preStop.sleep.seconds ?? 0));
+      expect(of.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
+        DRAIN_SECONDS + (containerOf(of).lifecycle?.preStop.sleep.seconds ?? 0),
+      );
     }
   });
 
   it('opens to each pod the ways that its variables name, and no others', () => {
-    const way = (variable: string): string | undefined => ({ DATABASE_URL: 'postgres', REDIS_URL: 'redis', KAFKA_BROKERS: 'kafka' })[variable] ?? (variable.startsWith('RPC_') ? 'https' : undefined);
+    const way = (variable: string): string | undefined =>
+      ({ DATABASE_URL: 'postgres', REDIS_URL: 'redis', KAFKA_BROKERS: 'kafka' })[variable] ??
+      (variable.startsWith('RPC_') ? 'https' : undefined);
     for (const of of ours(overlay)) {
       const [environment = {}] = environmentsOf(overlay, of);
       const needed = new Set(Object.keys(environment).flatMap((variable) => way(variable) ?? []));
       if (containerOf(of).args[0] === 'webhook') needed.add('internet');
-      const labels = Object.keys(of.spec.template.metadata.labels).filter((label) => label.startsWith('payments/uses-'));
+      const labels = Object.keys(of.spec.template.metadata.labels).filter((label) =>
+        label.startsWith('payments/uses-'),
+      );
       expect(labels.map((label) => label.slice('payments/uses-'.length)).sort()).toEqual([...needed].sort());
     }
   });
 
   it('denies by default, and every way leads to a place and a port', () => {
     const [denied] = policies(overlay).filter(({ metadata }) => metadata.name === 'default-deny');
-    expect(denied?.spec).toEqual({ podSelector: { matchLabels: {} }, policyTypes: ['Ingress', 'Egress'], egress: [], ingress: [] });
+    expect(denied?.spec).toEqual({
+      podSelector: { matchLabels: {} },
+      policyTypes: ['Ingress', 'Egress'],
+      egress: [],
+      ingress: [],
+    });
     for (const { spec } of policies(overlay)) {
       for (const { to } of spec.egress) expect(to.length).toBeGreaterThan(0);
       for (const { from } of spec.ingress) expect(from.length).toBeGreaterThan(0);
@@ -101,8 +146,13 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
 
   it('has the ports in its network policies that are in use', () => {
     const [kafka] = overlay.configMaps.get('kafka') ?? [];
-    expect(portsOf(overlay, 'kafka')).toEqual([...new Set(kafka?.['KAFKA_BROKERS']?.split(',').map((broker) => Number(broker.split(':')[1])))]);
-    for (const [policyName, secret, variable, usual] of [['postgres', 'database', 'DATABASE_URL', 5432], ['redis', 'redis', 'REDIS_URL', 6379]] as const) {
+    expect(portsOf(overlay, 'kafka')).toEqual([
+      ...new Set(kafka?.['KAFKA_BROKERS']?.split(',').map((broker) => Number(broker.split(':')[1]))),
+    ]);
+    for (const [policyName, secret, variable, usual] of [
+      ['postgres', 'database', 'DATABASE_URL', 5432],
+      ['redis', 'redis', 'REDIS_URL', 6379],
+    ] as const) {
       // Where the address is a secret its port is the usual one (docs/deploy.md).
       const url = overlay.secrets.get(secret)?.[variable];
       expect(portsOf(overlay, policyName)).toEqual([url ? Number(new URL(url).port) : usual]);
@@ -112,48 +162,92 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   });
 
   it('has a watcher and a node for each network', () => {
-    const watched = (overlay.configMaps.get('network') ?? []).map((values) => networks.find(({ chain }) => chain === values['NETWORKS'])?.name);
+    const watched = (overlay.configMaps.get('network') ?? []).map(
+      (values) => networks.find(({ chain }) => chain === values['NETWORKS'])?.name,
+    );
     const upstreams = Object.keys(overlay.secrets.get('upstreams') ?? {});
-    expect(upstreams.sort()).toEqual(watched.map((network) => `RPC_${String(network).toUpperCase().replaceAll('-', '_')}`).sort());
+    expect(upstreams.sort()).toEqual(
+      watched.map((network) => `RPC_${String(network).toUpperCase().replaceAll('-', '_')}`).sort(),
+    );
   });
 });
 
-describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))('k8s/overlays/$name, on managed services', ({ overlay }) => {
-  const [kafka] = overlay.configMaps.get('kafka') ?? [];
+describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
+  'k8s/overlays/$name, on managed services',
+  ({ overlay }) => {
+    const [kafka] = overlay.configMaps.get('kafka') ?? [];
 
-  it('screens wallets', () => {
-    expect(overlay.configMaps.get('screening')).toEqual([{ SCREENING_API_URL: expect.stringMatching(/^https:/) }]);
-    expect(overlay.secrets.get('screening')).toEqual({ SCREENING_API_KEY: null });
-  });
+    it('screens wallets', () => {
+      expect(overlay.configMaps.get('screening')).toEqual([{ SCREENING_API_URL: expect.stringMatching(/^https:/) }]);
+      expect(overlay.secrets.get('screening')).toEqual({ SCREENING_API_KEY: null });
+    });
 
-  it('never has more intent services than partitions', () => {
-    const scaled = ofKind(overlay, 'ScaledObject').find(({ metadata }) => metadata.name === 'intent');
-    expect(z.looseObject({ maxReplicaCount: z.number() }).parse(scaled?.['spec']).maxReplicaCount).toBeLessThanOrEqual(Number(kafka?.['KAFKA_PARTITIONS']));
-  });
+    it('never has more intent services than partitions', () => {
+      const scaled = ofKind(overlay, 'ScaledObject').find(({ metadata }) => metadata.name === 'intent');
+      expect(
+        z.looseObject({ maxReplicaCount: z.number() }).parse(scaled?.['spec']).maxReplicaCount,
+      ).toBeLessThanOrEqual(Number(kafka?.['KAFKA_PARTITIONS']));
+    });
 
-  it('makes the topics that the services expect', () => {
-    const topics = ofKind(overlay, 'KafkaTopic');
-    expect(topics.map(({ metadata }) => metadata.name).sort()).toEqual(['chain.observations', 'intent.commands', 'intent.dead', 'intent.events']);
-    for (const { spec } of topics) expect(spec).toMatchObject({ partitions: Number(kafka?.['KAFKA_PARTITIONS']), replicas: Number(kafka?.['KAFKA_REPLICATION']) });
-  });
+    it('makes the topics that the services expect', () => {
+      const topics = ofKind(overlay, 'KafkaTopic');
+      expect(topics.map(({ metadata }) => metadata.name).sort()).toEqual([
+        'chain.observations',
+        'intent.commands',
+        'intent.dead',
+        'intent.events',
+      ]);
+      for (const { spec } of topics)
+        expect(spec).toMatchObject({
+          partitions: Number(kafka?.['KAFKA_PARTITIONS']),
+          replicas: Number(kafka?.['KAFKA_REPLICATION']),
+        });
+    });
 
-  it('lets only the gateway write commands, only watchers observations, only the intent service events', () => {
-    const users = z.array(z.object({ metadata: z.object({ name: z.string() }), spec: z.object({ authorization: z.object({ acls: z.array(z.object({ resource: z.object({ type: z.string(), name: z.string() }), operations: z.array(z.string()) })) }) }) }));
-    const writers = (topic: string): string[] =>
-      users.parse(ofKind(overlay, 'KafkaUser')).flatMap(({ metadata, spec }) => (spec.authorization.acls.some(({ resource, operations }) => resource.type === 'topic' && resource.name === topic && operations.some((operation) => ['Write', 'All'].includes(operation))) ? [metadata.name] : []));
-    expect(writers('intent.commands')).toEqual(['pf-gateway']);
-    expect(writers('chain.observations')).toEqual(['pf-watcher']);
-    expect(writers('intent.events')).toEqual(['pf-intent']);
-    expect(writers('intent.dead')).toEqual(['pf-intent']);
-  });
-});
+    it('lets only the gateway write commands, only watchers observations, only the intent service events', () => {
+      const users = z.array(
+        z.object({
+          metadata: z.object({ name: z.string() }),
+          spec: z.object({
+            authorization: z.object({
+              acls: z.array(
+                z.object({
+                  resource: z.object({ type: z.string(), name: z.string() }),
+                  operations: z.array(z.string()),
+                }),
+              ),
+            }),
+          }),
+        }),
+      );
+      const writers = (topic: string): string[] =>
+        users
+          .parse(ofKind(overlay, 'KafkaUser'))
+          .flatMap(({ metadata, spec }) =>
+            spec.authorization.acls.some(
+              ({ resource, operations }) =>
+                resource.type === 'topic' &&
+                resource.name === topic &&
+                operations.some((operation) => ['Write', 'All'].includes(operation)),
+            )
+              ? [metadata.name]
+              : [],
+          );
+      expect(writers('intent.commands')).toEqual(['pf-gateway']);
+      expect(writers('chain.observations')).toEqual(['pf-watcher']);
+      expect(writers('intent.events')).toEqual(['pf-intent']);
+      expect(writers('intent.dead')).toEqual(['pf-intent']);
+    });
+  },
+);
 
 describe('the routes that probes ask', () => {
   it('are there in the services that have a port for this alone', async () => {
     const server = await serveHealth('127.0.0.1', 0, { live: () => true, ready: {} });
     try {
       const { port: at } = z.object({ port: z.number() }).parse(server.address());
-      for (const route of ['/healthz', '/readyz']) expect((await fetch(`http://127.0.0.1:${at}${route}`)).status).toBe(200);
+      for (const route of ['/healthz', '/readyz'])
+        expect((await fetch(`http://127.0.0.1:${at}${route}`)).status).toBe(200);
     } finally {
       server.closeAllConnections();
       server.close();

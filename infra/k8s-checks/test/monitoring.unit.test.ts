@@ -5,16 +5,43 @@ import { readOverlay, workload } from './kustomization.ts';
 const OVERLAYS = ['staging', 'production'].map((name) => ({ name, overlay: readOverlay(name) }));
 
 const labels = z.record(z.string(), z.string());
-const service = z.object({ metadata: z.object({ labels }), spec: z.object({ clusterIP: z.literal('None'), publishNotReadyAddresses: z.literal(true), selector: labels, ports: z.tuple([z.object({ name: z.string(), targetPort: z.string() })]) }) });
-const monitor = z.object({ spec: z.object({ selector: z.object({ matchLabels: labels }), endpoints: z.tuple([z.object({ port: z.string(), path: z.literal('/metrics') })]) }) });
+const service = z.object({
+  metadata: z.object({ labels }),
+  spec: z.object({
+    clusterIP: z.literal('None'),
+    publishNotReadyAddresses: z.literal(true),
+    selector: labels,
+    ports: z.tuple([z.object({ name: z.string(), targetPort: z.string() })]),
+  }),
+});
+const monitor = z.object({
+  spec: z.object({
+    selector: z.object({ matchLabels: labels }),
+    endpoints: z.tuple([z.object({ port: z.string(), path: z.literal('/metrics') })]),
+  }),
+});
 const ports = z.array(z.object({ port: z.number() }));
-const policy = z.object({ spec: z.object({ podSelector: z.object({ matchLabels: labels }), ingress: z.tuple([z.object({ ports })]), egress: z.tuple([z.object({ ports })]) }) });
+const policy = z.object({
+  spec: z.object({
+    podSelector: z.object({ matchLabels: labels }),
+    ingress: z.tuple([z.object({ ports })]),
+    egress: z.tuple([z.object({ ports })]),
+  }),
+});
 
 describe.each(OVERLAYS)('k8s/overlays/$name, watched', ({ overlay }) => {
-  const deployments = overlay.objects.filter(({ kind }) => kind === 'Deployment').map((object) => workload.parse(object));
-  const [asked] = overlay.objects.filter(({ kind }) => kind === 'ServiceMonitor').map((object) => monitor.parse(object).spec);
-  const [metrics] = overlay.objects.filter(({ kind, metadata }) => kind === 'Service' && metadata.name === 'metrics').map((object) => service.parse(object));
-  const [open] = overlay.objects.filter(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'telemetry').map((object) => policy.parse(object).spec);
+  const deployments = overlay.objects
+    .filter(({ kind }) => kind === 'Deployment')
+    .map((object) => workload.parse(object));
+  const [asked] = overlay.objects
+    .filter(({ kind }) => kind === 'ServiceMonitor')
+    .map((object) => monitor.parse(object).spec);
+  const [metrics] = overlay.objects
+    .filter(({ kind, metadata }) => kind === 'Service' && metadata.name === 'metrics')
+    .map((object) => service.parse(object));
+  const [open] = overlay.objects
+    .filter(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'telemetry')
+    .map((object) => policy.parse(object).spec);
   const [telemetry = {}] = overlay.configMaps.get('telemetry') ?? [];
 
   it('asks every service for its metrics, at the port where it has them', () => {
@@ -31,7 +58,12 @@ describe.each(OVERLAYS)('k8s/overlays/$name, watched', ({ overlay }) => {
   });
 
   it('lets traces out to where they are sent', () => {
-    expect(open?.egress[0].ports).toEqual([{ port: Number(new URL(telemetry['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '').port) }]);
-    for (const { spec } of deployments) expect(spec.template.spec.containers[0].envFrom).toContainEqual({ configMapRef: { name: 'telemetry', optional: true } });
+    expect(open?.egress[0].ports).toEqual([
+      { port: Number(new URL(telemetry['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '').port) },
+    ]);
+    for (const { spec } of deployments)
+      expect(spec.template.spec.containers[0].envFrom).toContainEqual({
+        configMapRef: { name: 'telemetry', optional: true },
+      });
   });
 });

@@ -18,5 +18,10 @@ export function problemsWith(command: string, environment: Readonly<Record<strin
   const unknown = Object.keys(environment).filter((name) => !Object.hasOwn(shape, name) && !PLATFORM.includes(name));
   const known = Object.fromEntries(Object.entries(shape).filter(([name]) => environment[name] !== null));
   const result = z.object(known).safeParse(given);
-  return [...unknown.map((name) => `${command} does not know ${name}`), ...(result.success ? [] : result.error.issues.map(({ path, message }) => `${command}, ${path.join('.')}: ${message}`))];
+  return [
+    ...unknown.map((name) => `${command} does not know ${name}`),
+    ...(result.success
+      ? []
+      : result.error.issues.map(({ path, message }) => `${command}, ${path.join('.')}: ${message}`)),
+  ];
 }

@@ -5,7 +5,8 @@ import { run } from './run.mjs';
 import { SetupError, step } from './say.mjs';
 import { contentsOf, unlessDone } from './stamps.mjs';
 
-const WAYS_OUT = 'Kafka needs Java 17 or newer, and Maven to fetch it: on Debian and Ubuntu `apt-get install openjdk-17-jre-headless maven`.\nOr name brokers that run elsewhere with KAFKA_BROKERS.';
+const WAYS_OUT =
+  'Kafka needs Java 17 or newer, and Maven to fetch it: on Debian and Ubuntu `apt-get install openjdk-17-jre-headless maven`.\nOr name brokers that run elsewhere with KAFKA_BROKERS.';
 
 /** @param {{ root: string, tools: string }} places */
 export async function kafka({ root, tools }) {
@@ -22,7 +23,15 @@ export async function kafka({ root, tools }) {
         const fresh = `${folder}.new`;
         const repository = path.join(tools, 'maven');
         rmSync(fresh, { recursive: true, force: true });
-        await run('mvn', ['-B', '-q', '-f', pom, `-Dmaven.repo.local=${repository}`, 'dependency:copy-dependencies', `-DoutputDirectory=${fresh}`]).catch((error) => {
+        await run('mvn', [
+          '-B',
+          '-q',
+          '-f',
+          pom,
+          `-Dmaven.repo.local=${repository}`,
+          'dependency:copy-dependencies',
+          `-DoutputDirectory=${fresh}`,
+        ]).catch((error) => {
           throw new SetupError(`${error.message}\n\n${WAYS_OUT}`);
         });
         rmSync(folder, { recursive: true, force: true });
@@ -36,5 +45,8 @@ async function requireJava() {
   // "openjdk 17.0.15 2025-04-15"; Java 8 does not know the option.
   const version = await run('java', ['--version']).catch(() => null);
   const major = Number(version?.match(/\d+/)?.[0] ?? 0);
-  if (major < 17) throw new SetupError(`${version === null ? 'There is no Java on the PATH, or it is older than 9' : `Java ${major} is too old`}. ${WAYS_OUT}`);
+  if (major < 17)
+    throw new SetupError(
+      `${version === null ? 'There is no Java on the PATH, or it is older than 9' : `Java ${major} is too old`}. ${WAYS_OUT}`,
+    );
 }

@@ -23,7 +23,11 @@ async function fetchPackage({ tools, name, spec, label, result, hint }) {
       step(label, async () => {
         const folder = path.join(tools, name);
         mkdirSync(folder, { recursive: true });
-        await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', spec], { cwd: folder }).catch((error) => {
+        await run(
+          'npm',
+          ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', spec],
+          { cwd: folder },
+        ).catch((error) => {
           throw new SetupError(`${error.message}\n\n${hint}`);
         });
       }),
@@ -37,7 +41,14 @@ async function fetchPackage({ tools, name, spec, label, result, hint }) {
  */
 export async function pnpm(tools) {
   const folder = path.join(tools, 'pnpm', 'node_modules', 'pnpm');
-  await fetchPackage({ tools, name: 'pnpm', spec: `pnpm@${PNPM}`, label: `pnpm ${PNPM}`, result: folder, hint: 'pnpm could not be fetched. Is the npm registry reachable?' });
+  await fetchPackage({
+    tools,
+    name: 'pnpm',
+    spec: `pnpm@${PNPM}`,
+    label: `pnpm ${PNPM}`,
+    result: folder,
+    hint: 'pnpm could not be fetched. Is the npm registry reachable?',
+  });
   return path.join(folder, JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).bin.pnpm);
 }
 
@@ -51,6 +62,13 @@ export async function node(tools) {
   const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const result = path.join(tools, 'node', 'node_modules', platform, 'bin', 'node');
   const hint = `Node ${NODE} could not be fetched. Is the npm registry reachable? With Node ${NODE} or newer on the PATH none is fetched.`;
-  await fetchPackage({ tools, name: 'node', spec: `${platform}@${NODE}`, label: `Node ${NODE}, as this machine has ${process.versions.node}`, result, hint });
+  await fetchPackage({
+    tools,
+    name: 'node',
+    spec: `${platform}@${NODE}`,
+    label: `Node ${NODE}, as this machine has ${process.versions.node}`,
+    result,
+    hint,
+  });
   return result;
 }

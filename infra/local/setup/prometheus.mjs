@@ -8,7 +8,8 @@ import { SetupError, step } from './say.mjs';
 
 /** The oldest that Prometheus 3 is; needs Go 1.24. */
 const MODULE = 'github.com/prometheus/prometheus/cmd/promtool@v0.305.0';
-const WAYS_OUT = 'The alerts are tried with promtool. Install Prometheus (`apt-get install prometheus`, `brew install prometheus`), or Go 1.24 or newer.';
+const WAYS_OUT =
+  'The alerts are tried with promtool. Install Prometheus (`apt-get install prometheus`, `brew install prometheus`), or Go 1.24 or newer.';
 
 /**
  * @param {string} tools
@@ -21,7 +22,10 @@ export async function prometheus(tools) {
   if (existsSync(path.join(bin, 'promtool'))) return bin;
   if (await hasDebian()) await step("Prometheus from Debian's package", () => debian(['prometheus'], folder));
   else if (await isThere('go', ['version'])) await step('promtool with Go, once; some minutes', () => install(bin));
-  else throw new SetupError(`No promtool: it is not on the PATH, and this machine has neither Debian's packages nor Go. ${WAYS_OUT}`);
+  else
+    throw new SetupError(
+      `No promtool: it is not on the PATH, and this machine has neither Debian's packages nor Go. ${WAYS_OUT}`,
+    );
   return bin;
 }
 

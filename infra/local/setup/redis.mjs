@@ -6,19 +6,23 @@ import { isThere } from './run.mjs';
 import { SetupError, step } from './say.mjs';
 
 const PACKAGES = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
-const WAYS_OUT = 'Install Redis or Valkey (`apt-get install redis-server`, `brew install redis`), or name one that runs elsewhere with REDIS_URL.';
+const WAYS_OUT =
+  'Install Redis or Valkey (`apt-get install redis-server`, `brew install redis`), or name one that runs elsewhere with REDIS_URL.';
 
 /** @param {string} tools */
 export async function redis(tools) {
   if ((await isThere('redis-server')) || (await isThere('valkey-server'))) return;
   const folder = path.join(tools, 'redis');
   if (existsSync(folder)) return;
-  if (!(await hasDebian())) throw new SetupError(`No Redis: neither redis-server nor valkey-server is on the PATH. ${WAYS_OUT}`);
+  if (!(await hasDebian()))
+    throw new SetupError(`No Redis: neither redis-server nor valkey-server is on the PATH. ${WAYS_OUT}`);
   await step("Redis from Debian's packages", async () => {
     try {
       await debian(PACKAGES, folder);
     } catch (error) {
-      throw new SetupError(`${error instanceof Error ? error.message : error}\n\nRedis could not be fetched from Debian's packages. ${WAYS_OUT}`);
+      throw new SetupError(
+        `${error instanceof Error ? error.message : error}\n\nRedis could not be fetched from Debian's packages. ${WAYS_OUT}`,
+      );
     }
   });
 }

@@ -25,10 +25,19 @@ export function run(file, args, options = {}) {
     child.once('error', (error) => reject(new SetupError(`${file}: ${error.message}`)));
     child.once('close', (code, signal) => {
       if (code === 0) resolve(stdout);
-      else reject(new SetupError(`${file} ${args.join(' ')} failed (${signal ?? `exit code ${code}`}):\n${all.trim().split('\n').slice(-25).join('\n')}`));
+      else
+        reject(
+          new SetupError(
+            `${file} ${args.join(' ')} failed (${signal ?? `exit code ${code}`}):\n${all.trim().split('\n').slice(-25).join('\n')}`,
+          ),
+        );
     });
   });
 }
 
 /** @returns {Promise<boolean>} whether the program can be run at all */
-export const isThere = (file, args = ['--version']) => run(file, args).then(() => true, () => false);
+export const isThere = (file, args = ['--version']) =>
+  run(file, args).then(
+    () => true,
+    () => false,
+  );

@@ -34,7 +34,9 @@ export class SetupError extends Error {}
  * @returns {Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }>}
  */
 export async function allOf(work) {
-  const failures = (await Promise.allSettled(work)).filter(({ status }) => status === 'rejected').map(({ reason }) => reason);
+  const failures = (await Promise.allSettled(work))
+    .filter(({ status }) => status === 'rejected')
+    .map(({ reason }) => reason);
   const unexpected = failures.find((failure) => !(failure instanceof SetupError));
   if (unexpected) throw unexpected;
   if (failures.length > 0) throw new SetupError(failures.map(({ message }) => message).join('\n\n'));

@@ -11,7 +11,8 @@ export function digest(...contents) {
 }
 
 /** What files hold: for few and decisive ones. @param {string[]} files */
-export const contentsOf = (files) => digest(...files.flatMap((file) => [file, existsSync(file) ? readFileSync(file) : 'absent']));
+export const contentsOf = (files) =>
+  digest(...files.flatMap((file) => [file, existsSync(file) ? readFileSync(file) : 'absent']));
 
 /** Names, sizes and times of all files below folders: for many, in milliseconds. @param {string[]} folders */
 export function timesOf(folders) {

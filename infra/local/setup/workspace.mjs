@@ -9,7 +9,11 @@ import { contentsOf, digest, timesOf, unlessDone } from './stamps.mjs';
 /** @param {string} root */
 function packageFolders(root) {
   const below = (folder) => readdirSync(path.join(root, folder)).map((name) => path.join(root, folder, name));
-  return [...below('packages'), ...below('services'), ...['docker', 'k8s-checks', 'local', 'local/solana', 'observability'].map((name) => path.join(root, 'infra', name))].filter((folder) => existsSync(path.join(folder, 'package.json')));
+  return [
+    ...below('packages'),
+    ...below('services'),
+    ...['docker', 'k8s-checks', 'local', 'local/solana', 'observability'].map((name) => path.join(root, 'infra', name)),
+  ].filter((folder) => existsSync(path.join(folder, 'package.json')));
 }
 
 /**
@@ -20,7 +24,12 @@ export const install = ({ root, tools, pnpm }) =>
   unlessDone({
     tools,
     name: 'install',
-    input: () => contentsOf([root, ...packageFolders(root)].map((folder) => path.join(folder, 'package.json')).concat(['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => path.join(root, name)))),
+    input: () =>
+      contentsOf(
+        [root, ...packageFolders(root)]
+          .map((folder) => path.join(folder, 'package.json'))
+          .concat(['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => path.join(root, name))),
+      ),
     result: path.join(root, 'node_modules'),
     work: () =>
       step('Dependencies from the lockfile', async () => {
@@ -34,7 +43,9 @@ export const install = ({ root, tools, pnpm }) =>
           '--loglevel=info',
         ];
         await run(process.execPath, [pnpm, 'install', ...flags], { cwd: root }).catch((error) => {
-          throw new SetupError(`${error.message}\n\nThe dependencies could not be installed. Is the npm registry reachable?`);
+          throw new SetupError(
+            `${error.message}\n\nThe dependencies could not be installed. Is the npm registry reachable?`,
+          );
         });
       }),
   });
@@ -47,9 +58,17 @@ export const generate = ({ root, tools, node, pnpm, environment }) => {
   return unlessDone({
     tools,
     name: 'generate',
-    input: () => contentsOf([path.join(database, 'prisma', 'schema.prisma'), path.join(database, 'package.json'), path.join(root, 'pnpm-lock.yaml')]),
+    input: () =>
+      contentsOf([
+        path.join(database, 'prisma', 'schema.prisma'),
+        path.join(database, 'package.json'),
+        path.join(root, 'pnpm-lock.yaml'),
+      ]),
     result: path.join(database, 'src', 'generated'),
-    work: () => step('The Prisma client', () => run(node, [pnpm, '--filter', '@pf/database', 'generate'], { cwd: root, env: environment })),
+    work: () =>
+      step('The Prisma client', () =>
+        run(node, [pnpm, '--filter', '@pf/database', 'generate'], { cwd: root, env: environment }),
+      ),
   });
 };
 
@@ -63,11 +82,18 @@ export const compile = ({ root, tools, node, environment }) => {
     input: () =>
       digest(
         timesOf(folders.map((folder) => path.join(folder, 'src'))),
-        contentsOf(folders.map((folder) => path.join(folder, 'tsconfig.json')).concat(path.join(root, 'tsconfig.base.json'), path.join(root, 'pnpm-lock.yaml'))),
+        contentsOf(
+          folders
+            .map((folder) => path.join(folder, 'tsconfig.json'))
+            .concat(path.join(root, 'tsconfig.base.json'), path.join(root, 'pnpm-lock.yaml')),
+        ),
         // A missing result must not pass for a finished one.
         ...folders.map((folder) => String(existsSync(path.join(folder, 'dist')))),
       ),
     result: path.join(root, 'packages', 'database', 'dist'),
-    work: () => step('Compiled', () => run(node, [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], { cwd: root, env: environment })),
+    work: () =>
+      step('Compiled', () =>
+        run(node, [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], { cwd: root, env: environment }),
+      ),
   });
 };

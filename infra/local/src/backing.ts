@@ -58,9 +58,19 @@ export async function startBacking(ground: Ground): Promise<Backing> {
   const stopClocks = (): void => started.forEach((chain) => chain.status === 'fulfilled' && chain.value.stopClock());
   try {
     const [databaseUrl, redisUrl, brokers] = await Promise.all(wanted);
-    const [base, baseLive, solana, tempo] = await Promise.all([chains.base, chains.baseLive, chains.solana, chains.tempo]);
+    const [base, baseLive, solana, tempo] = await Promise.all([
+      chains.base,
+      chains.baseLive,
+      chains.solana,
+      chains.tempo,
+    ]);
     return {
-      addresses: { database: databaseUrl, redis: redisUrl, kafka: brokers, chains: { base: base.chain, baseLive: baseLive.chain, solana: solana.chain, tempo: tempo.chain } },
+      addresses: {
+        database: databaseUrl,
+        redis: redisUrl,
+        kafka: brokers,
+        chains: { base: base.chain, baseLive: baseLive.chain, solana: solana.chain, tempo: tempo.chain },
+      },
       stopClocks,
     };
   } catch (error) {

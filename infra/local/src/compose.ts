@@ -27,9 +27,20 @@ async function write(): Promise<string> {
   if (chains === null) throw new Error(`The chains have not written ${stackFile(env.CHAINS_DATA)}.`);
   await mkdir(env.STACK_DATA, { recursive: true });
   const former = stackAccount.safeParse(await readStack(env.STACK_DATA));
-  const account = await seedAccount({ database: env.DATABASE_URL, secretsKey: env.SECRETS_KEY, former: former.data ?? null });
+  const account = await seedAccount({
+    database: env.DATABASE_URL,
+    secretsKey: env.SECRETS_KEY,
+    former: former.data ?? null,
+  });
   // No pids: none of them is a process of this machine's. Nobody is screened.
-  await writeStack(env.STACK_DATA, { ...chains, ...account, baseUrl: env.BASE_URL, webhookHost: env.WEBHOOK_HOST, pids: {}, sanctionedAddresses: {} });
+  await writeStack(env.STACK_DATA, {
+    ...chains,
+    ...account,
+    baseUrl: env.BASE_URL,
+    webhookHost: env.WEBHOOK_HOST,
+    pids: {},
+    sanctionedAddresses: {},
+  });
   const key = path.join(env.STACK_DATA, 'secrets-key');
   await writeFile(key, env.SECRETS_KEY, { mode: 0o600 });
   const { uid, gid } = await stat(env.OWNED_LIKE);

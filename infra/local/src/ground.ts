@@ -18,8 +18,17 @@ export interface Ground {
 }
 
 /** A part under supervision, known to whoever ends the stack, not yet started. */
-export function superviseOn({ settings, guard, terminal, environment, started, changed }: Ground, part: Part): Supervised {
-  const supervised = new Supervised(part, { logs: path.join(settings.data, 'logs'), environment, guard, say: terminal.line, changed });
+export function superviseOn(
+  { settings, guard, terminal, environment, started, changed }: Ground,
+  part: Part,
+): Supervised {
+  const supervised = new Supervised(part, {
+    logs: path.join(settings.data, 'logs'),
+    environment,
+    guard,
+    say: terminal.line,
+    changed,
+  });
   started(supervised);
   return supervised;
 }

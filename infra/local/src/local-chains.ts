@@ -29,7 +29,8 @@ export const ANVILS = {
  */
 const BLOCK_HASH_HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935';
 
-const bySymbol = (tokens: readonly { symbol: string; address: string }[]): Record<string, string> => Object.fromEntries(tokens.map(({ symbol, address }) => [symbol, address]));
+const bySymbol = (tokens: readonly { symbol: string; address: string }[]): Record<string, string> =>
+  Object.fromEntries(tokens.map(({ symbol, address }) => [symbol, address]));
 /** Symbol → address. A test compares them with the service's own registry. */
 export const TOKENS_OF: Readonly<Record<ChainName, Record<string, string>>> = {
   base: bySymbol(TOKENS.base),
@@ -48,10 +49,15 @@ export interface RunningChain {
  * Starts a local chain with its tokens and wallets; one whose nodes the environment names is used as it is, without wallets.
  * @param start runs a part, resolves when it answers
  */
-export async function startChain(name: ChainName, settings: Settings, start: (part: Part) => Promise<Supervised>): Promise<RunningChain> {
+export async function startChain(
+  name: ChainName,
+  settings: Settings,
+  start: (part: Part) => Promise<Supervised>,
+): Promise<RunningChain> {
   const found = { caip2: CHAINS[name].caip2, tokens: TOKENS_OF[name] };
   const given = settings.given.chains[name];
-  if (given) return { chain: { ...found, rpcUrl: given.split(',')[0] ?? given, wallets: [] }, stopClock: () => undefined };
+  if (given)
+    return { chain: { ...found, rpcUrl: given.split(',')[0] ?? given, wallets: [] }, stopClock: () => undefined };
   if (name === 'solana') {
     const { part, url } = solanaPart(settings);
     await start(part);
@@ -62,5 +68,8 @@ export async function startChain(name: ChainName, settings: Settings, start: (pa
   const supervised = await start(part);
   await rpc(url, 'anvil_setCode', [BLOCK_HASH_HISTORY, '0x']);
   await (name === 'tempo' ? placeTempoTokens(url) : placeTokens(url, TOKENS[name]));
-  return { chain: { ...found, rpcUrl: url, wallets: wallets() }, stopClock: startBlockClock(url, ANVILS[name], () => supervised.renew()) };
+  return {
+    chain: { ...found, rpcUrl: url, wallets: wallets() },
+    stopClock: startBlockClock(url, ANVILS[name], () => supervised.renew()),
+  };
 }

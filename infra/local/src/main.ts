@@ -25,7 +25,15 @@ try {
   if (what === 'reset') await reset(settings.data, out);
   else if (what === 'start' || what === 'backing') {
     const up = (): void => void process.send?.('up');
-    await supervise({ settings, environment: process.env, terminal: out, withServices: what === 'start', compiled, end, up });
+    await supervise({
+      settings,
+      environment: process.env,
+      terminal: out,
+      withServices: what === 'start',
+      compiled,
+      end,
+      up,
+    });
   } else throw new Error(`Unknown command: ${what ?? '(none)'}. There are start, backing and reset.`);
 } catch (error) {
   out.line(`\n${reason(error)}`);

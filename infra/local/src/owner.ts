@@ -65,15 +65,20 @@ export async function takeOwnership(data: string, say: (text: string) => void): 
   const file = fileOf(data);
   const me = identify(process.pid);
   const claim = async (): Promise<boolean> =>
-    await writeFile(file, JSON.stringify({ ...me, children: [] }), { flag: 'wx', mode: 0o600 }).then(() => true, (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') return false;
-      throw error;
-    });
+    await writeFile(file, JSON.stringify({ ...me, children: [] }), { flag: 'wx', mode: 0o600 }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      },
+    );
 
   if (!(await claim())) {
     const former = await read(data);
     if (former && isAlive(former)) {
-      throw new Error(`A stack already runs on ${data} (process ${former.pid}). Stop it, or choose another folder with PF_DATA and other ports with PF_PORT_SHIFT.`);
+      throw new Error(
+        `A stack already runs on ${data} (process ${former.pid}). Stop it, or choose another folder with PF_DATA and other ports with PF_PORT_SHIFT.`,
+      );
     }
     await endLeftOvers(former?.children ?? [], say);
     await rm(file, { force: true });
@@ -100,11 +105,20 @@ export async function takeOwnership(data: string, say: (text: string) => void): 
 async function endLeftOvers(children: readonly Identity[], say: (text: string) => void): Promise<void> {
   const alive = (): Identity[] => children.filter(isAlive);
   if (alive().length === 0) return;
-  say(`The last stack was killed; ending what it left running: ${alive().map(({ pid }) => pid).join(', ')}`);
+  say(
+    `The last stack was killed; ending what it left running: ${alive()
+      .map(({ pid }) => pid)
+      .join(', ')}`,
+  );
   const gone = async (): Promise<boolean> => alive().length === 0;
   if (await eventually(gone, 3000)) return;
   for (const { pid } of alive()) process.kill(pid, 'SIGTERM');
   if (await eventually(gone, 10_000)) return;
   for (const { pid } of alive()) process.kill(pid, 'SIGKILL');
-  if (!(await eventually(gone, 5000))) throw new Error(`Left-over processes cannot be ended: ${alive().map(({ pid }) => pid).join(', ')}`);
+  if (!(await eventually(gone, 5000)))
+    throw new Error(
+      `Left-over processes cannot be ended: ${alive()
+        .map(({ pid }) => pid)
+        .join(', ')}`,
+    );
 }

@@ -2,13 +2,30 @@ import { CHAIN_NAMES, type ChainName } from './chains.ts';
 import { isFree } from './sockets.ts';
 import { PORTS, type PortName, type Settings } from './settings.ts';
 
-const CHAIN_PORTS: Readonly<Record<ChainName, readonly PortName[]>> = { base: ['base'], baseLive: ['baseLive'], solana: ['solana', 'solanaWebSocket'], tempo: ['tempo'] };
+const CHAIN_PORTS: Readonly<Record<ChainName, readonly PortName[]>> = {
+  base: ['base'],
+  baseLive: ['baseLive'],
+  solana: ['solana', 'solanaWebSocket'],
+  tempo: ['tempo'],
+};
 
 /** Which ports this stack will listen on: a backing part that the environment gives needs none. */
 export function portsNeeded(settings: Settings, withServices: boolean): readonly PortName[] {
   const { given } = settings;
   return [
-    ...(withServices ? (['gateway', 'intent', 'watcher', 'webhook', 'sanctions', 'gatewayMetrics', 'intentMetrics', 'watcherMetrics', 'webhookMetrics'] as const) : []),
+    ...(withServices
+      ? ([
+          'gateway',
+          'intent',
+          'watcher',
+          'webhook',
+          'sanctions',
+          'gatewayMetrics',
+          'intentMetrics',
+          'watcherMetrics',
+          'webhookMetrics',
+        ] as const)
+      : []),
     ...(given.database ? [] : (['postgres'] as const)),
     ...(given.redis ? [] : (['redis'] as const)),
     ...(given.kafka ? [] : (['kafka', 'kafkaController'] as const)),

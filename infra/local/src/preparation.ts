@@ -19,12 +19,23 @@ export interface Preparation {
  * @param signal ends it
  * @throws Error when it failed; it has said why on the terminal
  */
-export async function prepareData(preparation: Preparation, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<StackAccount> {
+export async function prepareData(
+  preparation: Preparation,
+  environment: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<StackAccount> {
   const script = fileURLToPath(new URL('prepare.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], { stdio: ['pipe', 'pipe', 'inherit'], env: environment, signal });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: environment,
+    signal,
+  });
   child.stdin.on('error', () => undefined); // It ended before it read: its exit code says so.
   child.stdin.end(JSON.stringify(preparation));
-  const ended = once(child, 'close').then(([code]) => code as number | null, () => null);
+  const ended = once(child, 'close').then(
+    ([code]) => code as number | null,
+    () => null,
+  );
   const [output, code] = await Promise.all([text(child.stdout), ended]);
   if (code !== 0) throw new Error('Topics, database and account could not be prepared.');
   return stackAccount.parse(JSON.parse(output));

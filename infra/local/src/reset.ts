@@ -15,6 +15,7 @@ export async function reset(data: string, terminal: Terminal): Promise<void> {
     return;
   }
   // PF_DATA may point anywhere, by mistake too.
-  if (!entries.includes('logs')) throw new Error(`${data} does not look like a stack's data folder; nothing was removed.`);
+  if (!entries.includes('logs'))
+    throw new Error(`${data} does not look like a stack's data folder; nothing was removed.`);
   await terminal.step(`Emptied ${data}`, () => rm(data, { recursive: true }));
 }

@@ -34,13 +34,17 @@ export async function rpcBatch(url: string, calls: readonly Call[]): Promise<unk
 
 async function post(url: string, body: unknown): Promise<string> {
   return await new Promise((resolve, reject) => {
-    const request = http.request(url, { method: 'POST', agent, timeout: 5000, headers: { 'content-type': 'application/json' } }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => (text += part));
-      response.once('end', () => resolve(text));
-      response.once('error', reject);
-    });
+    const request = http.request(
+      url,
+      { method: 'POST', agent, timeout: 5000, headers: { 'content-type': 'application/json' } },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => (text += part));
+        response.once('end', () => resolve(text));
+        response.once('error', reject);
+      },
+    );
     request.once('timeout', () => request.destroy(new Error(`${url} does not answer`)));
     request.once('error', reject);
     request.end(JSON.stringify(body));

@@ -5,7 +5,10 @@ import type { Settings } from './settings.ts';
 /** Nobody's wallets, sanctioned in the local stack: some known to the list only, some to the provider only. EVM chains share theirs. */
 const SANCTIONED = {
   evm: { list: '0xb347602026A95B43AaE9dF164E3749Be50f017E1', provider: '0x8Fb3F31a7c6A39484053c09D8EbaBcBE12E5014A' },
-  solana: { list: 'D4q6xdn1P38gQjn3Rkrj5MrAVsediTvNNRZy1ZpX1YeQ', provider: 'AfxT3uKwC9pRkkJi82SVXYD4hqE6fYbrnJGLw9D3ELqi' },
+  solana: {
+    list: 'D4q6xdn1P38gQjn3Rkrj5MrAVsediTvNNRZy1ZpX1YeQ',
+    provider: 'AfxT3uKwC9pRkkJi82SVXYD4hqE6fYbrnJGLw9D3ELqi',
+  },
 } as const;
 
 export const sanctionedByProvider: readonly string[] = [SANCTIONED.evm.provider, SANCTIONED.solana.provider];

@@ -17,7 +17,8 @@ const SERVICES = [
 ] as const satisfies readonly { name: PortName; label: string }[];
 
 /** Where each service serves its metrics (docs/telemetry.md). */
-export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> => Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
+export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> =>
+  Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
 
 /** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
 function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
@@ -28,7 +29,9 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
     SECRETS_KEY: secretsKey,
-    ...Object.fromEntries(CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl])),
+    ...Object.fromEntries(
+      CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl]),
+    ),
     NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
     // Set where the stack was started, they would be served, but not watched.
     RPC_SOLANA: '',
@@ -53,10 +56,15 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
       command: () => ({
         file: process.execPath,
         args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
-        env: { ...shared, METRICS_PORT: String(settings.ports[`${name}Metrics`]), [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port) },
+        env: {
+          ...shared,
+          METRICS_PORT: String(settings.ports[`${name}Metrics`]),
+          [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port),
+        },
       }),
       // The liveness probe of production; no answer at all is no verdict.
-      stuck: async () => (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2000) })).status === 503,
+      stuck: async () =>
+        (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2000) })).status === 503,
       ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) })).ok,
     };
   });

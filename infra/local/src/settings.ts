@@ -49,7 +49,9 @@ export interface Settings {
 }
 
 /** Ports that fetch and browsers refuse to talk to (https://fetch.spec.whatwg.org/#port-blocking), from 1024 on. */
-const BLOCKED: readonly number[] = [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080];
+const BLOCKED: readonly number[] = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+];
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const given = z.string().trim().min(1).optional();
@@ -61,7 +63,10 @@ const environment = z.object({
   DATABASE_URL: given,
   REDIS_URL: given,
   KAFKA_BROKERS: given,
-  ...(Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, given])) as Record<(typeof CHAINS)[ChainName]['upstreams'], typeof given>),
+  ...(Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, given])) as Record<
+    (typeof CHAINS)[ChainName]['upstreams'],
+    typeof given
+  >),
   ...(Object.fromEntries(Object.values(PORTS).map(({ variable }) => [variable, port.optional()])) as Record<
     (typeof PORTS)[PortName]['variable'],
     z.ZodOptional<typeof port>
@@ -89,8 +94,12 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
     }),
   ) as Record<PortName, number>;
   for (const name of names) {
-    if (ports[name] > 65_535) throw new Error(`${PORTS[name].variable}: ${name} would be at ${ports[name]}; ports end at 65535.`);
-    if (BLOCKED.includes(ports[name])) throw new Error(`${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another PF_PORT_SHIFT.`);
+    if (ports[name] > 65_535)
+      throw new Error(`${PORTS[name].variable}: ${name} would be at ${ports[name]}; ports end at 65535.`);
+    if (BLOCKED.includes(ports[name]))
+      throw new Error(
+        `${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another PF_PORT_SHIFT.`,
+      );
     const twin = names.find((other) => other !== name && ports[other] === ports[name]);
     if (twin) throw new Error(`${PORTS[name].variable} and ${PORTS[twin].variable} are both ${ports[name]}.`);
   }
@@ -111,4 +120,5 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
 }
 
 /** Where the first of the ports is otherwise that a variable moves. */
-const firstOf = (variable: string): number => Math.min(...Object.values(PORTS).flatMap((port) => (port.variable === variable ? [port.usual] : [])));
+const firstOf = (variable: string): number =>
+  Math.min(...Object.values(PORTS).flatMap((port) => (port.variable === variable ? [port.usual] : [])));

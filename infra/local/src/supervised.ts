@@ -60,7 +60,8 @@ export class Supervised {
     const dead = (): boolean => this.#stopping || this.#child !== child;
     const answers = await eventually(() => this.part.ready(), withinMs, dead);
     if (this.#stopping) throw new Error('Stopped while it was starting.');
-    if (!answers || dead()) throw new Error(`${this.part.name} did not start. The end of ${this.#log}:\n${await this.#tail()}`);
+    if (!answers || dead())
+      throw new Error(`${this.part.name} did not start. The end of ${this.#log}:\n${await this.#tail()}`);
     this.#startedOnce = true;
     this.#checks = setInterval(() => void this.#check(), checkEveryMs).unref();
   }
@@ -116,7 +117,10 @@ export class Supervised {
   async #launch(): Promise<void> {
     await this.part.prepare();
     await mkdir(this.#around.logs, { recursive: true });
-    const size = await stat(this.#log).then((file) => file.size, () => 0);
+    const size = await stat(this.#log).then(
+      (file) => file.size,
+      () => 0,
+    );
     if (size > LOG_KEPT_BYTES) await rename(this.#log, `${this.#log}.old`);
     const file = await open(this.#log, 'a', 0o600);
     if (this.#stopping) {

@@ -30,7 +30,15 @@ interface Order {
  * Runs the stack until it is told to end, and ends everything in order: services first, then what they stand on.
  * @throws Error with what could not be started
  */
-export async function supervise({ settings, environment, terminal, withServices, compiled, end, up }: Order): Promise<void> {
+export async function supervise({
+  settings,
+  environment,
+  terminal,
+  withServices,
+  compiled,
+  end,
+  up,
+}: Order): Promise<void> {
   const owner = await takeOwnership(settings.data, terminal.line);
   const file = stackFile(settings.data);
   const services: Supervised[] = [];
@@ -42,7 +50,9 @@ export async function supervise({ settings, environment, terminal, withServices,
 
   /** Process ids changed: write them where the next start and where scripts look. */
   function changed(): void {
-    const alive = [...services, ...backing].flatMap(({ part, pid }) => (pid === null ? [] : [[part.name, pid] as const]));
+    const alive = [...services, ...backing].flatMap(({ part, pid }) =>
+      pid === null ? [] : [[part.name, pid] as const],
+    );
     writing = writing.then(async () => {
       await owner.children(alive.map(([, pid]) => identify(pid)));
       if (stack) await writeStack(settings.data, { ...stack, pids: Object.fromEntries(alive) });
@@ -52,10 +62,12 @@ export async function supervise({ settings, environment, terminal, withServices,
     if (phase === 'ending') throw new Error('Stopped while it was starting.');
   };
   /** A part may run from now on: an end that comes before it does must not miss it. */
-  const joins = (group: Supervised[]) => (part: Supervised): void => {
-    stillWanted();
-    group.push(part);
-  };
+  const joins =
+    (group: Supervised[]) =>
+    (part: Supervised): void => {
+      stillWanted();
+      group.push(part);
+    };
   // Somebody does not want to wait for the start: what runs is ended, which makes the start fail.
   const ended = end.then((why) => {
     terminal.line(`\nStopping: ${why}`);
@@ -86,9 +98,17 @@ export async function supervise({ settings, environment, terminal, withServices,
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
       const account = stackAccount.safeParse(former);
       const { database, kafka } = running.addresses;
-      const prepared = await prepareData({ database, kafka, secretsKey, former: account.data ?? null }, environment, aborted.signal);
+      const prepared = await prepareData(
+        { database, kafka, secretsKey, former: account.data ?? null },
+        environment,
+        aborted.signal,
+      );
       stack = { ...stack, ...prepared, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
-      await startServices({ settings, environment, terminal, guard, changed, started: joins(services) }, running.addresses, secretsKey);
+      await startServices(
+        { settings, environment, terminal, guard, changed, started: joins(services) },
+        running.addresses,
+        secretsKey,
+      );
       stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`, metrics: metricsOf(settings) };
     }
     changed();
@@ -101,7 +121,10 @@ export async function supervise({ settings, environment, terminal, withServices,
     await ended;
     // The gateway first: a request that it has begun still gets its answer from the others.
     const order = [services.filter(({ part }) => part.name === 'gateway'), services];
-    if (services.length > 0) await terminal.step('Services', async () => { for (const group of order) await stopAll(group); });
+    if (services.length > 0)
+      await terminal.step('Services', async () => {
+        for (const group of order) await stopAll(group);
+      });
     stopClocks();
     await terminal.step('Backing parts', () => stopAll(backing));
   } finally {

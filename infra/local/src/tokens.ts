@@ -33,7 +33,10 @@ export const TOKENS = {
 const WALLETS = 8;
 const EACH = 1_000_000_000_000n; // a million, 6 decimals
 
-const artifact = z.object({ abi: z.array(z.record(z.string(), z.unknown())), bytecode: z.string().regex(/^0x[0-9a-f]+$/) });
+const artifact = z.object({
+  abi: z.array(z.record(z.string(), z.unknown())),
+  bytecode: z.string().regex(/^0x[0-9a-f]+$/),
+});
 
 function account(index: number): { address: string; privateKey: string } {
   const { address, privateKey } = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(MNEMONIC), `m/44'/60'/0'/0/${index}`);
@@ -41,20 +44,27 @@ function account(index: number): { address: string; privateKey: string } {
 }
 
 /** The funded accounts of a local chain, for demos and tests. */
-export const wallets = (): { address: string; privateKey: string }[] => Array.from({ length: WALLETS }, (_, index) => account(index));
+export const wallets = (): { address: string; privateKey: string }[] =>
+  Array.from({ length: WALLETS }, (_, index) => account(index));
 
 /** Puts the token contracts at their addresses and money into the wallets, where that has not been done yet. */
 export async function placeTokens(url: string, tokens: readonly Token[]): Promise<void> {
-  const { abi, bytecode } = artifact.parse(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8')));
+  const { abi, bytecode } = artifact.parse(
+    JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8')),
+  );
   const contract = new Interface(abi);
   const owner = account(9).address;
   const holders = wallets().map(({ address }) => address);
   const call = async (to: string, name: string): Promise<unknown> =>
-    contract.decodeFunctionResult(name, String(await rpc(url, 'eth_call', [{ to, data: contract.encodeFunctionData(name) }, 'latest'])))[0];
+    contract.decodeFunctionResult(
+      name,
+      String(await rpc(url, 'eth_call', [{ to, data: contract.encodeFunctionData(name) }, 'latest'])),
+    )[0];
 
   const missing: Token[] = [];
   for (const token of tokens) {
-    if ((await rpc(url, 'eth_getCode', [token.address, 'latest'])) !== bytecode) await rpc(url, 'anvil_setCode', [token.address, bytecode]);
+    if ((await rpc(url, 'eth_getCode', [token.address, 'latest'])) !== bytecode)
+      await rpc(url, 'anvil_setCode', [token.address, bytecode]);
     if (BigInt(String(await call(token.address, 'owner'))) === 0n) missing.push(token);
   }
   if (missing.length === 0) return;
@@ -63,6 +73,9 @@ export async function placeTokens(url: string, tokens: readonly Token[]): Promis
     await rpc(url, 'eth_sendTransaction', [{ from: owner, to: address, data, gas: '0x1e8480' }]);
   }
   await rpc(url, 'evm_mine');
-  const placed = async (): Promise<boolean> => (await Promise.all(missing.map(({ address }) => call(address, 'symbol')))).every((symbol, i) => symbol === missing[i]?.symbol);
+  const placed = async (): Promise<boolean> =>
+    (await Promise.all(missing.map(({ address }) => call(address, 'symbol')))).every(
+      (symbol, i) => symbol === missing[i]?.symbol,
+    );
   if (!(await eventually(placed, 10_000))) throw new Error(`The tokens could not be placed on ${url}.`);
 }

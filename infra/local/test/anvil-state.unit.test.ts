@@ -15,7 +15,10 @@ const hex = (number: number): string => `0x${number.toString(16)}`;
 const chain = (head: number): Dump => ({
   best_block_number: hex(head),
   accounts: { '0x01': { balance: '0x5' } },
-  blocks: Array.from({ length: head + 1 }, (_, number) => ({ header: { number: hex(number), timestamp: hex(1000 + number) }, transactions: number === 7 ? ['a transfer'] : [] })),
+  blocks: Array.from({ length: head + 1 }, (_, number) => ({
+    header: { number: hex(number), timestamp: hex(1000 + number) },
+    transactions: number === 7 ? ['a transfer'] : [],
+  })),
 });
 
 describe("a local chain's saved state", () => {
@@ -40,7 +43,10 @@ describe("a local chain's saved state", () => {
 
   it('begins with the first block it ever had, though each start adds one', async () => {
     const begun = chain(3);
-    const later = [1005, 1002].map((timestamp) => ({ header: { number: '0x0', timestamp: hex(timestamp) }, transactions: [] }));
+    const later = [1005, 1002].map((timestamp) => ({
+      header: { number: '0x0', timestamp: hex(timestamp) },
+      transactions: [],
+    }));
     await writeFile(file, JSON.stringify({ ...begun, blocks: [later[0], ...begun.blocks, later[1]] }));
     await tidyState(file);
     expect((await state()).blocks).toEqual(begun.blocks);

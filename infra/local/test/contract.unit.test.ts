@@ -9,13 +9,17 @@ describe('the token contract of the local chains', () => {
   it('is committed as its source compiles', async () => {
     const compiler = path.join(import.meta.dirname, '../contracts/compile.mjs');
     const { compile } = (await import(compiler)) as { compile: () => unknown };
-    expect(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8'))).toEqual(compile());
+    expect(JSON.parse(await readFile(new URL('../contracts/Stablecoin.json', import.meta.url), 'utf8'))).toEqual(
+      compile(),
+    );
   }, 30_000);
 });
 
 describe('the local chains', () => {
   it.each(CHAIN_NAMES)('have every token that the service knows, at its address: %s', (name) => {
-    const known = networks.find(({ chain }) => chain === CHAINS[name].caip2)?.tokens.map(({ symbol, address }) => [symbol, address]);
+    const known = networks
+      .find(({ chain }) => chain === CHAINS[name].caip2)
+      ?.tokens.map(({ symbol, address }) => [symbol, address]);
     expect(TOKENS_OF[name]).toEqual(Object.fromEntries(known ?? []));
   });
 });

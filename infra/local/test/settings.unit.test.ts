@@ -25,7 +25,12 @@ describe('the settings of the local stack', () => {
   });
 
   it('uses the nodes that the environment names', () => {
-    expect(read({ RPC_SOLANA_DEVNET: 'https://a.example,https://b.example' }).given.chains).toEqual({ base: null, baseLive: null, solana: 'https://a.example,https://b.example', tempo: null });
+    expect(read({ RPC_SOLANA_DEVNET: 'https://a.example,https://b.example' }).given.chains).toEqual({
+      base: null,
+      baseLive: null,
+      solana: 'https://a.example,https://b.example',
+      tempo: null,
+    });
   });
 
   it('takes an empty variable for one that is not set', () => {

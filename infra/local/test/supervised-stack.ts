@@ -9,7 +9,9 @@ import { freePorts, readBackingStack, until } from '@pf/testing';
 const MAIN = path.join(import.meta.dirname, '../src/main.ts');
 
 /** Ended, but not yet asked for by its parent: an init that is slow to do so leaves it for seconds. */
-const isZombie = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') === true;
+const isZombie = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) &&
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') === true;
 
 export const isAlive = (pid: number): boolean => {
   try {
@@ -72,7 +74,11 @@ export async function supervisedStack(): Promise<SupervisedStack> {
   };
 
   function start(extra: Record<string, string> = {}): Supervisor {
-    const child = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'backing'], { env: { ...environment, ...extra }, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(
+      process.execPath,
+      ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'backing'],
+      { env: { ...environment, ...extra }, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
     supervisors.add(child);
     let said = '';
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));
@@ -81,7 +87,12 @@ export async function supervisedStack(): Promise<SupervisedStack> {
       pid: child.pid ?? 0,
       said: () => said,
       exited,
-      up: async () => void (await until('the supervisor to say that everything runs', () => said.includes('Only the backing parts run'), 30_000)),
+      up: async () =>
+        void (await until(
+          'the supervisor to say that everything runs',
+          () => said.includes('Only the backing parts run'),
+          30_000,
+        )),
       async end(signal) {
         child.kill(signal);
         return exited;
@@ -95,10 +106,15 @@ export async function supervisedStack(): Promise<SupervisedStack> {
     start,
     file() {
       const file = path.join(data, 'stack.json');
-      return { ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<StackFile, 'mode'>), mode: statSync(file).mode & 0o777 };
+      return {
+        ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<StackFile, 'mode'>),
+        mode: statSync(file).mode & 0o777,
+      };
     },
     children() {
-      const { children } = JSON.parse(readFileSync(path.join(data, 'supervisor.json'), 'utf8')) as { children: { pid: number }[] };
+      const { children } = JSON.parse(readFileSync(path.join(data, 'supervisor.json'), 'utf8')) as {
+        children: { pid: number }[];
+      };
       return children.map(({ pid }) => pid);
     },
     async close() {

@@ -41,7 +41,13 @@ describe('a program under supervision', () => {
     await rm(logs, { recursive: true });
   });
   function supervise(of: Part): Supervised {
-    const program = new Supervised(of, { logs, environment: process.env, guard, say: (text) => void said.push(text), changed: () => undefined });
+    const program = new Supervised(of, {
+      logs,
+      environment: process.env,
+      guard,
+      say: (text) => void said.push(text),
+      changed: () => undefined,
+    });
     running.push(program);
     return program;
   }
@@ -67,14 +73,19 @@ describe('a program under supervision', () => {
     const program = supervise(part(`trap '' TERM; sleep 300 & echo $!; wait; ${RUNS}`, { stopMs: 200 }));
     await program.start();
     // The log is there before its first line: an empty one is no process id (0 would name the whole group of this test).
-    const child = await until('its child', async () => Number(await readFile(path.join(logs, 'sample.log'), 'utf8')) || null);
+    const child = await until(
+      'its child',
+      async () => Number(await readFile(path.join(logs, 'sample.log'), 'utf8')) || null,
+    );
     await program.stop();
     await until('its child to be gone', () => !isAlive(child));
     expect(said.join()).toContain('did not stop within 0.2 s');
   });
 
   it('shows its warnings at the terminal and keeps all in its log', async () => {
-    const program = supervise(part(`echo '{"level":"warn","msg":"careful"}'; echo '{"level":"info","msg":"fine"}'; ${RUNS}`));
+    const program = supervise(
+      part(`echo '{"level":"warn","msg":"careful"}'; echo '{"level":"info","msg":"fine"}'; ${RUNS}`),
+    );
     await program.start();
     await until('the log', async () => (await readFile(path.join(logs, 'sample.log'), 'utf8')).includes('fine'));
     expect(said).toEqual(['sample: careful']);

@@ -17,7 +17,8 @@ describe('the supervisor of the local stack', () => {
   });
   afterEach(() => stack.close());
 
-  const height = async (chain: 'base' | 'tempo' = 'base'): Promise<number> => Number(await rpc(stack.file().chains[chain].rpcUrl, 'eth_blockNumber'));
+  const height = async (chain: 'base' | 'tempo' = 'base'): Promise<number> =>
+    Number(await rpc(stack.file().chains[chain].rpcUrl, 'eth_blockNumber'));
 
   it('starts again what died, says so, and keeps stack.json true; SIGTERM leaves no process', async () => {
     const supervisor = stack.start();
@@ -60,10 +61,16 @@ describe('the supervisor of the local stack', () => {
     expect(await second.exited).toBe(1);
     expect(second.said()).toContain(`(process ${first.pid})`);
 
-    const reset = run(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'reset'], { env: { ...process.env, PF_DATA: stack.data } });
+    const reset = run(
+      process.execPath,
+      ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'reset'],
+      { env: { ...process.env, PF_DATA: stack.data } },
+    );
     await expect(reset).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`(process ${first.pid})`) });
     expect(await first.end('SIGINT')).toBe(0);
-    await run(process.execPath, ['--conditions=source', MAIN, 'reset'], { env: { ...process.env, PF_DATA: stack.data } });
+    await run(process.execPath, ['--conditions=source', MAIN, 'reset'], {
+      env: { ...process.env, PF_DATA: stack.data },
+    });
     expect(() => stack.file()).toThrow('ENOENT');
   });
 

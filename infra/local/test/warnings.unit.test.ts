@@ -10,7 +10,9 @@ describe("what a service's log shows at the terminal", () => {
   it('shows warnings and errors with their cause', () => {
     expect(warningOf('{"level":"warn","msg":"slow"}')).toBe('slow');
     expect(warningOf('{"level":"error","msg":"not sent","err":{"message":"refused"}}')).toBe('not sent (refused)');
-    expect(warningOf('{"level":"warn","msg":"the observer warns","network":"base","warning":"the head fell back"}')).toBe('the observer warns (the head fell back)');
+    expect(
+      warningOf('{"level":"warn","msg":"the observer warns","network":"base","warning":"the head fell back"}'),
+    ).toBe('the observer warns (the head fell back)');
   });
 
   it('shows a line that is no log line as it is: a crash speaks no JSON', () => {

@@ -4,8 +4,21 @@ import { z } from 'zod';
 import { DASHBOARDS } from './dashboards.ts';
 import { queriesOf } from './panels.ts';
 
-const answer = z.discriminatedUnion('status', [z.object({ status: z.literal('success'), data: z.object({ result: z.array(z.unknown()) }) }), z.object({ status: z.literal('error'), error: z.string() })]);
-const alerts = z.object({ data: z.object({ alerts: z.array(z.object({ labels: z.record(z.string(), z.string()), state: z.string(), annotations: z.record(z.string(), z.string()) })) }) });
+const answer = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('success'), data: z.object({ result: z.array(z.unknown()) }) }),
+  z.object({ status: z.literal('error'), error: z.string() }),
+]);
+const alerts = z.object({
+  data: z.object({
+    alerts: z.array(
+      z.object({
+        labels: z.record(z.string(), z.string()),
+        state: z.string(),
+        annotations: z.record(z.string(), z.string()),
+      }),
+    ),
+  }),
+});
 
 const [base] = process.argv.slice(2);
 if (base === undefined || !URL.canParse(base)) {
@@ -25,5 +38,8 @@ for (const dashboard of DASHBOARDS) {
     process.stdout.write(`${dashboard.title ?? ''}: ${got.status === 'error' ? got.error : 'nothing'}: ${query}\n`);
   }
 }
-for (const { labels, state, annotations } of alerts.parse(await get('/api/v1/alerts')).data.alerts) process.stdout.write(`${state}: ${labels['alertname'] ?? ''} (${labels['severity'] ?? ''}) ${annotations['summary'] ?? ''}\n`);
+for (const { labels, state, annotations } of alerts.parse(await get('/api/v1/alerts')).data.alerts)
+  process.stdout.write(
+    `${state}: ${labels['alertname'] ?? ''} (${labels['severity'] ?? ''}) ${annotations['summary'] ?? ''}\n`,
+  );
 process.stdout.write(`${asked - empty} of ${asked} queries got something\n`);

@@ -6,7 +6,9 @@ import { BUDGET_WINDOW, errorRatio, recordedRatio, type Slo, SLOS } from './slo.
  * long window, so that it matters, and over a short one, so that it is still going on. 14.4 for an hour is 2 % of 30 days'
  * budget, 6 for six hours 5 %, 3 for a day and 1 for three days 10 %.
  */
-const BURNS: Readonly<Record<Severity, readonly { readonly rate: number; readonly long: string; readonly short: string }[]>> = {
+const BURNS: Readonly<
+  Record<Severity, readonly { readonly rate: number; readonly long: string; readonly short: string }[]>
+> = {
   page: [
     { rate: 14.4, long: '1h', short: '5m' },
     { rate: 6, long: '6h', short: '30m' },
@@ -29,12 +31,22 @@ export interface Recording {
 }
 
 /** The error ratios of all windows of the alerts. */
-export const ratios: readonly Recording[] = SLOS.flatMap((slo) => WINDOWS.map((window) => ({ record: recordedRatio(window), expr: errorRatio(slo, window), labels: { slo: slo.name } })));
+export const ratios: readonly Recording[] = SLOS.flatMap((slo) =>
+  WINDOWS.map((window) => ({
+    record: recordedRatio(window),
+    expr: errorRatio(slo, window),
+    labels: { slo: slo.name },
+  })),
+);
 
 /** What a month's budget has left: 1 untouched, 0 used up, below 0 broken. Looked up less often: it reads a month. */
 export const budgets: readonly Recording[] = SLOS.flatMap((slo) => [
   { record: recordedRatio(BUDGET_WINDOW), expr: errorRatio(slo, BUDGET_WINDOW), labels: { slo: slo.name } },
-  { record: 'payments:slo_budget:remaining_ratio', expr: `1 - ${recordedRatio(BUDGET_WINDOW)}{slo="${slo.name}"} / ${rounded(1 - slo.objective)}`, labels: { slo: slo.name } },
+  {
+    record: 'payments:slo_budget:remaining_ratio',
+    expr: `1 - ${recordedRatio(BUDGET_WINDOW)}{slo="${slo.name}"} / ${rounded(1 - slo.objective)}`,
+    labels: { slo: slo.name },
+  },
 ]);
 
 /** 1 - 0.999 is not 0.001 in floating point. */
@@ -42,7 +54,10 @@ function rounded(share: number): number {
   return Number(share.toPrecision(6));
 }
 
-function burning(slo: Slo, { rate, long, short }: { readonly rate: number; readonly long: string; readonly short: string }): string {
+function burning(
+  slo: Slo,
+  { rate, long, short }: { readonly rate: number; readonly long: string; readonly short: string },
+): string {
   const threshold = rounded(rate * (1 - slo.objective));
   const of = (window: string): string => `${recordedRatio(window)}{slo="${slo.name}"} > ${threshold}`;
   return `(${of(long)} and ${of(short)} and on (${slo.by.join(', ')}) (${slo.bad(long)}) * ${SECONDS[long] ?? 0} >= ${BAD_AT_LEAST})`;
@@ -67,27 +82,43 @@ const END = 80;
 const sum = (one: Course, other: Course): Course => ({ first: one.first + other.first, then: one.then + other.then });
 /** A counter of such events, in promtool's notation. */
 const growing = ({ first, then }: Course): string => `0+${first}x${TURN} ${first * TURN + then}+${then}x${END - TURN}`;
-const slow = (histogram: string, labels: string, bound: string) => (good: Course, bad: Course): Readonly<Record<string, string>> => ({
-  [`${histogram}_count{${labels}}`]: growing(sum(good, bad)),
-  [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: growing(good),
-});
-const created = (status: number): string => `http_request_method="POST",http_route="/v1/intents",http_response_status_code="${status}",url_scheme="http",service_name="gateway"`;
+const slow =
+  (histogram: string, labels: string, bound: string) =>
+  (good: Course, bad: Course): Readonly<Record<string, string>> => ({
+    [`${histogram}_count{${labels}}`]: growing(sum(good, bad)),
+    [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: growing(good),
+  });
+const created = (status: number): string =>
+  `http_request_method="POST",http_route="/v1/intents",http_response_status_code="${status}",url_scheme="http",service_name="gateway"`;
 
 const ALERTS: Readonly<Record<string, Burn>> = {
   'create-availability': {
     name: 'CreatesFailing',
     summary: 'Creates fail with 5xx fast enough to use up the error budget.',
     labels: {},
-    series: (good, bad) => ({ [`http_server_request_duration_seconds_count{${created(201)}}`]: growing(good), [`http_server_request_duration_seconds_count{${created(503)}}`]: growing(bad) }),
+    series: (good, bad) => ({
+      [`http_server_request_duration_seconds_count{${created(201)}}`]: growing(good),
+      [`http_server_request_duration_seconds_count{${created(503)}}`]: growing(bad),
+    }),
   },
-  'create-latency': { name: 'CreatesSlow', summary: 'Too many creates take longer than 0.5 s.', labels: {}, series: slow('http_server_request_duration_seconds', created(201), '0.5') },
+  'create-latency': {
+    name: 'CreatesSlow',
+    summary: 'Too many creates take longer than 0.5 s.',
+    labels: {},
+    series: slow('http_server_request_duration_seconds', created(201), '0.5'),
+  },
   'time-to-confirm': {
     name: 'ConfirmationsSlow',
     summary: 'Too many payments on {{ $labels.network }} are confirmed later than 5 s after they were submitted.',
     labels: { network: 'base' },
     series: slow('payments_confirmation_duration_seconds', 'network="base",livemode="true",service_name="intent"', '5'),
   },
-  'webhook-timeliness': { name: 'WebhooksLate', summary: 'Too many webhooks are first attempted later than 5 s after their event.', labels: {}, series: slow('payments_delivery_first_attempt_delay_seconds', 'service_name="webhook"', '5') },
+  'webhook-timeliness': {
+    name: 'WebhooksLate',
+    summary: 'Too many webhooks are first attempted later than 5 s after their event.',
+    labels: {},
+    series: slow('payments_delivery_first_attempt_delay_seconds', 'service_name="webhook"', '5'),
+  },
 };
 
 function alertOf(slo: Slo, severity: Severity): Alert {
@@ -95,7 +126,10 @@ function alertOf(slo: Slo, severity: Severity): Alert {
   if (!burn) throw new Error(`${slo.name} has no alert`);
   /** Of a thousand events a minute so many are bad that the budget burns so fast. */
   const at = (first: number, then: number): Alert['quiet'] => {
-    const bad = { first: Math.round(1_000 * first * (1 - slo.objective)), then: Math.round(1_000 * then * (1 - slo.objective)) };
+    const bad = {
+      first: Math.round(1_000 * first * (1 - slo.objective)),
+      then: Math.round(1_000 * then * (1 - slo.objective)),
+    };
     return { series: burn.series({ first: 1_000 - bad.first, then: 1_000 - bad.then }, bad), at: `${END - 2}m` };
   };
   const labels = { slo: slo.name, ...burn.labels };
@@ -104,7 +138,13 @@ function alertOf(slo: Slo, severity: Severity): Alert {
       ? // Fast; as fast as a ticket's; fast, until the short windows were clean.
         { fires: { ...at(15, 15), labels }, quiet: at(4, 4), alike: at(15, 0) }
       : { fires: { ...at(4, 4), labels }, quiet: at(0.5, 0.5) };
-  return { name: burn.name, severity, expr: BURNS[severity].map((one) => burning(slo, one)).join('\nor\n'), summary: burn.summary, ...tried };
+  return {
+    name: burn.name,
+    severity,
+    expr: BURNS[severity].map((one) => burning(slo, one)).join('\nor\n'),
+    summary: burn.summary,
+    ...tried,
+  };
 }
 
 /** Two of each SLO: what burns fast wakes somebody, what burns steadily is a ticket. */

@@ -5,5 +5,10 @@ import { prometheusRule, ruleFile } from './rules.ts';
 export const FILES: Readonly<Record<string, string>> = {
   'infra/observability/prometheus/rules.yml': ruleFile(),
   'k8s/components/monitoring/prometheus-rule.yaml': prometheusRule(),
-  ...Object.fromEntries(DASHBOARDS.map((dashboard) => [`infra/observability/grafana/dashboards/${dashboard.uid ?? ''}.json`, `${JSON.stringify(dashboard, null, 2)}\n`])),
+  ...Object.fromEntries(
+    DASHBOARDS.map((dashboard) => [
+      `infra/observability/grafana/dashboards/${dashboard.uid ?? ''}.json`,
+      `${JSON.stringify(dashboard, null, 2)}\n`,
+    ]),
+  ),
 };

@@ -1,6 +1,32 @@
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
-import { BigValueColorMode, BigValueGraphMode, LegendDisplayMode, LegendPlacement, ReduceDataOptionsBuilder, SortOrder, StackingConfigBuilder, StackingMode, TooltipDisplayMode, VizLegendOptionsBuilder, VizTooltipOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
-import { type Dashboard, DashboardBuilder, DashboardCursorSync, DashboardLinkBuilder, DashboardLinkType, DatasourceVariableBuilder, type Panel, QueryVariableBuilder, RowBuilder, type Threshold, ThresholdsConfigBuilder, ThresholdsMode, VariableRefresh } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  SortOrder,
+  StackingConfigBuilder,
+  StackingMode,
+  TooltipDisplayMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common';
+import {
+  type Dashboard,
+  DashboardBuilder,
+  DashboardCursorSync,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  DatasourceVariableBuilder,
+  type Panel,
+  QueryVariableBuilder,
+  RowBuilder,
+  type Threshold,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+  VariableRefresh,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
@@ -45,18 +71,48 @@ export interface Page {
   readonly rows: readonly Row[];
 }
 
-export const chart = (title: string, unit: Unit, description: string, ...queries: readonly Query[]): Chart => ({ kind: 'chart', title, unit, description, queries });
-export const stacked = (title: string, unit: Unit, description: string, ...queries: readonly Query[]): Chart => ({ kind: 'chart', title, unit, description, queries, stacked: true });
-export const figure = (title: string, unit: Unit, description: string, query: Query, limits: { readonly warn?: number; readonly bad?: number } = {}): Figure => ({ kind: 'figure', title, unit, description, queries: [query], ...limits });
+export const chart = (title: string, unit: Unit, description: string, ...queries: readonly Query[]): Chart => ({
+  kind: 'chart',
+  title,
+  unit,
+  description,
+  queries,
+});
+export const stacked = (title: string, unit: Unit, description: string, ...queries: readonly Query[]): Chart => ({
+  kind: 'chart',
+  title,
+  unit,
+  description,
+  queries,
+  stacked: true,
+});
+export const figure = (
+  title: string,
+  unit: Unit,
+  description: string,
+  query: Query,
+  limits: { readonly warn?: number; readonly bad?: number } = {},
+): Figure => ({ kind: 'figure', title, unit, description, queries: [query], ...limits });
 
 /** The three lines of a latency: half, nineteen of twenty, ninety-nine of a hundred. */
 export const percentiles = (histogram: string, labels: string, by = ''): readonly Query[] =>
-  ['0.5', '0.95', '0.99'].map((share) => [`histogram_quantile(${share}, sum by (${['le', by].filter(Boolean).join(', ')}) (rate(${histogram}_bucket{${labels}}[$__rate_interval])))`, `p${Number(share) * 100}${by ? ` {{${by}}}` : ''}`]);
+  ['0.5', '0.95', '0.99'].map((share) => [
+    `histogram_quantile(${share}, sum by (${['le', by].filter(Boolean).join(', ')}) (rate(${histogram}_bucket{${labels}}[$__rate_interval])))`,
+    `p${Number(share) * 100}${by ? ` {{${by}}}` : ''}`,
+  ]);
 
 const source = { type: 'prometheus', uid: '${datasource}' };
-const query = ([expr, legend]: Query, index: number): DataqueryBuilder => new DataqueryBuilder().refId(String.fromCharCode(65 + index)).datasource(source).expr(expr).legendFormat(legend);
+const query = ([expr, legend]: Query, index: number): DataqueryBuilder =>
+  new DataqueryBuilder()
+    .refId(String.fromCharCode(65 + index))
+    .datasource(source)
+    .expr(expr)
+    .legendFormat(legend);
 
-function chartPanel({ title, unit, description, queries, stacked: isStacked = false }: Chart, width: number): Builder<Panel> {
+function chartPanel(
+  { title, unit, description, queries, stacked: isStacked = false }: Chart,
+  width: number,
+): Builder<Panel> {
   const panel = new TimeSeriesBuilder()
     .title(title)
     .description(description)
@@ -66,7 +122,12 @@ function chartPanel({ title, unit, description, queries, stacked: isStacked = fa
     .lineWidth(1)
     .fillOpacity(isStacked ? 40 : 8)
     .stacking(new StackingConfigBuilder().mode(isStacked ? StackingMode.Normal : StackingMode.None))
-    .legend(new VizLegendOptionsBuilder().displayMode(LegendDisplayMode.List).placement(LegendPlacement.Bottom).showLegend(true))
+    .legend(
+      new VizLegendOptionsBuilder()
+        .displayMode(LegendDisplayMode.List)
+        .placement(LegendPlacement.Bottom)
+        .showLegend(true),
+    )
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
     .targets(queries.map(query));
   return panel.height(8).span(width);
@@ -115,15 +176,33 @@ export function dashboardOf(page: Page): Dashboard {
     .refresh('30s')
     .timezone('utc')
     .tooltip(DashboardCursorSync.Crosshair)
-    .link(new DashboardLinkBuilder('Payments').type(DashboardLinkType.Dashboards).tags(['payments']).includeVars(true).keepTime(true))
+    .link(
+      new DashboardLinkBuilder('Payments')
+        .type(DashboardLinkType.Dashboards)
+        .tags(['payments'])
+        .includeVars(true)
+        .keepTime(true),
+    )
     .withVariable(new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus'));
   if (page.byNetwork) {
     const values = 'label_values(payments_rpc_upstream_up, network)';
-    builder.withVariable(new QueryVariableBuilder('network').label('Network').datasource(source).query(values).refresh(VariableRefresh.OnTimeRangeChanged).multi(true).includeAll(true).allValue('.*'));
+    builder.withVariable(
+      new QueryVariableBuilder('network')
+        .label('Network')
+        .datasource(source)
+        .query(values)
+        .refresh(VariableRefresh.OnTimeRangeChanged)
+        .multi(true)
+        .includeAll(true)
+        .allValue('.*'),
+    );
   }
   for (const row of page.rows) {
     builder.withRow(new RowBuilder(row.title));
-    for (const panel of row.panels) builder.withPanel(panel.kind === 'chart' ? chartPanel(panel, widthIn(row, panel)) : figurePanel(panel, widthIn(row, panel)));
+    for (const panel of row.panels)
+      builder.withPanel(
+        panel.kind === 'chart' ? chartPanel(panel, widthIn(row, panel)) : figurePanel(panel, widthIn(row, panel)),
+      );
   }
   return numbered(builder.build());
 }
@@ -134,10 +213,14 @@ function numbered(dashboard: Dashboard): Dashboard {
   return { ...dashboard, ...(panels && { panels }) };
 }
 
-const targets = z.object({ panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })) });
+const targets = z.object({
+  panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })),
+});
 
 /** The queries of a dashboard as Prometheus gets them: Grafana's variables filled in. */
 export function queriesOf(dashboard: unknown): readonly string[] {
   const queries = targets.parse(dashboard).panels.flatMap((panel) => panel.targets.map(({ expr }) => expr));
-  return queries.map((expr) => expr.replaceAll('$__rate_interval', '1m').replaceAll('$__range', '3h').replaceAll('$network', '.*'));
+  return queries.map((expr) =>
+    expr.replaceAll('$__rate_interval', '1m').replaceAll('$__range', '3h').replaceAll('$network', '.*'),
+  );
 }

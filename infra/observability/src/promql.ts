@@ -16,9 +16,11 @@ export function selected(expression: string): readonly Selected[] {
   parser.parse(expression).iterate({
     enter(node) {
       const text = expression.slice(node.from, node.to);
-      if (node.type.isError) throw new Error(`no PromQL at ${node.from} (${text || 'something is missing'}): ${expression}`);
+      if (node.type.isError)
+        throw new Error(`no PromQL at ${node.from} (${text || 'something is missing'}): ${expression}`);
       if (node.name === 'VectorSelector') found.push({ metric: /^[\w:]+/.exec(text)?.[0] ?? '', labels: [] });
-      if (node.name === 'LabelName' && node.node.parent?.name === 'UnquotedLabelMatcher') found.at(-1)?.labels.push(text);
+      if (node.name === 'LabelName' && node.node.parent?.name === 'UnquotedLabelMatcher')
+        found.at(-1)?.labels.push(text);
     },
   });
   return found;

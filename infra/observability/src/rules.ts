@@ -9,7 +9,14 @@ import { budgets, burnAlerts, ratios, type Recording } from './burn-rates.ts';
 import { SLOS } from './slo.ts';
 
 /** Every alert, the promises first, then the causes. */
-export const ALERTS: readonly Alert[] = [...burnAlerts, ...gatewayAlerts, ...ledgerAlerts, ...chainAlerts, ...webhookAlerts, ...processAlerts];
+export const ALERTS: readonly Alert[] = [
+  ...burnAlerts,
+  ...gatewayAlerts,
+  ...ledgerAlerts,
+  ...chainAlerts,
+  ...webhookAlerts,
+  ...processAlerts,
+];
 
 const recording = ({ record, expr, labels }: Recording): object => ({ record, expr, labels });
 const alerting = ({ name, severity, expr, for: held, summary }: Alert): object => ({
@@ -27,9 +34,23 @@ interface Group {
 }
 const slos: Group = { name: 'payments-slos', rules: burnAlerts.map(alerting) };
 const recorded: Group = { name: 'payments-slo-ratios', rules: ratios.map(recording) };
-const CAUSES: Readonly<Record<string, readonly Alert[]>> = { gateway: gatewayAlerts, ledger: ledgerAlerts, chains: chainAlerts, webhooks: webhookAlerts, processes: processAlerts };
-const causes: readonly Group[] = Object.entries(CAUSES).map(([name, alerts]) => ({ name: `payments-${name}`, rules: alerts.map(alerting) }));
-const GROUPS: readonly Group[] = [recorded, { name: 'payments-slo-budgets', interval: '5m', rules: budgets.map(recording) }, slos, ...causes];
+const CAUSES: Readonly<Record<string, readonly Alert[]>> = {
+  gateway: gatewayAlerts,
+  ledger: ledgerAlerts,
+  chains: chainAlerts,
+  webhooks: webhookAlerts,
+  processes: processAlerts,
+};
+const causes: readonly Group[] = Object.entries(CAUSES).map(([name, alerts]) => ({
+  name: `payments-${name}`,
+  rules: alerts.map(alerting),
+}));
+const GROUPS: readonly Group[] = [
+  recorded,
+  { name: 'payments-slo-budgets', interval: '5m', rules: budgets.map(recording) },
+  slos,
+  ...causes,
+];
 
 /** Of whoever opens the file and not the code. */
 const HEADER = '# Made of infra/observability/src by `pnpm --filter @pf/observability document`: change that.\n';
@@ -40,21 +61,44 @@ export const ruleFile = (): string => HEADER + yaml({ groups: GROUPS });
 
 /** The same rules for the Prometheus operator. */
 export const prometheusRule = (): string =>
-  HEADER + yaml({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata: { name: 'payments', labels: { 'app.kubernetes.io/part-of': 'payments' } }, spec: { groups: GROUPS } });
+  HEADER +
+  yaml({
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'payments', labels: { 'app.kubernetes.io/part-of': 'payments' } },
+    spec: { groups: GROUPS },
+  });
 
 /**
  * What promtool tries: a rule file and a test file each, with the rules of one group alone, because every test evaluates all
  * rules that it loads.
  */
 export function trials(): readonly { readonly name: string; readonly rules: string; readonly tests: string }[] {
-  const trial = (name: string, groups: readonly Group[], alerts: readonly Alert[]) => ({ name, rules: yaml({ groups }), tests: testFile(`${name}.rules.yml`, alerts) });
+  const trial = (name: string, groups: readonly Group[], alerts: readonly Alert[]) => ({
+    name,
+    rules: yaml({ groups }),
+    tests: testFile(`${name}.rules.yml`, alerts),
+  });
   return [
     ...SLOS.map(({ name: slo }) => {
       const of = ({ labels }: Recording): boolean => labels['slo'] === slo;
       const alerts = burnAlerts.filter(({ fires }) => fires.labels['slo'] === slo);
-      return trial(slo, [{ name: 'ratios', rules: ratios.filter(of).map(recording) }, { name: 'alerts', rules: alerts.map(alerting) }], alerts);
+      return trial(
+        slo,
+        [
+          { name: 'ratios', rules: ratios.filter(of).map(recording) },
+          { name: 'alerts', rules: alerts.map(alerting) },
+        ],
+        alerts,
+      );
     }),
-    ...Object.entries(CAUSES).map(([name, alerts]) => trial(name, causes.filter((group) => group.name === `payments-${name}`), alerts)),
+    ...Object.entries(CAUSES).map(([name, alerts]) =>
+      trial(
+        name,
+        causes.filter((group) => group.name === `payments-${name}`),
+        alerts,
+      ),
+    ),
   ];
 }
 
@@ -72,7 +116,9 @@ function testFile(rules: string, alerts: readonly Alert[]): string {
     });
     return [
       // Labels that the scrape adds, such as `instance`, are not the rule's.
-      trial('fires', fires, `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`, [{ labels: `{${labels.map(([label, value]) => `${label}="${value}"`).join(',')}}`, value: 1 }]),
+      trial('fires', fires, `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`, [
+        { labels: `{${labels.map(([label, value]) => `${label}="${value}"`).join(',')}}`, value: 1 },
+      ]),
       trial('is quiet', quiet, firing, []),
       ...(alike ? [trial('is quiet where it only looks so', alike, firing, [])] : []),
     ];

@@ -27,7 +27,11 @@ const le = (seconds: number): string => (Number.isInteger(seconds) ? `le=~"${sec
 /** Those of a histogram that took longer than a bucket's bound. */
 function slowerThan(seconds: number, histogram: string, labels: string, by: string): Pick<Slo, 'total' | 'bad'> {
   const total = (range: string): string => `sum${by}(rate(${histogram}_count{${labels}}[${range}]))`;
-  return { total, bad: (range) => `${total(range)} - sum${by}(rate(${histogram}_bucket{${[labels, le(seconds)].filter(Boolean).join(',')}}[${range}]))` };
+  return {
+    total,
+    bad: (range) =>
+      `${total(range)} - sum${by}(rate(${histogram}_bucket{${[labels, le(seconds)].filter(Boolean).join(',')}}[${range}]))`,
+  };
 }
 
 export const SLOS: readonly Slo[] = [
@@ -37,7 +41,8 @@ export const SLOS: readonly Slo[] = [
     objective: 0.999,
     by: [],
     total: (range) => `sum(rate(http_server_request_duration_seconds_count{${CREATE}}[${range}]))`,
-    bad: (range) => `sum(rate(http_server_request_duration_seconds_count{${CREATE},http_response_status_code=~"5.."}[${range}]))`,
+    bad: (range) =>
+      `sum(rate(http_server_request_duration_seconds_count{${CREATE},http_response_status_code=~"5.."}[${range}]))`,
     good: 'a `POST /v1/intents` answered with anything but 5xx',
   },
   {
@@ -70,7 +75,8 @@ export const SLOS: readonly Slo[] = [
 export const BUDGET_WINDOW = '30d';
 
 /** The share of events that were bad over a range; 0 where none was, nothing where there were no events. */
-export const errorRatio = (slo: Slo, range: string): string => `((${slo.bad(range)}) or 0 * ${slo.total(range)}) / (${slo.total(range)})`;
+export const errorRatio = (slo: Slo, range: string): string =>
+  `((${slo.bad(range)}) or 0 * ${slo.total(range)}) / (${slo.total(range)})`;
 
 /** The recorded error ratio of a window. */
 export const recordedRatio = (range: string): string => `payments:slo_errors:ratio_rate${range}`;

@@ -24,7 +24,15 @@ describe('what is made of this folder', () => {
 
   it('has no dashboard besides', () => {
     const folder = 'infra/observability/grafana/dashboards';
-    expect(readdirSync(path.join(ROOT, folder)).map((name) => `${folder}/${name}`).sort()).toEqual(Object.keys(FILES).filter((file) => file.startsWith(folder)).sort());
+    expect(
+      readdirSync(path.join(ROOT, folder))
+        .map((name) => `${folder}/${name}`)
+        .sort(),
+    ).toEqual(
+      Object.keys(FILES)
+        .filter((file) => file.startsWith(folder))
+        .sort(),
+    );
   });
 });
 
@@ -34,7 +42,9 @@ const named = new Map(ALERTS.map(({ name }) => [runbookOf(name), name]));
 
 describe('runbooks', () => {
   it('are there for every alert, and no others', () => {
-    const there = readdirSync(path.join(ROOT, 'docs/runbooks')).filter((name) => name !== 'README.md').map((name) => `docs/runbooks/${name}`);
+    const there = readdirSync(path.join(ROOT, 'docs/runbooks'))
+      .filter((name) => name !== 'README.md')
+      .map((name) => `docs/runbooks/${name}`);
     expect(there.sort()).toEqual([...named.keys()].sort());
   });
 
@@ -56,7 +66,12 @@ describe('runbooks', () => {
       for (const [, target = '', anchor] of read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
         const page = target === '' ? file : path.join(path.dirname(file), target);
         expect({ file, target, exists: existsSync(path.join(ROOT, page)) }).toEqual({ file, target, exists: true });
-        if (anchor) expect({ file, target, anchors: anchorsOf(read(page)) }).toEqual({ file, target, anchors: expect.arrayContaining([anchor]) });
+        if (anchor)
+          expect({ file, target, anchors: anchorsOf(read(page)) }).toEqual({
+            file,
+            target,
+            anchors: expect.arrayContaining([anchor]),
+          });
       }
     }
   });
@@ -64,13 +79,19 @@ describe('runbooks', () => {
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(markdown: string): readonly string[] {
-  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-'));
+  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 describe('alerts', () => {
   it('say in their summary only labels that they have', () => {
     for (const { name, summary, fires } of ALERTS) {
-      for (const [, label = ''] of summary.matchAll(/\$labels\.(\w+)/g)) expect({ name, labels: Object.keys(fires.labels) }).toEqual({ name, labels: expect.arrayContaining([label]) });
+      for (const [, label = ''] of summary.matchAll(/\$labels\.(\w+)/g))
+        expect({ name, labels: Object.keys(fires.labels) }).toEqual({ name, labels: expect.arrayContaining([label]) });
     }
   });
 
@@ -87,7 +108,8 @@ describe('docs/slo.md', () => {
     expect(page).toContain(`| \`${slo.name}\` | ${Number((slo.objective * 100).toPrecision(4))} % | ${slo.good} |`);
     const section = page.split(`## ${slo.title}\n`)[1]?.split('\n## ')[0] ?? '';
     const written = /```promql\n([^`]+)```/.exec(section)?.[1] ?? '';
-    const series = (expression: string): string[] => selected(expression).map(({ metric, labels }) => `${metric} ${[...labels].sort().join(' ')}`);
+    const series = (expression: string): string[] =>
+      selected(expression).map(({ metric, labels }) => `${metric} ${[...labels].sort().join(' ')}`);
     expect([...new Set(series(written))].sort()).toEqual([...new Set(series(errorRatio(slo, BUDGET_WINDOW)))].sort());
   });
 });

@@ -21,7 +21,10 @@ const dotless = (name: string): string => name.replaceAll('.', '_');
 /** The series of the catalogue by their names in Prometheus. */
 const known = new Map<string, Known>();
 for (const [name, metric] of Object.entries(METRICS) as [string, Metric][]) {
-  const labels = new Map<string, RegExp | null>([...Object.entries(metric.labels).map(([label, { pattern }]) => [dotless(label), pattern] as const), ...ADDED.map((label) => [label, null] as const)]);
+  const labels = new Map<string, RegExp | null>([
+    ...Object.entries(metric.labels).map(([label, { pattern }]) => [dotless(label), pattern] as const),
+    ...ADDED.map((label) => [label, null] as const),
+  ]);
   const series = prometheusName(name, metric);
   if (metric.kind !== 'histogram') known.set(series, { labels });
   else {
@@ -29,7 +32,13 @@ for (const [name, metric] of Object.entries(METRICS) as [string, Metric][]) {
     known.set(`${series}_bucket`, { labels: new Map([...labels, ['le', null]]) });
   }
 }
-for (const { record } of [...ratios, ...budgets]) known.set(record, { labels: new Map([['slo', null], ['network', null]]) });
+for (const { record } of [...ratios, ...budgets])
+  known.set(record, {
+    labels: new Map([
+      ['slo', null],
+      ['network', null],
+    ]),
+  });
 /** Prometheus' own, of each target. */
 known.set('up', { labels: new Map([['namespace', null]]) });
 known.set('ALERTS', { labels: new Map(ALERTS_LABELS.map((label) => [label, null])) });
@@ -44,11 +53,14 @@ function unknownIn(expression: string): readonly string[] {
 }
 
 describe('every metric that is asked for is in the catalogue, with the labels it is asked by', () => {
-  it.each(DASHBOARDS.map((dashboard) => ({ title: dashboard.title ?? '', dashboard })))('on the dashboard $title', ({ dashboard }) => {
-    const queries = queriesOf(dashboard);
-    expect(queries.length).toBeGreaterThan(10);
-    expect(queries.flatMap((query) => unknownIn(query))).toEqual([]);
-  });
+  it.each(DASHBOARDS.map((dashboard) => ({ title: dashboard.title ?? '', dashboard })))(
+    'on the dashboard $title',
+    ({ dashboard }) => {
+      const queries = queriesOf(dashboard);
+      expect(queries.length).toBeGreaterThan(10);
+      expect(queries.flatMap((query) => unknownIn(query))).toEqual([]);
+    },
+  );
 
   it('in every alert', () => {
     expect(ALERTS.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
@@ -60,14 +72,27 @@ describe('every metric that is asked for is in the catalogue, with the labels it
 
   it('in every runbook', () => {
     const folder = path.resolve(import.meta.dirname, '../../../docs/runbooks');
-    const asked = readdirSync(folder).flatMap((name) => [...readFileSync(path.join(folder, name), 'utf8').matchAll(/```promql\n([^`]+)```/g)].flatMap(([, block = '']) => block.trim().split('\n').map((expression) => ({ name, expression }))));
+    const asked = readdirSync(folder).flatMap((name) =>
+      [...readFileSync(path.join(folder, name), 'utf8').matchAll(/```promql\n([^`]+)```/g)].flatMap(([, block = '']) =>
+        block
+          .trim()
+          .split('\n')
+          .map((expression) => ({ name, expression })),
+      ),
+    );
     expect(asked.length).toBeGreaterThan(50);
-    expect(asked.flatMap(({ name, expression }) => unknownIn(expression).map((problem) => `${name}: ${problem}`))).toEqual([]);
+    expect(
+      asked.flatMap(({ name, expression }) => unknownIn(expression).map((problem) => `${name}: ${problem}`)),
+    ).toEqual([]);
   });
 
   it('and a name or a label that nothing exports is found', () => {
-    expect(unknownIn('sum(rate(payments_nothing_total[5m])) > 1')).toEqual(['payments_nothing_total is in no catalogue']);
-    expect(unknownIn('sum by (le) (rate(payments_slice_size_bucket{colour="red"}[5m]))')).toEqual(['payments_slice_size_bucket has no label colour']);
+    expect(unknownIn('sum(rate(payments_nothing_total[5m])) > 1')).toEqual([
+      'payments_nothing_total is in no catalogue',
+    ]);
+    expect(unknownIn('sum by (le) (rate(payments_slice_size_bucket{colour="red"}[5m]))')).toEqual([
+      'payments_slice_size_bucket has no label colour',
+    ]);
     expect(() => unknownIn('sum(rate(payments_slice_size_bucket[5m])')).toThrow(/no PromQL/);
   });
 });
@@ -82,24 +107,39 @@ describe('the series that alerts are tried on', () => {
         const [{ metric } = { metric: '' }] = selected(one);
         for (const [, label = '', value = ''] of one.matchAll(matcher)) {
           const pattern = known.get(metric)?.labels.get(label);
-          if (pattern) expect({ name, label, value, is: pattern.test(value) }).toEqual({ name, label, value, is: true });
+          if (pattern)
+            expect({ name, label, value, is: pattern.test(value) }).toEqual({ name, label, value, is: true });
         }
       }
     }
   });
 
   it('have the thresholds of SLOs among the buckets', () => {
-    const bounds = ratios.flatMap(({ expr }) => [...expr.matchAll(/(\w+)_bucket\{[^}]*le=~?"([\d.]+)/g)].map(([, series = '', bound = '']) => ({ series, bound: Number(bound) })));
+    const bounds = ratios.flatMap(({ expr }) =>
+      [...expr.matchAll(/(\w+)_bucket\{[^}]*le=~?"([\d.]+)/g)].map(([, series = '', bound = '']) => ({
+        series,
+        bound: Number(bound),
+      })),
+    );
     expect(bounds.length).toBeGreaterThan(0);
     for (const { series, bound } of bounds) {
-      const [, metric] = (Object.entries(METRICS) as [string, Metric][]).find(([name, of]) => prometheusName(name, of) === series) ?? [];
+      const [, metric] =
+        (Object.entries(METRICS) as [string, Metric][]).find(([name, of]) => prometheusName(name, of) === series) ?? [];
       expect(metric?.buckets).toContain(bound);
     }
   });
 });
 
 describe('dashboards', () => {
-  const panels = z.array(z.object({ id: z.number(), title: z.string(), type: z.string(), description: z.string().optional(), gridPos: z.object({ x: z.number(), w: z.number() }) }));
+  const panels = z.array(
+    z.object({
+      id: z.number(),
+      title: z.string(),
+      type: z.string(),
+      description: z.string().optional(),
+      gridPos: z.object({ x: z.number(), w: z.number() }),
+    }),
+  );
 
   it('say of each panel what to make of it, and have each within the page', () => {
     for (const dashboard of DASHBOARDS) {
@@ -113,8 +153,16 @@ describe('dashboards', () => {
   });
 
   it('show every metric of the catalogue', () => {
-    const shown = new Set(DASHBOARDS.flatMap((dashboard) => queriesOf(dashboard)).flatMap((query) => selected(query).map(({ metric }) => metric)));
+    const shown = new Set(
+      DASHBOARDS.flatMap((dashboard) => queriesOf(dashboard)).flatMap((query) =>
+        selected(query).map(({ metric }) => metric),
+      ),
+    );
     const isShown = (name: string): boolean => ['', '_bucket', '_count'].some((part) => shown.has(`${name}${part}`));
-    expect((Object.entries(METRICS) as [string, Metric][]).map(([name, metric]) => prometheusName(name, metric)).filter((name) => !isShown(name))).toEqual([]);
+    expect(
+      (Object.entries(METRICS) as [string, Metric][])
+        .map(([name, metric]) => prometheusName(name, metric))
+        .filter((name) => !isShown(name)),
+    ).toEqual([]);
   });
 });

@@ -14,11 +14,19 @@ export interface Node {
 export function nodeAt(url: string): Node {
   async function post(body: object): Promise<unknown> {
     try {
-      const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE_MS) });
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
       return await response.json();
     } catch (cause) {
       // Nobody there, or something that is no node: for whoever gave the order it is the same.
-      throw new ControlError(`The chain's node at ${new URL(url).host} does not answer. Is the stack running? Start it: npm start`, { cause });
+      throw new ControlError(
+        `The chain's node at ${new URL(url).host} does not answer. Is the stack running? Start it: npm start`,
+        { cause },
+      );
     }
   }
   return {

@@ -38,9 +38,24 @@ interface Family {
   observer(network: Network, pool: RpcPool, keptBytes: KeptBytes): ChainObserver;
 }
 const families: Readonly<Record<Network['family'], Family>> = {
-  base: { identify: identifyChain, probe: getHeadNumber, adapter: (network, pool) => new BaseAdapter(network, pool), observer: (network, pool, keptBytes) => new BaseObserver(network, pool, Date.now, keptBytes) },
-  tempo: { identify: identifyChain, probe: getHeadNumber, adapter: (network, pool) => new TempoAdapter(network, pool), observer: (network, pool) => new TempoObserver(network, pool) },
-  solana: { identify: identifyGenesis, probe: getHead, adapter: (network, pool) => new SolanaAdapter(network, pool), observer: (network, pool) => new SolanaObserver(network, pool) },
+  base: {
+    identify: identifyChain,
+    probe: getHeadNumber,
+    adapter: (network, pool) => new BaseAdapter(network, pool),
+    observer: (network, pool, keptBytes) => new BaseObserver(network, pool, Date.now, keptBytes),
+  },
+  tempo: {
+    identify: identifyChain,
+    probe: getHeadNumber,
+    adapter: (network, pool) => new TempoAdapter(network, pool),
+    observer: (network, pool) => new TempoObserver(network, pool),
+  },
+  solana: {
+    identify: identifyGenesis,
+    probe: getHead,
+    adapter: (network, pool) => new SolanaAdapter(network, pool),
+    observer: (network, pool) => new SolanaObserver(network, pool),
+  },
 };
 
 /** Connects to nothing yet: upstreams are asked when something is asked of them. */
@@ -51,10 +66,19 @@ export function createChains({ upstreams, log, keptBytes = () => Promise.resolve
   for (const [chain, urls] of upstreams) {
     const network = networkOf(chain);
     const family = families[network.family];
-    const pool = new RpcPool({ network: network.name, urls, identify: family.identify(chain), probe: family.probe(), log });
+    const pool = new RpcPool({
+      network: network.name,
+      urls,
+      identify: family.identify(chain),
+      probe: family.probe(),
+      log,
+    });
     pools.push(pool);
     adapters.set(chain, family.adapter(network, pool));
-    observers.set(chain, family.observer(network, pool, (hash) => keptBytes(chain, hash)));
+    observers.set(
+      chain,
+      family.observer(network, pool, (hash) => keptBytes(chain, hash)),
+    );
   }
   return {
     adapters,
@@ -80,10 +104,14 @@ type UpstreamVariable = keyof typeof upstreamVariables;
 const variableOf = ({ name }: Network): string => `RPC_${name.toUpperCase().replaceAll('-', '_')}`;
 
 /** What createChains takes, from a configuration that has `upstreamVariables`. */
-export function upstreamsOf(config: { readonly [Name in UpstreamVariable]?: readonly string[] | undefined }): ReadonlyMap<ChainId, readonly string[]> {
+export function upstreamsOf(config: {
+  readonly [Name in UpstreamVariable]?: readonly string[] | undefined;
+}): ReadonlyMap<ChainId, readonly string[]> {
   const values = new Map(Object.entries(config));
-  return new Map(networks.flatMap((network): [ChainId, readonly string[]][] => {
-    const urls = Object.hasOwn(upstreamVariables, variableOf(network)) ? values.get(variableOf(network)) : undefined;
-    return urls === undefined ? [] : [[network.chain, urls]];
-  }));
+  return new Map(
+    networks.flatMap((network): [ChainId, readonly string[]][] => {
+      const urls = Object.hasOwn(upstreamVariables, variableOf(network)) ? values.get(variableOf(network)) : undefined;
+      return urls === undefined ? [] : [[network.chain, urls]];
+    }),
+  );
 }

@@ -9,7 +9,14 @@ import type { Network, Token } from './port.ts';
 
 const token = (symbol: string, address: string): Token => ({ symbol, address: address as TokenAddress, decimals: 6 });
 
-const network = (chain: string, name: string, family: Network['family'], livemode: boolean, format: TransactionFormat, tokens: readonly Token[]): Network => ({
+const network = (
+  chain: string,
+  name: string,
+  family: Network['family'],
+  livemode: boolean,
+  format: TransactionFormat,
+  tokens: readonly Token[],
+): Network => ({
   chain: chain as ChainId,
   name,
   family,

@@ -1,4 +1,23 @@
-import type { Address, Build, ChainId, Direction, Instant, IntentId, IntentStatus, Lifetime, Observation, PaymentTerms, PreparedTransaction, Reference, Settlement, Submission, TokenAddress, TransactionFormat, TransactionHash, UnsignedTransaction } from '@pf/domain';
+import type {
+  Address,
+  Build,
+  ChainId,
+  Direction,
+  Instant,
+  IntentId,
+  IntentStatus,
+  Lifetime,
+  Observation,
+  PaymentTerms,
+  PreparedTransaction,
+  Reference,
+  Settlement,
+  Submission,
+  TokenAddress,
+  TransactionFormat,
+  TransactionHash,
+  UnsignedTransaction,
+} from '@pf/domain';
 
 /** A token of a network's registry. */
 export interface Token {
@@ -45,10 +64,14 @@ export interface SignedTransaction {
 }
 
 /** What `signedTransaction` of a submit may hold: the transaction, or the hash of what the wallet has sent by itself. */
-export type Submitted = { readonly kind: 'signed'; readonly transaction: SignedTransaction } | { readonly kind: 'sent'; readonly hash: TransactionHash };
+export type Submitted =
+  | { readonly kind: 'signed'; readonly transaction: SignedTransaction }
+  | { readonly kind: 'sent'; readonly hash: TransactionHash };
 
 /** What differs from what the intent asks for, by name: `{recipient: {expected, actual}}`. Goes into `details`. */
-export type Differences = Readonly<Record<string, { readonly expected: string | null; readonly actual: string | null }>>;
+export type Differences = Readonly<
+  Record<string, { readonly expected: string | null; readonly actual: string | null }>
+>;
 
 export type Verification =
   | { readonly kind: 'verified'; readonly transaction: PreparedTransaction }

@@ -48,7 +48,12 @@ export function resolveToken(network: Network, text: string): Token | null {
 }
 
 /** An amount of the token that the terms name, as people say it: `3 USDC`. */
-export function inTokens({ chain, tokenAddress }: Pick<PaymentTerms, 'chain' | 'tokenAddress'>, amount: bigint): string {
+export function inTokens(
+  { chain, tokenAddress }: Pick<PaymentTerms, 'chain' | 'tokenAddress'>,
+  amount: bigint,
+): string {
   const token = networkOf(chain).tokens.find(({ address }) => address === tokenAddress);
-  return token === undefined ? `${amount} base units of ${tokenAddress}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+  return token === undefined
+    ? `${amount} base units of ${tokenAddress}`
+    : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
 }

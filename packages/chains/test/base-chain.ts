@@ -15,7 +15,15 @@ export const log = createLogger('test', 'silent');
 export const CHAIN = 'eip155:84532' as ChainId;
 
 /** A pool over these upstreams that gives up fast. */
-export const poolOver = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'base-sepolia', urls, identify: identifyChain(CHAIN), probe: getHeadNumber(), log, timeoutMs });
+export const poolOver = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
+  new RpcPool({
+    network: 'base-sepolia',
+    urls,
+    identify: identifyChain(CHAIN),
+    probe: getHeadNumber(),
+    log,
+    timeoutMs,
+  });
 
 /** A clock that the test moves. */
 export class Clock {
@@ -68,7 +76,13 @@ export async function startBase(): Promise<BaseUnderTest> {
   const first = anvil.wallets[0];
   if (first === undefined) throw new Error('anvil has wallets');
   const { client } = evmWallet(anvil, first);
-  const transfer = { type: 'function', name: 'balanceOf', stateMutability: 'view', inputs: [{ name: 'account', type: 'address' }], outputs: [{ name: '', type: 'uint256' }] } as const;
+  const transfer = {
+    type: 'function',
+    name: 'balanceOf',
+    stateMutability: 'view',
+    inputs: [{ name: 'account', type: 'address' }],
+    outputs: [{ name: '', type: 'uint256' }],
+  } as const;
   await anvil.mine(2);
   return {
     anvil,
@@ -81,7 +95,13 @@ export async function startBase(): Promise<BaseUnderTest> {
       recipients += 1;
       return `0x${'11'.repeat(18)}${recipients.toString().padStart(4, '0')}` as Address;
     },
-    balanceOf: (address) => client.readContract({ address: usdc as Hex, abi: [transfer], functionName: 'balanceOf', args: [address as string as Hex] }),
+    balanceOf: (address) =>
+      client.readContract({
+        address: usdc as Hex,
+        abi: [transfer],
+        functionName: 'balanceOf',
+        args: [address as string as Hex],
+      }),
     now: clock.now,
     land: () => anvil.mine(),
     settle: async () => {
@@ -97,7 +117,16 @@ export async function startBase(): Promise<BaseUnderTest> {
     kill: async (signed, payer) => {
       const account = privateKeyToAccount((payer as EvmPayer).privateKey);
       const { nonce } = parseTransaction(`0x${Buffer.from(signed.raw).toString('hex')}`);
-      const raw = await account.signTransaction({ type: 'eip1559', chainId: 84_532, nonce: nonce ?? 0, to: account.address, value: 0n, gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 10n });
+      const raw = await account.signTransaction({
+        type: 'eip1559',
+        chainId: 84_532,
+        nonce: nonce ?? 0,
+        to: account.address,
+        value: 0n,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 11n,
+        maxPriorityFeePerGas: 10n ** 10n,
+      });
       await anvil.rpc<TransactionHash>('eth_sendRawTransaction', raw);
       await anvil.mine();
     },
@@ -114,13 +143,19 @@ export async function startBase(): Promise<BaseUnderTest> {
 }
 
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
-const callOf = (to: string, amount: bigint, rest: string): Hex => `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${word(amount)}${rest}`;
+const callOf = (to: string, amount: bigint, rest: string): Hex =>
+  `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${word(amount)}${rest}`;
 
 /** Every field that carries meaning, changed one at a time; the name is the difference that verify must tell. */
-export function tamperings({ requestor, amount, reference }: PaymentTerms, { tokens }: Pick<Anvil, 'tokens'>): readonly (readonly [string, Change])[] {
+export function tamperings(
+  { requestor, amount, reference }: PaymentTerms,
+  { tokens }: Pick<Anvil, 'tokens'>,
+): readonly (readonly [string, Change])[] {
   const mark = reference.slice(2);
   const thief = `0x${'66'.repeat(20)}`;
-  const withData = (data: Hex): Change => (transaction) => ({ ...transaction, data });
+  const withData =
+    (data: Hex): Change =>
+    (transaction) => ({ ...transaction, data });
   return [
     ['chain', (transaction) => ({ ...transaction, chainId: 8453 })],
     ['token', (transaction) => ({ ...transaction, to: tokens['EURC'] as Hex })],
@@ -133,6 +168,9 @@ export function tamperings({ requestor, amount, reference }: PaymentTerms, { tok
     ['calldata', withData(callOf(requestor, amount, mark.slice(0, 62)))],
     ['calldata', withData(callOf(requestor, amount, `${mark}${'77'.repeat(32)}`))],
     ['calldata', withData(`0x095ea7b3${callOf(requestor, amount, mark).slice(10)}`)],
-    ['calldata', withData(`0x${callOf(requestor, amount, mark).slice(2, 10)}01${callOf(requestor, amount, mark).slice(12)}`)],
+    [
+      'calldata',
+      withData(`0x${callOf(requestor, amount, mark).slice(2, 10)}01${callOf(requestor, amount, mark).slice(12)}`),
+    ],
   ];
 }

@@ -5,12 +5,26 @@ export function edited(from: Uint8Array): fc.Arbitrary<Buffer> {
   const where = fc.nat(from.length - 1);
   const byte = fc.nat(255);
   const one = fc.oneof(
-    fc.tuple(where, byte).map(([at, to]) => (bytes: Uint8Array) => Buffer.from(bytes.map((value, index) => (index === at ? to : value)))),
-    fc.tuple(where, byte).map(([at, added]) => (bytes: Uint8Array) => Buffer.concat([bytes.subarray(0, at), Buffer.of(added), bytes.subarray(at)])),
+    fc.tuple(where, byte).map(
+      ([at, to]) =>
+        (bytes: Uint8Array) =>
+          Buffer.from(bytes.map((value, index) => (index === at ? to : value))),
+    ),
+    fc.tuple(where, byte).map(
+      ([at, added]) =>
+        (bytes: Uint8Array) =>
+          Buffer.concat([bytes.subarray(0, at), Buffer.of(added), bytes.subarray(at)]),
+    ),
     where.map((at) => (bytes: Uint8Array) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)])),
-    fc.tuple(where, where, fc.nat(40)).map(([at, to, length]) => (bytes: Uint8Array) => Buffer.concat([bytes.subarray(0, to), bytes.subarray(at, at + length), bytes.subarray(to + length)])),
+    fc.tuple(where, where, fc.nat(40)).map(
+      ([at, to, length]) =>
+        (bytes: Uint8Array) =>
+          Buffer.concat([bytes.subarray(0, to), bytes.subarray(at, at + length), bytes.subarray(to + length)]),
+    ),
   );
-  return fc.array(one, { minLength: 1, maxLength: 2 }).map((edits) => edits.reduce<Buffer>((bytes, edit) => edit(bytes), Buffer.from(from)));
+  return fc
+    .array(one, { minLength: 1, maxLength: 2 })
+    .map((edits) => edits.reduce<Buffer>((bytes, edit) => edit(bytes), Buffer.from(from)));
 }
 
 /** RLP of a number: its bytes without leading zeros. */

@@ -9,7 +9,9 @@ const paid = (...prices: bigint[]) => prices.map((prioritizationFee) => ({ prior
 describe('what is offered for a place in a block', () => {
   it('on Solana is the 75th percentile of what recent slots took, in whatever order they come', () => {
     expect(proposedPrice(paid(40_000n, 10_000n, 30_000n, 20_000n))).toBe(40_000n);
-    expect(proposedPrice(paid(...Array.from({ length: 150 }, (_, slot) => BigInt(150 - slot) * 1_000n)))).toBe(113_000n);
+    expect(proposedPrice(paid(...Array.from({ length: 150 }, (_, slot) => BigInt(150 - slot) * 1_000n)))).toBe(
+      113_000n,
+    );
   });
 
   it('on Solana is neither nothing on a quiet chain nor anything on a busy one', () => {
@@ -30,7 +32,10 @@ describe('what is offered for a place in a block', () => {
   });
 
   it('on EVM chains is the median of what blocks with transactions were tipped, within bounds', () => {
-    const blocks = (...tips: (bigint | null)[]) => ({ baseFeePerGas: [1n], reward: tips.map((tip) => (tip === null ? [] : [tip])) });
+    const blocks = (...tips: (bigint | null)[]) => ({
+      baseFeePerGas: [1n],
+      reward: tips.map((tip) => (tip === null ? [] : [tip])),
+    });
     expect(proposedTip(blocks(3_000_000n, 0n, null, 2_000_000n, 9_000_000n))).toBe(3_000_000n);
     expect(proposedTip(blocks())).toBe(1_000_000n);
     expect(proposedTip({ baseFeePerGas: [1n], reward: null })).toBe(1_000_000n);
@@ -48,10 +53,16 @@ describe('a fee on Tempo', () => {
   it('comes on top of the amount where both are paid in one token, and is looked for alone where not', () => {
     const { tokenAddress, amount } = terms;
     const other = tokenOf('AlphaUSD').address;
-    expect(whatIsMissing(terms, tokenAddress, amount + 99n, 100n, true)).toBe('the payer has 12.345777 USDC and needs 12.345678 USDC, and up to 0.0001 more for the fee');
+    expect(whatIsMissing(terms, tokenAddress, amount + 99n, 100n, true)).toBe(
+      'the payer has 12.345777 USDC and needs 12.345678 USDC, and up to 0.0001 more for the fee',
+    );
     expect(whatIsMissing(terms, tokenAddress, amount + 100n, 100n, true)).toBeNull();
-    expect(whatIsMissing(terms, other, 99n, 100n, true)).toBe('the payer has 0.000099 AlphaUSD for the fee and may need 0.0001 AlphaUSD');
+    expect(whatIsMissing(terms, other, 99n, 100n, true)).toBe(
+      'the payer has 0.000099 AlphaUSD for the fee and may need 0.0001 AlphaUSD',
+    );
     expect(whatIsMissing(terms, other, 100n, 100n, true)).toBeNull();
-    expect(whatIsMissing(terms, tokenAddress, 99n, 100n, false)).toBe('who sponsors the fee has 0.000099 USDC for the fee and may need 0.0001 USDC');
+    expect(whatIsMissing(terms, tokenAddress, 99n, 100n, false)).toBe(
+      'who sponsors the fee has 0.000099 USDC for the fee and may need 0.0001 USDC',
+    );
   });
 });

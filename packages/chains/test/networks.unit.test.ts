@@ -16,7 +16,9 @@ describe('the registry of networks', () => {
 
   it('has no token address twice in one mode: lists find the intents of a chain by its tokens', () => {
     for (const livemode of [true, false]) {
-      const addresses = networks.filter((network) => network.livemode === livemode).flatMap(({ tokens }) => tokens.map(({ address }) => address));
+      const addresses = networks
+        .filter((network) => network.livemode === livemode)
+        .flatMap(({ tokens }) => tokens.map(({ address }) => address));
       expect(new Set(addresses).size).toBe(addresses.length);
     }
   });
@@ -55,15 +57,20 @@ describe('the registry of networks', () => {
   });
 
   it('reads the upstreams of the networks that are served', () => {
-    expect([...upstreamsOf({ RPC_BASE_SEPOLIA: ['http://a', 'http://b'], RPC_BASE: undefined })]).toEqual([['eip155:84532', ['http://a', 'http://b']]]);
+    expect([...upstreamsOf({ RPC_BASE_SEPOLIA: ['http://a', 'http://b'], RPC_BASE: undefined })]).toEqual([
+      ['eip155:84532', ['http://a', 'http://b']],
+    ]);
   });
 });
 
 describe('addresses on Base', () => {
   const checksummed = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-  it.each([checksummed, checksummed.toLowerCase(), `0x${checksummed.slice(2).toUpperCase()}`])('takes %s in its canonical form', (text) => {
-    expect(parseWalletAddress(base, text)).toEqual({ ok: true, value: checksummed });
-  });
+  it.each([checksummed, checksummed.toLowerCase(), `0x${checksummed.slice(2).toUpperCase()}`])(
+    'takes %s in its canonical form',
+    (text) => {
+      expect(parseWalletAddress(base, text)).toEqual({ ok: true, value: checksummed });
+    },
+  );
 
   it.each([
     ['0x70997970c51812dc3A010C7d01b50e0d17dc79C8', 'checksum'],

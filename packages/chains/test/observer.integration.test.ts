@@ -27,7 +27,13 @@ describe('the observer of Base', () => {
   function newTerms(): PaymentTerms {
     const token = base.adapter.token('USDC');
     if (token === null) throw new Error('Base has USDC');
-    return { chain: base.adapter.network.chain, tokenAddress: token.address, amount: 2_000_000n, requestor: base.newRecipient(), reference: base.adapter.newReference() };
+    return {
+      chain: base.adapter.network.chain,
+      tokenAddress: token.address,
+      amount: 2_000_000n,
+      requestor: base.newRecipient(),
+      reference: base.adapter.newReference(),
+    };
   }
   function payer(index: number): EvmPayer {
     const found = base.payers[index];
@@ -36,7 +42,13 @@ describe('the observer of Base', () => {
   }
   type Change = Parameters<EvmPayer['sign']>[1];
   async function sign(terms: PaymentTerms, from: EvmPayer, change?: Change): Promise<SignedTransaction> {
-    const built = await base.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: from.address, expiresAt: 0 });
+    const built = await base.adapter.build({
+      intentId: 'pi_test' as IntentId,
+      terms,
+      direction: 'request',
+      fulfiller: from.address,
+      expiresAt: 0,
+    });
     if (built.kind !== 'built') throw new Error(JSON.stringify(built));
     const parsed = base.adapter.parseSubmitted(await from.sign(built.transaction.blob, change));
     if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
@@ -125,17 +137,24 @@ describe('the observer of Base', () => {
     const signed = await payInVain();
     const pool = poolOver([proxy.url]);
     closing.push(() => pool.close());
-    const restarted = (keptBytes?: KeptBytes) => watcher.restart(new BaseObserver(base.adapter.network, pool, base.clock.now, keptBytes));
+    const restarted = (keptBytes?: KeptBytes) =>
+      watcher.restart(new BaseObserver(base.adapter.network, pool, base.clock.now, keptBytes));
     expect(await restarted().step()).toEqual([]);
     base.clock.pass(2_000);
-    expect(await restarted((hash) => Promise.resolve(hash === signed.hash ? signed.raw : null)).step()).toMatchObject([{ type: 'dropped', data: { hash: signed.hash } }]);
+    expect(await restarted((hash) => Promise.resolve(hash === signed.hash ? signed.raw : null)).step()).toMatchObject([
+      { type: 'dropped', data: { hash: signed.hash } },
+    ]);
   });
 
   it('finds the fee-bumped replacement by its reference, then proves the first one dead', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     const first = await sign(terms, payer(0));
-    const second = await sign(terms, payer(0), (transaction) => ({ ...transaction, maxFeePerGas: (transaction.maxFeePerGas ?? 0n) * 2n, maxPriorityFeePerGas: (transaction.maxPriorityFeePerGas ?? 0n) * 2n }));
+    const second = await sign(terms, payer(0), (transaction) => ({
+      ...transaction,
+      maxFeePerGas: (transaction.maxFeePerGas ?? 0n) * 2n,
+      maxPriorityFeePerGas: (transaction.maxPriorityFeePerGas ?? 0n) * 2n,
+    }));
     expect(second.hash).not.toBe(first.hash);
     await submit(first, terms, payer(0));
     await base.adapter.broadcast(second);
@@ -158,12 +177,23 @@ describe('the observer of Base', () => {
     const wallet = evmWallet(chain, first);
     await wallet.transfer(terms.tokenAddress, terms.requestor, 1_999_999n, terms.reference as string as Hex);
     await wallet.transfer(terms.tokenAddress, terms.requestor, 2_000_000n);
-    await wallet.transfer(terms.tokenAddress, terms.requestor, 2_000_000n, base.adapter.newReference() as string as Hex);
+    await wallet.transfer(
+      terms.tokenAddress,
+      terms.requestor,
+      2_000_000n,
+      base.adapter.newReference() as string as Hex,
+    );
     await base.anvil.mine();
     await watcher.step();
     await base.settle();
     const seen = await watcher.step();
-    expect(seen).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { transfer: { amount: 1_999_999n, from: wallet.address as Address, reference: terms.reference } } }]);
+    expect(seen).toMatchObject([
+      {
+        type: 'landed',
+        intentId: 'pi_test',
+        data: { transfer: { amount: 1_999_999n, from: wallet.address as Address, reference: terms.reference } },
+      },
+    ]);
     expect(seen).toHaveLength(1);
   });
 
@@ -183,7 +213,8 @@ describe('the observer of Base', () => {
     closing.unshift(() => pool.close());
     const doubting = new Watcher(new BaseObserver(base.adapter.network, pool, base.clock.now));
     // This one denies the transaction and its transfer, and tells the truth about nonces.
-    proxy.answer = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined);
+    proxy.answer = ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
     const intent = [...watcher.watched.submitted()][0];
     if (intent === undefined) throw new Error('it is submitted');
     doubting.watched.add('pi_test', intent.terms);
@@ -193,12 +224,16 @@ describe('the observer of Base', () => {
     base.clock.pass(600_000);
     expect(await doubting.step()).toEqual([]);
     base.clock.pass(2_000);
-    expect((await doubting.step())[0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
+    expect((await doubting.step())[0]).toMatchObject({
+      type: 'landed',
+      data: { hash: signed.hash, level: 'confirmed' },
+    });
   });
 
   it('finds at the safe block what a lagging node left out before', async () => {
     const { signed } = await pay();
-    proxy.answer = ({ method }) => (method === 'eth_getLogs' ? [] : method === 'eth_getTransactionReceipt' ? null : undefined);
+    proxy.answer = ({ method }) =>
+      method === 'eth_getLogs' ? [] : method === 'eth_getTransactionReceipt' ? null : undefined;
     await base.anvil.mine();
     expect(await watcher.step()).toEqual([]);
     proxy.answer = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : undefined);
@@ -284,7 +319,8 @@ describe('the observer of Base', () => {
       return [...proxy.calls.values()].reduce((sum, count) => sum + count, 0);
     };
     const add = (count: number): void => {
-      for (let n = 0; n < count; n += 1) watcher.watched.add(`pi_${n}`, { ...newTerms(), requestor: recipients[n % 20] ?? ('' as Address) });
+      for (let n = 0; n < count; n += 1)
+        watcher.watched.add(`pi_${n}`, { ...newTerms(), requestor: recipients[n % 20] ?? ('' as Address) });
     };
     add(10);
     const few = await measure();

@@ -25,7 +25,13 @@ describe('a payment on Base', () => {
   function newTerms(amount = 3_000_000n): PaymentTerms {
     const token = base.adapter.token('USDC');
     if (token === null) throw new Error('Base has USDC');
-    return { chain: base.adapter.network.chain, tokenAddress: token.address, amount, requestor: base.newRecipient(), reference: base.adapter.newReference() };
+    return {
+      chain: base.adapter.network.chain,
+      tokenAddress: token.address,
+      amount,
+      requestor: base.newRecipient(),
+      reference: base.adapter.newReference(),
+    };
   }
   const build = (terms: PaymentTerms, fulfiller: Address, adapter = base.adapter): Promise<BuildResult> =>
     adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller, expiresAt: 0 });
@@ -55,7 +61,9 @@ describe('a payment on Base', () => {
       const wallet = new Wallet(payer(0).privateKey);
       const parsed = base.adapter.parseSubmitted(await wallet.signTransaction(unsigned));
       if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('ethers made no transaction');
-      expect(await base.adapter.verify(parsed.value.transaction, terms, payer(0).address, false)).toMatchObject({ kind: 'verified' });
+      expect(await base.adapter.verify(parsed.value.transaction, terms, payer(0).address, false)).toMatchObject({
+        kind: 'verified',
+      });
     });
 
     it('says its fee in ETH as a decimal: gas times base fee and tip, and the L1 fee where the chain has one', async () => {
@@ -64,12 +72,18 @@ describe('a payment on Base', () => {
       const after = await build(newTerms(), payer(0).address);
       await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, '0x');
       if (before.kind !== 'built' || after.kind !== 'built') throw new Error('both can be built');
-      const wei = ({ transaction: { estimatedFeeEth } }: typeof before): bigint => BigInt((estimatedFeeEth ?? '').split('.')[1]?.padEnd(18, '0') ?? 0);
+      const wei = ({ transaction: { estimatedFeeEth } }: typeof before): bigint =>
+        BigInt((estimatedFeeEth ?? '').split('.')[1]?.padEnd(18, '0') ?? 0);
       expect(before.transaction.estimatedFeeEth).toMatch(/^0\.\d{1,18}$/);
       // The base fee moves between the two builds, by far less than what the oracle adds.
       const added = wei(after) - wei(before) - 500_000_000_000_000_000n;
       expect(added < 0n ? -added : added).toBeLessThan(1_000_000_000_000n);
-      expect(before.transaction).toMatchObject({ format: 'evm_rlp', ataRentLamports: null, estimatedFeeLamports: null, estimatedFeeUsdc: null });
+      expect(before.transaction).toMatchObject({
+        format: 'evm_rlp',
+        ataRentLamports: null,
+        estimatedFeeLamports: null,
+        estimatedFeeUsdc: null,
+      });
     });
 
     it('is refused to a contract, and made for an EIP-7702 account that sends for itself', async () => {
@@ -83,30 +97,51 @@ describe('a payment on Base', () => {
 
     it('is rejected with what is missing: tokens, ETH, or the leave of the contract', async () => {
       const poor = '0x00000000000000000000000000000000000A11cE' as Address;
-      expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: 'the payer has 0 USDC and needs 3 USDC' });
+      expect(await build(newTerms(), poor)).toEqual({
+        kind: 'rejected',
+        reason: 'the payer has 0 USDC and needs 3 USDC',
+      });
       await base.anvil.rpc('anvil_setBalance', payer(2).address, '0x1');
-      expect(await build(newTerms(), payer(2).address)).toMatchObject({ kind: 'rejected', reason: expect.stringContaining('ETH for fees') });
+      expect(await build(newTerms(), payer(2).address)).toMatchObject({
+        kind: 'rejected',
+        reason: expect.stringContaining('ETH for fees'),
+      });
       await base.spoil(payer(3));
-      expect(await build(newTerms(), payer(3).address)).toEqual({ kind: 'rejected', reason: expect.stringContaining('blacklisted') });
+      expect(await build(newTerms(), payer(3).address)).toEqual({
+        kind: 'rejected',
+        reason: expect.stringContaining('blacklisted'),
+      });
       // Enough for the gas, but not for the place on L1 too, which costs half an ETH.
       await base.anvil.rpc('anvil_setBalance', payer(2).address, '0x16345785d8a0000');
       expect(await build(newTerms(), payer(2).address)).toMatchObject({ kind: 'built' });
       await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, HALF_AN_ETH);
-      expect(await build(newTerms(), payer(2).address)).toEqual({ kind: 'rejected', reason: expect.stringMatching(/^the payer has 0\.1 ETH for fees and may need 0\.5\d+ ETH$/) });
+      expect(await build(newTerms(), payer(2).address)).toEqual({
+        kind: 'rejected',
+        reason: expect.stringMatching(/^the payer has 0\.1 ETH for fees and may need 0\.5\d+ ETH$/),
+      });
       await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, '0x');
     });
 
     it('is refused for a requestor whom the issuer has blocked, whoever pays', async () => {
       const terms = newTerms();
       await base.anvil.asTokenOwner(terms.tokenAddress, 'blacklist', [terms.requestor]);
-      expect(await build(terms, payer(0).address)).toEqual({ kind: 'not_payable', param: 'requestor', reason: 'may not receive this token: its issuer has blocked the address' });
+      expect(await build(terms, payer(0).address)).toEqual({
+        kind: 'not_payable',
+        param: 'requestor',
+        reason: 'may not receive this token: its issuer has blocked the address',
+      });
     });
 
     it('can land no more once its nonce is used, or the base fee has passed what it pays', async () => {
       const terms = newTerms();
       const built = await build(terms, payer(4).address);
       if (built.kind !== 'built') throw new Error('it can be built');
-      const made = { version: 2, fulfiller: payer(4).address, transaction: built.transaction, lifetime: built.lifetime };
+      const made = {
+        version: 2,
+        fulfiller: payer(4).address,
+        transaction: built.transaction,
+        lifetime: built.lifetime,
+      };
       expect(await base.adapter.canLand(made)).toBe(true);
       await base.anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x174876e800');
       await base.anvil.mine();
@@ -121,10 +156,22 @@ describe('a payment on Base', () => {
 
   describe('verified', () => {
     it.each<[string, NonNullable<Change>, string]>([
-      ['a nonce that leaves a gap', (transaction) => ({ ...transaction, nonce: (transaction.nonce ?? 0) + 1 }), 'leaves a gap'],
-      ['a fee below the base fee', (transaction) => ({ ...transaction, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }), 'base fee'],
+      [
+        'a nonce that leaves a gap',
+        (transaction) => ({ ...transaction, nonce: (transaction.nonce ?? 0) + 1 }),
+        'leaves a gap',
+      ],
+      [
+        'a fee below the base fee',
+        (transaction) => ({ ...transaction, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }),
+        'base fee',
+      ],
       ['gas that does not do', (transaction) => ({ ...transaction, gas: 30_000n }), 'would fail'],
-      ['a fee that the payer cannot afford', (transaction) => ({ ...transaction, maxFeePerGas: 10n ** 20n }), 'the payer has'],
+      [
+        'a fee that the payer cannot afford',
+        (transaction) => ({ ...transaction, maxFeePerGas: 10n ** 20n }),
+        'the payer has',
+      ],
     ])('is rejected with %s, unless it was sent already', async (_what, change, reason) => {
       expect(await verify(payer(5), change)).toEqual({ kind: 'rejected', reason: expect.stringContaining(reason) });
       expect(await verify(payer(5), change, true)).toMatchObject({ kind: 'verified' });
@@ -134,14 +181,20 @@ describe('a payment on Base', () => {
       const terms = newTerms();
       const transaction = await signed(terms, payer(6));
       await base.kill(transaction, payer(6));
-      expect(await base.adapter.verify(transaction, terms, payer(6).address, false)).toMatchObject({ kind: 'rejected', reason: expect.stringContaining('used already') });
+      expect(await base.adapter.verify(transaction, terms, payer(6).address, false)).toMatchObject({
+        kind: 'rejected',
+        reason: expect.stringContaining('used already'),
+      });
       expect(await base.adapter.broadcast(transaction)).toMatchObject({ kind: 'refused' });
     });
 
     it('takes a nonce behind transactions that wait, and says the nonce', async () => {
       const first = newTerms();
       expect(await base.adapter.broadcast(await signed(first, payer(7)))).toEqual({ kind: 'taken' });
-      expect(await verify(payer(7))).toMatchObject({ kind: 'verified', transaction: { nonce: '1', lifetime: { kind: 'unlimited' } } });
+      expect(await verify(payer(7))).toMatchObject({
+        kind: 'verified',
+        transaction: { nonce: '1', lifetime: { kind: 'unlimited' } },
+      });
     });
   });
 
@@ -166,7 +219,10 @@ describe('a payment on Base', () => {
       const pool = poolOver([proxy.url], 300);
       proxy.faults = [{ kind: 'status', status: 503 }];
       const adapter = new BaseAdapter(base.adapter.network, pool);
-      await expect(build(newTerms(), payer(8).address, adapter)).rejects.toMatchObject({ name: 'RpcUnavailableError', retryAfterSeconds: 2 });
+      await expect(build(newTerms(), payer(8).address, adapter)).rejects.toMatchObject({
+        name: 'RpcUnavailableError',
+        retryAfterSeconds: 2,
+      });
       await expect(adapter.fetchSent(adapter.synthetic().hash)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
       await pool.close();
     });

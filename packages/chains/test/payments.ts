@@ -37,4 +37,5 @@ export const good = {
   maxPriorityFeePerGas: 1_000_000n,
 } as const satisfies TransactionSerializable;
 
-export const signed = async (transaction: TransactionSerializable, account = payer): Promise<Buffer> => Buffer.from((await account.signTransaction(transaction)).slice(2), 'hex');
+export const signed = async (transaction: TransactionSerializable, account = payer): Promise<Buffer> =>
+  Buffer.from((await account.signTransaction(transaction)).slice(2), 'hex');

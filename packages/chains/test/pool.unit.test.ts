@@ -22,7 +22,10 @@ describe('a pool of upstreams', () => {
     return pool;
   };
   /** Answers of its own: no node behind it. */
-  const says = (answers: Record<string, unknown>): RpcProxy['answer'] => ({ method }) => ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
+  const says =
+    (answers: Record<string, unknown>): RpcProxy['answer'] =>
+    ({ method }) =>
+      ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
 
   beforeEach(async () => {
     pools = [];
@@ -50,14 +53,17 @@ describe('a pool of upstreams', () => {
     expect(second.calls.get('eth_getTransactionCount')).toBeUndefined();
   });
 
-  it.each<RpcFault>([{ kind: 'status', status: 429 }, { kind: 'status', status: 500 }, { kind: 'status', status: 503 }, { kind: 'malformed' }, { kind: 'hang' }])(
-    'goes on to the next when one answers with %p',
-    async (fault) => {
-      const pool = over(first.url, second.url);
-      first.faults = [fault];
-      expect(await count(pool)).toBe(2n);
-    },
-  );
+  it.each<RpcFault>([
+    { kind: 'status', status: 429 },
+    { kind: 'status', status: 500 },
+    { kind: 'status', status: 503 },
+    { kind: 'malformed' },
+    { kind: 'hang' },
+  ])('goes on to the next when one answers with %p', async (fault) => {
+    const pool = over(first.url, second.url);
+    first.faults = [fault];
+    expect(await count(pool)).toBe(2n);
+  });
 
   it('goes on to the next when an answer is not what was asked for', async () => {
     const pool = over(first.url, second.url);
@@ -110,7 +116,8 @@ describe('a pool of upstreams', () => {
 
   it('has a second opinion where another does well, and none where it does not', async () => {
     const pool = over(first.url, second.url);
-    const opinion = (): Promise<bigint | null> => pool.run((node) => pool.elsewhere(node, (other) => other.call(getTransactionCount(ACCOUNT, 'latest'))));
+    const opinion = (): Promise<bigint | null> =>
+      pool.run((node) => pool.elsewhere(node, (other) => other.call(getTransactionCount(ACCOUNT, 'latest'))));
     expect(await opinion()).toBe(2n);
     second.faults = [{ kind: 'status', status: 429 }];
     expect(await opinion()).toBeNull();
@@ -122,7 +129,10 @@ describe('a pool of upstreams', () => {
     expect(await ask()).toEqual({ answers: [1n, 2n], suffice: true });
     first.faults = [{ kind: 'cut' }];
     expect(await ask()).toEqual({ answers: [2n], suffice: false });
-    expect(await over(second.url).testimonies((node) => node.call(getChainId()))).toEqual({ answers: [84_532n], suffice: true });
+    expect(await over(second.url).testimonies((node) => node.call(getChainId()))).toEqual({
+      answers: [84_532n],
+      suffice: true,
+    });
   });
 
   it('concludes nothing from an upstream that has become another network', async () => {
@@ -130,7 +140,10 @@ describe('a pool of upstreams', () => {
     expect(await count(pool)).toBe(1n);
     first.faults = [{ kind: 'stranger' }];
     first.answer = ({ method }) => (method === 'eth_getTransactionCount' ? '0x1' : undefined);
-    expect(await pool.testimonies((node) => node.call(getTransactionCount(ACCOUNT, 'latest')))).toEqual({ answers: [], suffice: false });
+    expect(await pool.testimonies((node) => node.call(getTransactionCount(ACCOUNT, 'latest')))).toEqual({
+      answers: [],
+      suffice: false,
+    });
   });
 
   it('never asks an upstream of another network', async () => {
@@ -160,7 +173,8 @@ describe('a pool of upstreams', () => {
 
   describe('broadcasting', () => {
     const hash = `0x${'ab'.repeat(32)}`;
-    const send = async (...urls: string[]): Promise<string> => (await broadcast(over(...urls), { hash: hash as never, raw: await signed(good) })).kind;
+    const send = async (...urls: string[]): Promise<string> =>
+      (await broadcast(over(...urls), { hash: hash as never, raw: await signed(good) })).kind;
     const refusing = says({ eth_sendRawTransaction: new Error('insufficient funds for gas * price + value') });
 
     it('is taken when one node takes it, or knew it, or has it in a block', async () => {

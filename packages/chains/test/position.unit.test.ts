@@ -17,7 +17,8 @@ describe('the checkpoints of a cursor', () => {
         const depths = checkpoints.map(({ number }) => Number(head - number));
         expect(depths).toEqual([...depths].sort((a, b) => a - b));
         // A reorganisation is read back to at most some times its depth.
-        for (let place = 33; place < depths.length; place += 1) expect(depths[place]).toBeLessThanOrEqual(4 * (depths[place - 1] ?? 0) + 80);
+        for (let place = 33; place < depths.length; place += 1)
+          expect(depths[place]).toBeLessThanOrEqual(4 * (depths[place - 1] ?? 0) + 80);
       }),
       { numRuns: 30 },
     );

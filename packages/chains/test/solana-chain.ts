@@ -1,7 +1,16 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { type LocalSolana, solanaWallet, startSolana as startNode } from '@pf/testing';
-import { type Address as KitAddress, assertIsTransactionWithinSizeLimit, createKeyPairSignerFromBytes, getBase58Encoder, getBase64EncodedWireTransaction, getTransactionDecoder, getTransactionLifetimeConstraintFromCompiledTransactionMessage, getCompiledTransactionMessageDecoder } from '@solana/kit';
+import {
+  type Address as KitAddress,
+  assertIsTransactionWithinSizeLimit,
+  createKeyPairSignerFromBytes,
+  getBase58Encoder,
+  getBase64EncodedWireTransaction,
+  getTransactionDecoder,
+  getTransactionLifetimeConstraintFromCompiledTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+} from '@solana/kit';
 import type { VersionedTransaction } from '@solana/web3.js';
 import { networkOf } from '../src/index.ts';
 import type { ChainUnderTest, PayerWallet } from '../src/conformance/suite.ts';
@@ -18,7 +27,8 @@ const log = createLogger('test', 'silent');
 export const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 
 /** A pool over these upstreams that gives up fast. */
-export const solanaPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'solana-devnet', urls, identify: identifyGenesis(DEVNET), probe: getHead(), log, timeoutMs });
+export const solanaPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
+  new RpcPool({ network: 'solana-devnet', urls, identify: identifyGenesis(DEVNET), probe: getHead(), log, timeoutMs });
 
 export interface SolanaPayer extends PayerWallet {
   sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;
@@ -38,7 +48,9 @@ async function signWithKit(blob: string, privateKey: string): Promise<string> {
   const signer = await createKeyPairSignerFromBytes(getBase58Encoder().encode(privateKey));
   const transaction = getTransactionDecoder().decode(Buffer.from(blob, 'base64'));
   assertIsTransactionWithinSizeLimit(transaction);
-  const lifetimeConstraint = await getTransactionLifetimeConstraintFromCompiledTransactionMessage(getCompiledTransactionMessageDecoder().decode(transaction.messageBytes));
+  const lifetimeConstraint = await getTransactionLifetimeConstraintFromCompiledTransactionMessage(
+    getCompiledTransactionMessageDecoder().decode(transaction.messageBytes),
+  );
   const [signatures] = await signer.signTransactions([{ ...transaction, lifetimeConstraint }]);
   return getBase64EncodedWireTransaction({ ...transaction, signatures: { ...transaction.signatures, ...signatures } });
 }
@@ -55,7 +67,10 @@ export async function startSolana(): Promise<SolanaUnderTest> {
       address: wallet.address as Address,
       sign: (blob, change) => own.sign(blob, change),
       transfer: (mint, to, amount, pay) => own.transfer(mint, to, amount, pay),
-      signers: { '@solana/web3.js': (blob) => own.sign(blob), '@solana/kit': (blob) => signWithKit(blob, wallet.privateKey) },
+      signers: {
+        '@solana/web3.js': (blob) => own.sign(blob),
+        '@solana/kit': (blob) => signWithKit(blob, wallet.privateKey),
+      },
     };
   });
   return {
@@ -68,7 +83,10 @@ export async function startSolana(): Promise<SolanaUnderTest> {
     newRecipient: randomAddress,
     balanceOf: async (address) => {
       const account = await tokenAccountOf(address, node.tokens['USDC'] as KitAddress);
-      const found = await node.rpc<{ value: { data: [string, string] } | null }>('getAccountInfo', account, { encoding: 'base64', commitment: 'processed' });
+      const found = await node.rpc<{ value: { data: [string, string] } | null }>('getAccountInfo', account, {
+        encoding: 'base64',
+        commitment: 'processed',
+      });
       return found.value === null ? 0n : Buffer.from(found.value.data[0], 'base64').readBigUInt64LE(64);
     },
     now: clock.now,
@@ -85,7 +103,8 @@ export async function startSolana(): Promise<SolanaUnderTest> {
     spoil: (payer) => node.fail({ payer: payer.address, count: 1 }),
     kill: async () => void (await node.expire()),
     async *tampered(blob, payer, terms: PaymentTerms) {
-      for (const [what, change] of await tamperings(terms, payer.address)) yield [what, await (payer as SolanaPayer).sign(blob, changed(change))];
+      for (const [what, change] of await tamperings(terms, payer.address))
+        yield [what, await (payer as SolanaPayer).sign(blob, changed(change))];
       const good = Buffer.from(await payer.sign(blob), 'base64');
       yield ['trailing bytes', Buffer.concat([good, Buffer.of(0)]).toString('base64')];
       // The signature of something else.

@@ -17,14 +17,26 @@ describe('reading what a Solana wallet gave', () => {
     const decoded = decodeSigned(raw);
     if (!decoded.ok) throw new Error(decoded.problem);
     const parsed = adapter.parseSubmitted(Buffer.from(raw).toString('base64'));
-    expect(parsed).toEqual({ ok: true, value: { kind: 'signed', transaction: { hash: decoded.value.hash, raw: Buffer.from(raw) } } });
-    expect(adapter.parseSubmitted(decoded.value.hash)).toEqual({ ok: true, value: { kind: 'sent', hash: decoded.value.hash } });
+    expect(parsed).toEqual({
+      ok: true,
+      value: { kind: 'signed', transaction: { hash: decoded.value.hash, raw: Buffer.from(raw) } },
+    });
+    expect(adapter.parseSubmitted(decoded.value.hash)).toEqual({
+      ok: true,
+      value: { kind: 'sent', hash: decoded.value.hash },
+    });
     expect(adapter.parseHash(decoded.value.hash)).toEqual({ ok: true, value: decoded.value.hash });
   });
 
   it('never throws on any text or bytes, and finds no payment in them', () => {
     const bytes = fc.uint8Array({ maxLength: 1_400 });
-    const junk = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.base64String(), bytes.map((some) => Buffer.from(some).toString('base64')), bytes.map((some) => Buffer.from([1, ...raw.subarray(1, 66), ...some]).toString('base64')));
+    const junk = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.base64String(),
+      bytes.map((some) => Buffer.from(some).toString('base64')),
+      bytes.map((some) => Buffer.from([1, ...raw.subarray(1, 66), ...some]).toString('base64')),
+    );
     fc.assert(
       fc.property(junk, (text) => {
         const parsed = adapter.parseSubmitted(text);
@@ -38,8 +50,12 @@ describe('reading what a Solana wallet gave', () => {
     const at = fc.nat(raw.length - 1);
     const edit = fc.oneof(
       fc.tuple(at, fc.integer({ min: 1, max: 255 })).map(([place, xor]) => raw.with(place, (raw[place] ?? 0) ^ xor)),
-      fc.tuple(fc.nat(raw.length), fc.uint8Array({ minLength: 1, maxLength: 40 })).map(([place, more]) => Uint8Array.from([...raw.subarray(0, place), ...more, ...raw.subarray(place)])),
-      fc.tuple(at, at).map(([a, b]) => Uint8Array.from([...raw.subarray(0, Math.min(a, b)), ...raw.subarray(Math.max(a, b) + 1)])),
+      fc
+        .tuple(fc.nat(raw.length), fc.uint8Array({ minLength: 1, maxLength: 40 }))
+        .map(([place, more]) => Uint8Array.from([...raw.subarray(0, place), ...more, ...raw.subarray(place)])),
+      fc
+        .tuple(at, at)
+        .map(([a, b]) => Uint8Array.from([...raw.subarray(0, Math.min(a, b)), ...raw.subarray(Math.max(a, b) + 1)])),
     );
     await fc.assert(
       fc.asyncProperty(edit, async (bytes) => {
@@ -55,7 +71,10 @@ describe('reading what a Solana wallet gave', () => {
     expect(decodeSigned(await blobFor(terms))).toEqual({ ok: false, problem: 'is not signed' });
     // One signature, its count written in two bytes.
     expect(decodeSigned(Uint8Array.from([0x81, 0x00, ...raw.subarray(1)])).ok).toBe(false);
-    expect(adapter.parseSubmitted(Buffer.alloc(1_233, 1).toString('base64'))).toEqual({ ok: false, problem: 'is longer than 1232 bytes' });
+    expect(adapter.parseSubmitted(Buffer.alloc(1_233, 1).toString('base64'))).toEqual({
+      ok: false,
+      problem: 'is longer than 1232 bytes',
+    });
   });
 });
 
@@ -64,7 +83,14 @@ describe('an address on Solana', () => {
     const offCurve = terms.requestor;
     expect(adapter.parseAddress(fulfiller)).toEqual({ ok: true, value: fulfiller });
     expect(adapter.parseAddress(offCurve)).toEqual({ ok: true, value: offCurve });
-    for (const text of ['', fulfiller.slice(1, -1), `${fulfiller}1`, fulfiller.replace(/^./, '0'), '0x70997970C51812dc3A010C7d01b50e0d17dc79C8']) expect(adapter.parseAddress(text).ok).toBe(false);
+    for (const text of [
+      '',
+      fulfiller.slice(1, -1),
+      `${fulfiller}1`,
+      fulfiller.replace(/^./, '0'),
+      '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    ])
+      expect(adapter.parseAddress(text).ok).toBe(false);
   });
 
   it.each([

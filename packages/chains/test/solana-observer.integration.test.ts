@@ -34,19 +34,39 @@ describe('the observer of Solana', () => {
   function newTerms(symbol = 'USDC', requestor = solana.newRecipient()): PaymentTerms {
     const token = solana.adapter.token(symbol);
     if (token === null) throw new Error(`devnet has ${symbol}`);
-    return { chain: solana.adapter.network.chain, tokenAddress: token.address, amount: 2_000_000n, requestor, reference: solana.adapter.newReference() };
+    return {
+      chain: solana.adapter.network.chain,
+      tokenAddress: token.address,
+      amount: 2_000_000n,
+      requestor,
+      reference: solana.adapter.newReference(),
+    };
   }
   const payer = (index = 0): SolanaPayer => solana.payers[index] as SolanaPayer;
   /** Built, and signed as it is or changed. */
-  async function signed(terms: PaymentTerms, by: SolanaPayer, change?: Parameters<SolanaPayer['sign']>[1]): Promise<SignedTransaction> {
-    const built = await solana.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: by.address, expiresAt: 0 });
+  async function signed(
+    terms: PaymentTerms,
+    by: SolanaPayer,
+    change?: Parameters<SolanaPayer['sign']>[1],
+  ): Promise<SignedTransaction> {
+    const built = await solana.adapter.build({
+      intentId: 'pi_test' as IntentId,
+      terms,
+      direction: 'request',
+      fulfiller: by.address,
+      expiresAt: 0,
+    });
     if (built.kind !== 'built') throw new Error(JSON.stringify(built));
     const parsed = solana.adapter.parseSubmitted(await by.sign(built.transaction.blob, change));
     if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
     return parsed.value.transaction;
   }
   /** A watched intent, paid and broadcast: in the open slot, not confirmed yet. */
-  async function pay(terms = newTerms(), by = payer(), send = true): Promise<{ readonly signed: SignedTransaction; readonly terms: PaymentTerms }> {
+  async function pay(
+    terms = newTerms(),
+    by = payer(),
+    send = true,
+  ): Promise<{ readonly signed: SignedTransaction; readonly terms: PaymentTerms }> {
     watcher.watched.add('pi_test', terms);
     const transaction = await signed(terms, by);
     const verification = await solana.adapter.verify(transaction, terms, by.address, false);
@@ -56,13 +76,30 @@ describe('the observer of Solana', () => {
     return { signed: transaction, terms };
   }
   /** Sent by a wallet on its own, with this reference. */
-  const scan = (terms: PaymentTerms, amount = terms.amount, references: readonly string[] = [terms.reference], by = payer()): Promise<string> =>
-    by.transfer(terms.tokenAddress, terms.requestor, amount, { references });
+  const scan = (
+    terms: PaymentTerms,
+    amount = terms.amount,
+    references: readonly string[] = [terms.reference],
+    by = payer(),
+  ): Promise<string> => by.transfer(terms.tokenAddress, terms.requestor, amount, { references });
   /** The requestor, a payer of the chain, is paid on a token account that is not the associated one. */
   async function payToOtherAccount(terms: PaymentTerms): Promise<string> {
     const { tokenAddress, requestor, amount, reference } = terms;
     const source = await tokenAccountOf(payer().address, tokenAddress);
-    const transaction = await signed(terms, payer(), changed((_instructions, from) => toSeededAccount({ from, source: new PublicKey(source), mint: new PublicKey(tokenAddress), owner: new PublicKey(requestor), amount, reference: new PublicKey(reference) })));
+    const transaction = await signed(
+      terms,
+      payer(),
+      changed((_instructions, from) =>
+        toSeededAccount({
+          from,
+          source: new PublicKey(source),
+          mint: new PublicKey(tokenAddress),
+          owner: new PublicKey(requestor),
+          amount,
+          reference: new PublicKey(reference),
+        }),
+      ),
+    );
     expect(await solana.adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
     return transaction.hash;
   }
@@ -86,20 +123,40 @@ describe('the observer of Solana', () => {
     await solana.node.fail({ payer: payer().address, count: 1 });
     const { signed } = await pay();
     await solana.node.advance();
-    expect(await watcher.step()).toMatchObject([{ type: 'reverted', data: { hash: signed.hash, reason: expect.stringContaining('frozen') } }]);
+    expect(await watcher.step()).toMatchObject([
+      { type: 'reverted', data: { hash: signed.hash, reason: expect.stringContaining('frozen') } },
+    ]);
   });
 
-  it.each(['USDC', 'PYUSD'])('finds a payment in %s that a wallet made by itself, and makes it final', async (symbol) => {
-    const terms = newTerms(symbol);
-    watcher.watched.add('pi_test', terms);
-    expect(await watcher.step()).toEqual([]);
-    const hash = await scan(terms);
-    await solana.node.advance();
-    const [landed] = await after(1_000);
-    expect(landed).toMatchObject({ type: 'landed', intentId: 'pi_test', data: { hash, level: 'confirmed', transfer: { tokenAddress: terms.tokenAddress, from: payer().address, to: terms.requestor, amount: terms.amount, reference: terms.reference, index: '1' } } });
-    await solana.node.advance(10);
-    expect(named(await after(1_000))).toEqual(['landed finalized']);
-  });
+  it.each(['USDC', 'PYUSD'])(
+    'finds a payment in %s that a wallet made by itself, and makes it final',
+    async (symbol) => {
+      const terms = newTerms(symbol);
+      watcher.watched.add('pi_test', terms);
+      expect(await watcher.step()).toEqual([]);
+      const hash = await scan(terms);
+      await solana.node.advance();
+      const [landed] = await after(1_000);
+      expect(landed).toMatchObject({
+        type: 'landed',
+        intentId: 'pi_test',
+        data: {
+          hash,
+          level: 'confirmed',
+          transfer: {
+            tokenAddress: terms.tokenAddress,
+            from: payer().address,
+            to: terms.requestor,
+            amount: terms.amount,
+            reference: terms.reference,
+            index: '1',
+          },
+        },
+      });
+      await solana.node.advance(10);
+      expect(named(await after(1_000))).toEqual(['landed finalized']);
+    },
+  );
 
   it('finds what was paid while no watcher ran, by an intent that was made meanwhile too', async () => {
     const known = newTerms();
@@ -112,7 +169,10 @@ describe('the observer of Solana', () => {
     watcher.watched.add('pi_made', made);
     const pool = solanaPool([proxy.url]);
     closing.unshift(() => pool.close());
-    const restarted = await new SolanaObserver(solana.adapter.network, pool, solana.clock.now).step(cursor, async () => watcher.watched);
+    const restarted = await new SolanaObserver(solana.adapter.network, pool, solana.clock.now).step(
+      cursor,
+      async () => watcher.watched,
+    );
     expect(restarted.observations.map(({ intentId, data }) => [intentId, data.hash])).toEqual([
       ['pi_known', hashes[0]],
       ['pi_made', hashes[1]],
@@ -140,7 +200,9 @@ describe('the observer of Solana', () => {
     const both = await scan(terms, terms.amount, [terms.reference, other.reference]);
     await solana.node.advance();
     const seen = await after(1_000);
-    expect(seen).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { transfer: { amount: 1_999_999n, reference: terms.reference } } }]);
+    expect(seen).toMatchObject([
+      { type: 'landed', intentId: 'pi_test', data: { transfer: { amount: 1_999_999n, reference: terms.reference } } },
+    ]);
     expect(seen).toHaveLength(1);
     expect(watcher.warnings).toEqual([expect.stringContaining(`of ${both} carries 2 references`)]);
   });
@@ -156,7 +218,9 @@ describe('the observer of Solana', () => {
     await solana.node.advance();
     expect(await after(1_000)).toEqual([]);
     watcher.watched[then](terms);
-    expect(await after(1_000)).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash, transfer: { to: terms.requestor, amount: terms.amount } } }]);
+    expect(await after(1_000)).toMatchObject([
+      { type: 'landed', intentId: 'pi_test', data: { hash, transfer: { to: terms.requestor, amount: terms.amount } } },
+    ]);
   });
 
   it('passes no slot before its intents are known', async () => {
@@ -238,7 +302,9 @@ describe('the observer of Solana', () => {
       await solana.node.reorg(2, { requeue: true });
       await solana.node.advance(10);
       expect(await after(1_000)).toMatchObject([{ type: 'lost', data: { hash: signed.hash } }]);
-      expect(await after(1_000)).toContainEqual(expect.objectContaining({ type: 'landed', data: expect.objectContaining({ hash: extra }) }));
+      expect(await after(1_000)).toContainEqual(
+        expect.objectContaining({ type: 'landed', data: expect.objectContaining({ hash: extra }) }),
+      );
       await solana.node.heal();
     });
 
@@ -274,7 +340,8 @@ describe('the observer of Solana', () => {
       doubting.watched.add('pi_test', intent.terms);
       doubting.watched.submit(intent.submission, solana.clock.now());
       proxy.answer = ({ method, params }) => {
-        if (method === 'getSignatureStatuses') return { context: { slot: 10_000_000 }, value: (params[0] as string[]).map(() => null) };
+        if (method === 'getSignatureStatuses')
+          return { context: { slot: 10_000_000 }, value: (params[0] as string[]).map(() => null) };
         return method === 'getSignaturesForAddress' ? [] : method === 'getTransaction' ? null : undefined;
       };
       await doubting.step();
@@ -287,7 +354,10 @@ describe('the observer of Solana', () => {
       await pay(newTerms(), payer(), false);
       const other = await startRpcProxy(solana.node.rpcUrl);
       const pool = solanaPool([proxy.url, other.url], 500);
-      closing.unshift(() => pool.close(), () => other.stop());
+      closing.unshift(
+        () => pool.close(),
+        () => other.stop(),
+      );
       const careful = new Watcher(new SolanaObserver(solana.adapter.network, pool, solana.clock.now));
       const [intent] = watcher.watched.submitted();
       if (intent === undefined) throw new Error('it is submitted');
@@ -386,7 +456,10 @@ describe('the observer of Solana', () => {
     for (let n = 0; n < 600; n += 1) {
       const terms = newTerms('USDC', intent.terms.requestor);
       watcher.watched.add(`pi_${n}`, terms);
-      watcher.watched.submit({ ...intent.submission, hash: solana.adapter.synthetic().hash, terms }, solana.clock.now());
+      watcher.watched.submit(
+        { ...intent.submission, hash: solana.adapter.synthetic().hash, terms },
+        solana.clock.now(),
+      );
     }
     await watcher.step();
     proxy.calls.clear();

@@ -16,11 +16,23 @@ export const solanaToken = (symbol: string): Token => {
   if (token === undefined) throw new Error(`devnet has no ${symbol}`);
   return token;
 };
-export const termsIn = (symbol: string): PaymentTerms => ({ chain: DEVNET, tokenAddress: solanaToken(symbol).address, amount: 12_345_678n, requestor: randomAddress(), reference: randomReference() });
+export const termsIn = (symbol: string): PaymentTerms => ({
+  chain: DEVNET,
+  tokenAddress: solanaToken(symbol).address,
+  amount: 12_345_678n,
+  requestor: randomAddress(),
+  reference: randomReference(),
+});
 
 /** The blob as build gives it. */
 export async function blobFor(terms: PaymentTerms, createsAccount = true): Promise<Uint8Array> {
-  const { raw } = compilePayment(terms, await accountsOf(terms, fulfiller), { createsAccount, unitLimit: 60_000, unitPrice: 1_000n, blockhash: randomAddress() as string as Blockhash, lastValidBlockHeight: 1_000n });
+  const { raw } = compilePayment(terms, await accountsOf(terms, fulfiller), {
+    createsAccount,
+    unitLimit: 60_000,
+    unitPrice: 1_000n,
+    blockhash: randomAddress() as string as Blockhash,
+    lastValidBlockHeight: 1_000n,
+  });
   return raw;
 }
 

@@ -17,7 +17,8 @@ async function differ(raw: Uint8Array, terms: PaymentTerms): Promise<Differences
 
 describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol) => {
   const terms = termsIn(symbol);
-  const differsWith = async (change: Change | Rewrite | null, createsAccount = true): Promise<Differences> => differ(signedBy(await blobFor(terms, createsAccount), change), terms);
+  const differsWith = async (change: Change | Rewrite | null, createsAccount = true): Promise<Differences> =>
+    differ(signedBy(await blobFor(terms, createsAccount), change), terms);
 
   it('accepts what was built, with and without a new token account', async () => {
     expect(await differsWith(null, true)).toEqual({});
@@ -49,8 +50,13 @@ describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol
     const raw = signedBy(await blobFor(terms));
     const other = termsIn(symbol);
     expect(Object.keys(await differ(raw, { ...terms, reference: other.reference }))).toEqual(['memo', 'reference']);
-    expect(Object.keys(await differ(raw, { ...terms, requestor: other.requestor }))).toEqual(['token_account', 'recipient']);
-    expect(await differ(raw, { ...terms, amount: terms.amount + 1n })).toEqual({ amount: { expected: '12345679', actual: '12345678' } });
+    expect(Object.keys(await differ(raw, { ...terms, requestor: other.requestor }))).toEqual([
+      'token_account',
+      'recipient',
+    ]);
+    expect(await differ(raw, { ...terms, amount: terms.amount + 1n })).toEqual({
+      amount: { expected: '12345679', actual: '12345678' },
+    });
   });
 
   it('accepts no order but the built one, and nothing left out or said twice', async () => {
@@ -58,7 +64,10 @@ describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...places), { minLength: 0, maxLength: 5 }), async (order) => {
         const isBuilt = order.join() === '2,3,4' || order.join() === '3,4';
-        const differs = await differsWith((instructions) => [...instructions.slice(0, 2), ...order.flatMap((place) => instructions[place] ?? [])]);
+        const differs = await differsWith((instructions) => [
+          ...instructions.slice(0, 2),
+          ...order.flatMap((place) => instructions[place] ?? []),
+        ]);
         expect(Object.keys(differs).length === 0).toBe(isBuilt);
       }),
       { numRuns: 60 },
@@ -75,13 +84,17 @@ describe('the signer', () => {
     expect(Object.keys(await differ(forged, terms))).toEqual(['signature']);
     // Another transaction's signature by the same payer.
     const other = signedBy(await blobFor(termsIn('USDC')));
-    expect(Object.keys(await differ(Uint8Array.from([...other.subarray(0, 65), ...raw.subarray(65)]), terms))).toEqual(['signature']);
+    expect(Object.keys(await differ(Uint8Array.from([...other.subarray(0, 65), ...raw.subarray(65)]), terms))).toEqual([
+      'signature',
+    ]);
   });
 
   it('is nobody else, also where he pays the same', async () => {
     const stranger = Keypair.generate();
     const decoded = decodeSigned(signedBy(await blobFor(terms)));
     if (!decoded.ok) throw new Error(decoded.problem);
-    expect(await differences(decoded.value, terms, stranger.publicKey.toBase58() as typeof fulfiller)).toMatchObject({ sender: { expected: stranger.publicKey.toBase58(), actual: fulfiller } });
+    expect(await differences(decoded.value, terms, stranger.publicKey.toBase58() as typeof fulfiller)).toMatchObject({
+      sender: { expected: stranger.publicKey.toBase58(), actual: fulfiller },
+    });
   });
 });

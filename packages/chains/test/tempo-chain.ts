@@ -16,7 +16,15 @@ export const CHAIN = 'eip155:42431' as ChainId;
 /** Longer than anything built here can land, in seconds. */
 const OVER = 301;
 
-export const tempoPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool => new RpcPool({ network: 'tempo-moderato', urls, identify: identifyChain(CHAIN), probe: getHeadNumber(), log, timeoutMs });
+export const tempoPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
+  new RpcPool({
+    network: 'tempo-moderato',
+    urls,
+    identify: identifyChain(CHAIN),
+    probe: getHeadNumber(),
+    log,
+    timeoutMs,
+  });
 
 export type Change = (transaction: TempoTransaction) => TempoTransaction;
 export interface TempoPayer extends PayerWallet {
@@ -58,14 +66,23 @@ export async function startTempoUnderTest(): Promise<TempoUnderTest> {
     await tempo.mine();
   };
   const balanceOf = async (address: string): Promise<bigint> =>
-    BigInt(await tempo.rpc<string>('eth_call', { to: usdc, data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] }) }, 'latest'));
+    BigInt(
+      await tempo.rpc<string>(
+        'eth_call',
+        { to: usdc, data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] }) },
+        'latest',
+      ),
+    );
   const payers = tempo.wallets.map(({ address, privateKey }): TempoPayer => {
     const wallet = tempoWallet(tempo, { address, privateKey });
     return {
       address: address as Address,
       privateKey: privateKey as Hex,
       sign: (blob, change) => wallet.sign(blob, change),
-      signers: { 'viem/tempo': (blob) => wallet.sign(blob), 'ox/tempo': async (blob) => withOx(blob, privateKey as Hex) },
+      signers: {
+        'viem/tempo': (blob) => wallet.sign(blob),
+        'ox/tempo': async (blob) => withOx(blob, privateKey as Hex),
+      },
     };
   });
   await tempo.mine();
@@ -87,13 +104,18 @@ export async function startTempoUnderTest(): Promise<TempoUnderTest> {
     finalise: () => pass(2_000),
     expire: () => pass(OVER * 1_000),
     spoil: async ({ address }) => {
-      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [`0x${'22'.repeat(20)}`, await balanceOf(address)] });
+      const data = encodeFunctionData({
+        abi: erc20Abi,
+        functionName: 'transfer',
+        args: [`0x${'22'.repeat(20)}`, await balanceOf(address)],
+      });
       await tempo.rpc('eth_sendTransaction', { from: address, to: usdc, data, gas: toHex(1_000_000) });
       await tempo.mine();
     },
     kill: () => pass(OVER * 1_000),
     async *tampered(blob, payer, terms) {
-      for (const [what, change] of tamperings(terms, tempo)) yield [what, await (payer as TempoPayer).sign(blob, change)];
+      for (const [what, change] of tamperings(terms, tempo))
+        yield [what, await (payer as TempoPayer).sign(blob, change)];
       // Bytes behind the end of a good transaction.
       yield ['trailing bytes', base64Of(concat([hexOf(await payer.sign(blob)), '0x00']))];
     },
@@ -107,11 +129,18 @@ export async function startTempoUnderTest(): Promise<TempoUnderTest> {
 const THIEF = `0x${'66'.repeat(20)}` as const;
 
 /** Every field that carries meaning, changed one at a time; the name is the difference that verify must tell. */
-export function tamperings({ requestor, amount, reference }: PaymentTerms, { tokens }: Pick<Tempo, 'tokens'>): readonly (readonly [string, Change])[] {
+export function tamperings(
+  { requestor, amount, reference }: PaymentTerms,
+  { tokens }: Pick<Tempo, 'tokens'>,
+): readonly (readonly [string, Change])[] {
   const good = { to: requestor, amount, reference };
-  const withCall = (change: Partial<TempoTransaction['calls'][number]>): Change => (transaction) => ({ ...transaction, calls: transaction.calls.map((call) => ({ ...call, ...change })) });
+  const withCall =
+    (change: Partial<TempoTransaction['calls'][number]>): Change =>
+    (transaction) => ({ ...transaction, calls: transaction.calls.map((call) => ({ ...call, ...change })) });
   const withData = (data: Hex): Change => withCall({ data });
-  const and = (more: readonly TempoTransaction['calls'][number][]): Change => (transaction) => ({ ...transaction, calls: [...transaction.calls, ...more] });
+  const and =
+    (more: readonly TempoTransaction['calls'][number][]): Change =>
+    (transaction) => ({ ...transaction, calls: [...transaction.calls, ...more] });
   const data = encodePayment(good);
   return [
     ['chain', (transaction) => ({ ...transaction, chainId: 4217 })],

@@ -8,7 +8,18 @@ import { decodePayment, encodePayment } from '../src/tempo/calldata.ts';
 import { decodeSigned, fromChain } from '../src/tempo/signed-transaction.ts';
 import { differences } from '../src/tempo/verify.ts';
 import { tempoPool } from './tempo-chain.ts';
-import { addressOf, calldata, good, network, p256, passkey, payer, signed, sponsored, terms } from './tempo-payments.ts';
+import {
+  addressOf,
+  calldata,
+  good,
+  network,
+  p256,
+  passkey,
+  payer,
+  signed,
+  sponsored,
+  terms,
+} from './tempo-payments.ts';
 
 const ORDER = {
   secp256k1: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
@@ -37,7 +48,14 @@ describe('reading what a wallet of Tempo gave', () => {
     const bytes = fc.uint8Array({ maxLength: 400 });
     const typed = bytes.map((rest) => Buffer.from([0x76, ...rest]).toString('base64'));
     const listed = bytes.map((rest) => Buffer.from([0x76, 0xf8, rest.length, ...rest]).toString('base64'));
-    const junk = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.base64String(), typed, listed, bytes.map((rest) => `0x${Buffer.from(rest).toString('hex')}`));
+    const junk = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.base64String(),
+      typed,
+      listed,
+      bytes.map((rest) => `0x${Buffer.from(rest).toString('hex')}`),
+    );
     fc.assert(
       fc.property(junk, (text) => {
         const parsed = adapter.parseSubmitted(text);
@@ -47,25 +65,40 @@ describe('reading what a wallet of Tempo gave', () => {
     );
   });
 
-  it.each([...kinds])('never takes what %s signed, with bytes changed, put in or taken out, for a payment of its signer', (_what, bytes, account) => {
-    const at = fc.nat(bytes.length - 1);
-    const edit = fc.oneof(
-      fc.tuple(at, fc.integer({ min: 1, max: 255 })).map(([place, xor]) => Buffer.from(bytes.map((value, index) => (index === place ? value ^ xor : value)))),
-      fc.tuple(fc.nat(bytes.length), fc.uint8Array({ minLength: 1, maxLength: 40 })).map(([place, more]) => Buffer.concat([bytes.subarray(0, place), more, bytes.subarray(place)])),
-      fc.tuple(at, at).map(([a, b]) => Buffer.concat([bytes.subarray(0, Math.min(a, b)), bytes.subarray(Math.max(a, b) + 1)])),
-    );
-    fc.assert(
-      fc.property(edit, (edited) => {
-        fc.pre(!edited.equals(bytes));
-        const decoded = decodeSigned(edited);
-        if (!decoded.ok) return;
-        const differs = differences(decoded.value, terms, addressOf(account));
-        // Another sponsor's signature, or another fee token under it, is another sponsor: the payment is the same.
-        if (Object.keys(differs).length === 0) expect({ ...decoded.value, feePayerSignature: null, feeToken: null, signature: null }).toEqual({ ...decodedOf(bytes), feePayerSignature: null, feeToken: null, signature: null });
-      }),
-      { numRuns: 150 },
-    );
-  });
+  it.each([...kinds])(
+    'never takes what %s signed, with bytes changed, put in or taken out, for a payment of its signer',
+    (_what, bytes, account) => {
+      const at = fc.nat(bytes.length - 1);
+      const edit = fc.oneof(
+        fc
+          .tuple(at, fc.integer({ min: 1, max: 255 }))
+          .map(([place, xor]) => Buffer.from(bytes.map((value, index) => (index === place ? value ^ xor : value)))),
+        fc
+          .tuple(fc.nat(bytes.length), fc.uint8Array({ minLength: 1, maxLength: 40 }))
+          .map(([place, more]) => Buffer.concat([bytes.subarray(0, place), more, bytes.subarray(place)])),
+        fc
+          .tuple(at, at)
+          .map(([a, b]) => Buffer.concat([bytes.subarray(0, Math.min(a, b)), bytes.subarray(Math.max(a, b) + 1)])),
+      );
+      fc.assert(
+        fc.property(edit, (edited) => {
+          fc.pre(!edited.equals(bytes));
+          const decoded = decodeSigned(edited);
+          if (!decoded.ok) return;
+          const differs = differences(decoded.value, terms, addressOf(account));
+          // Another sponsor's signature, or another fee token under it, is another sponsor: the payment is the same.
+          if (Object.keys(differs).length === 0)
+            expect({ ...decoded.value, feePayerSignature: null, feeToken: null, signature: null }).toEqual({
+              ...decodedOf(bytes),
+              feePayerSignature: null,
+              feeToken: null,
+              signature: null,
+            });
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 
   const decodedOf = (bytes: Uint8Array): TxEnvelopeTempo.Signed => {
     const decoded = decodeSigned(bytes);
@@ -78,19 +111,36 @@ describe('reading what a wallet of Tempo gave', () => {
     const { signature } = transaction;
     if (signature.type === 'keychain' || signature.type === 'multisig') throw new Error('no such signature here');
     const order = signature.type === 'secp256k1' ? ORDER.secp256k1 : ORDER.p256;
-    const twin = { ...signature, signature: { ...signature.signature, s: order - signature.signature.s, ...(signature.type === 'secp256k1' ? { yParity: 1 - (signature.signature.yParity ?? 0) } : {}) } } as SignatureEnvelope.SignatureEnvelope;
+    const twin = {
+      ...signature,
+      signature: {
+        ...signature.signature,
+        s: order - signature.signature.s,
+        ...(signature.type === 'secp256k1' ? { yParity: 1 - (signature.signature.yParity ?? 0) } : {}),
+      },
+    } as SignatureEnvelope.SignatureEnvelope;
     const text = TxEnvelopeTempo.serialize({ ...transaction, signature: twin });
-    expect(decodeSigned(Buffer.from(text.slice(2), 'hex'))).toEqual({ ok: false, problem: 'has a signature with a high s' });
+    expect(decodeSigned(Buffer.from(text.slice(2), 'hex'))).toEqual({
+      ok: false,
+      problem: 'has a signature with a high s',
+    });
   });
 
   it('refuses what is unsigned, unsponsored, of another type, too long, or followed by bytes', () => {
     const unsigned = Buffer.from(TxEnvelopeTempo.serialize(good).slice(2), 'hex');
     expect(decodeSigned(unsigned)).toEqual({ ok: false, problem: 'is not signed' });
     const waiting = TxEnvelopeTempo.serialize({ ...decodedOf(raw), feePayerSignature: null });
-    expect(decodeSigned(Buffer.from(waiting.slice(2), 'hex'))).toEqual({ ok: false, problem: 'is not signed by who is to pay its fee' });
+    expect(decodeSigned(Buffer.from(waiting.slice(2), 'hex'))).toEqual({
+      ok: false,
+      problem: 'is not signed by who is to pay its fee',
+    });
     expect(decodeSigned(Buffer.concat([raw, Buffer.of(0)])).ok).toBe(false);
-    expect(decodeSigned(Buffer.concat([raw, Buffer.alloc(5_000)]))).toEqual({ ok: false, problem: 'is longer than 2048 bytes' });
-    for (const type of [0x00, 0x01, 0x02, 0x04, 0x78, 0xc0]) expect(decodeSigned(Buffer.concat([Buffer.of(type), raw.subarray(1)])).ok).toBe(false);
+    expect(decodeSigned(Buffer.concat([raw, Buffer.alloc(5_000)]))).toEqual({
+      ok: false,
+      problem: 'is longer than 2048 bytes',
+    });
+    for (const type of [0x00, 0x01, 0x02, 0x04, 0x78, 0xc0])
+      expect(decodeSigned(Buffer.concat([Buffer.of(type), raw.subarray(1)])).ok).toBe(false);
   });
 
   it('reads its own calldata back, and no other', () => {
@@ -121,7 +171,14 @@ describe('reading what a wallet of Tempo gave', () => {
     };
     const hash = keccak256(raw) as TransactionHash;
     expect(fromChain(hash, told)).toEqual({ hash, raw });
-    for (const lie of [{ gas: '0x1' }, { calls: [] }, { signature: {} }, { signature: { type: 'secp256k1', r: '0x1', s: '0x1', yParity: '0x0' } }, { validBefore: '0x1' }]) expect(fromChain(hash, { ...told, ...lie })).toBeNull();
+    for (const lie of [
+      { gas: '0x1' },
+      { calls: [] },
+      { signature: {} },
+      { signature: { type: 'secp256k1', r: '0x1', s: '0x1', yParity: '0x0' } },
+      { validBefore: '0x1' },
+    ])
+      expect(fromChain(hash, { ...told, ...lie })).toBeNull();
     expect(fromChain(hash, { type: 2n, signature: undefined })).toEqual({ hash, raw: Uint8Array.of(2) });
   });
 });

@@ -28,7 +28,12 @@ const withMemo = (sender: Address, to: Address, units = terms.amount, token: str
   topics: [TRANSFER_WITH_MEMO, word(sender), word(to), terms.reference],
   data: amountOf(units),
 });
-const fee = transfer(from, getAddress('0xfeec000000000000000000000000000000000000') as Address, 423n, tokenOf('AlphaUSD').address);
+const fee = transfer(
+  from,
+  getAddress('0xfeec000000000000000000000000000000000000') as Address,
+  423n,
+  tokenOf('AlphaUSD').address,
+);
 const blocked = (receiver: Address, memo: string = terms.reference, token: string = usdc): Event => {
   const witness = ReceivePolicyReceipt.encode({
     version: 1,
@@ -42,44 +47,93 @@ const blocked = (receiver: Address, memo: string = terms.reference, token: strin
     kind: 'transfer',
     memo: memo as `0x${string}`,
   });
-  return { address: GUARD, topics: [TRANSFER_BLOCKED, word(token), word(receiver), word('0x07')], data: abi.encode(['uint256', 'uint8', 'bytes'], [terms.amount, 1, witness]) };
+  return {
+    address: GUARD,
+    topics: [TRANSFER_BLOCKED, word(token), word(receiver), word('0x07')],
+    data: abi.encode(['uint256', 'uint8', 'bytes'], [terms.amount, 1, witness]),
+  };
 };
 
 const hash = `0x${'ab'.repeat(32)}` as TransactionHash;
 const receiptOf = (events: readonly Event[], status = 1n): Receipt => {
   const place = { blockNumber: 12n, blockHash: `0x${'cd'.repeat(32)}` };
-  return { transactionHash: hash, status, from, ...place, logs: events.map((event, index) => ({ ...event, ...place, transactionHash: hash, logIndex: BigInt(index), removed: false })) };
+  return {
+    transactionHash: hash,
+    status,
+    from,
+    ...place,
+    logs: events.map((event, index) => ({
+      ...event,
+      ...place,
+      transactionHash: hash,
+      logIndex: BigInt(index),
+      removed: false,
+    })),
+  };
 };
 const landings = (...events: readonly Event[]): readonly unknown[] => landingsIn(receiptOf(events), network);
 
 describe('what a transaction on Tempo paid', () => {
-  const landed = { tokenAddress: terms.tokenAddress, from, to: terms.requestor, amount: terms.amount, reference: terms.reference, block: 12n, blockHash: `0x${'cd'.repeat(32)}` };
+  const landed = {
+    tokenAddress: terms.tokenAddress,
+    from,
+    to: terms.requestor,
+    amount: terms.amount,
+    reference: terms.reference,
+    block: 12n,
+    blockHash: `0x${'cd'.repeat(32)}`,
+  };
 
   it('is the transfer with a memo, at its own place, whatever the fee was paid in', () => {
-    expect(landings(transfer(from, terms.requestor), withMemo(from, terms.requestor), fee)).toEqual([{ ...landed, index: '1' }]);
+    expect(landings(transfer(from, terms.requestor), withMemo(from, terms.requestor), fee)).toEqual([
+      { ...landed, index: '1' },
+    ]);
   });
 
   it('is what the guard holds where a receive policy kept the payment back: the requestor has nothing', () => {
-    expect(landings(transfer(from, GUARD), blocked(terms.requestor), fee)).toEqual([{ ...landed, to: GUARD, index: '1' }]);
+    expect(landings(transfer(from, GUARD), blocked(terms.requestor), fee)).toEqual([
+      { ...landed, to: GUARD, index: '1' },
+    ]);
   });
 
   it('is what a virtual address has forwarded, and nothing where it has not', () => {
-    expect(landings(transfer(from, virtual), withMemo(from, virtual), transfer(virtual, master))).toEqual([{ ...landed, to: virtual, index: '1' }]);
+    expect(landings(transfer(from, virtual), withMemo(from, virtual), transfer(virtual, master))).toEqual([
+      { ...landed, to: virtual, index: '1' },
+    ]);
     expect(landings(transfer(from, virtual), withMemo(from, virtual))).toEqual([]);
     expect(landings(transfer(from, virtual), withMemo(from, virtual), transfer(virtual, GUARD))).toEqual([]);
   });
 
   it('is each of several payments by itself', () => {
-    expect(landings(transfer(from, terms.requestor), withMemo(from, terms.requestor), transfer(from, master), withMemo(from, master))).toMatchObject([{ index: '1', to: terms.requestor }, { index: '3', to: master }]);
+    expect(
+      landings(
+        transfer(from, terms.requestor),
+        withMemo(from, terms.requestor),
+        transfer(from, master),
+        withMemo(from, master),
+      ),
+    ).toMatchObject([
+      { index: '1', to: terms.requestor },
+      { index: '3', to: master },
+    ]);
   });
 
   it('is nothing where the transaction failed, nothing was credited, the token is another, or nothing can be read', () => {
-    expect(landingsIn(receiptOf([transfer(from, terms.requestor), withMemo(from, terms.requestor)], 0n), network)).toEqual([]);
+    expect(
+      landingsIn(receiptOf([transfer(from, terms.requestor), withMemo(from, terms.requestor)], 0n), network),
+    ).toEqual([]);
     expect(landings(withMemo(from, terms.requestor))).toEqual([]);
     expect(landings(transfer(from, terms.requestor, terms.amount - 1n), withMemo(from, terms.requestor))).toEqual([]);
     const foreign = getAddress('0x20c000000000000000000000000000000000dead');
-    expect(landings(transfer(from, terms.requestor, terms.amount, foreign), withMemo(from, terms.requestor, terms.amount, foreign))).toEqual([]);
-    expect(landings(transfer(from, GUARD, terms.amount, foreign), blocked(terms.requestor, terms.reference, foreign))).toEqual([]);
+    expect(
+      landings(
+        transfer(from, terms.requestor, terms.amount, foreign),
+        withMemo(from, terms.requestor, terms.amount, foreign),
+      ),
+    ).toEqual([]);
+    expect(
+      landings(transfer(from, GUARD, terms.amount, foreign), blocked(terms.requestor, terms.reference, foreign)),
+    ).toEqual([]);
     expect(landings(transfer(from, GUARD), { ...blocked(terms.requestor), data: '0x00' })).toEqual([]);
     // Who else than the guard logs what the guard does.
     expect(landings(transfer(from, GUARD), { ...blocked(terms.requestor), address: master })).toEqual([]);

@@ -27,7 +27,13 @@ describe('the observer of Tempo', () => {
   function newTerms(): PaymentTerms {
     const token = chain.adapter.token('USDC');
     if (token === null) throw new Error('Tempo has USDC');
-    return { chain: chain.adapter.network.chain, tokenAddress: token.address, amount: 2_000_000n, requestor: chain.newRecipient(), reference: chain.adapter.newReference() };
+    return {
+      chain: chain.adapter.network.chain,
+      tokenAddress: token.address,
+      amount: 2_000_000n,
+      requestor: chain.newRecipient(),
+      reference: chain.adapter.newReference(),
+    };
   }
   function payer(index: number): TempoPayer {
     const found = chain.payers[index];
@@ -35,7 +41,13 @@ describe('the observer of Tempo', () => {
     return found;
   }
   async function sign(terms: PaymentTerms, from: TempoPayer): Promise<SignedTransaction> {
-    const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: from.address, expiresAt: chain.now() + 3_600_000 });
+    const built = await chain.adapter.build({
+      intentId: 'pi_test' as IntentId,
+      terms,
+      direction: 'request',
+      fulfiller: from.address,
+      expiresAt: chain.now() + 3_600_000,
+    });
     if (built.kind !== 'built') throw new Error(JSON.stringify(built));
     const parsed = chain.adapter.parseSubmitted(await from.sign(built.transaction.blob));
     if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
@@ -60,7 +72,12 @@ describe('the observer of Tempo', () => {
   async function byItself(terms: PaymentTerms, symbol = 'USDC', amount = terms.amount): Promise<string> {
     const [wallet] = chain.tempo.wallets;
     if (wallet === undefined) throw new Error('there are wallets');
-    const hash = await tempoWallet(chain.tempo, wallet).transfer(chain.tempo.tokens[symbol] ?? '', terms.requestor, amount, terms.reference as string as Hex);
+    const hash = await tempoWallet(chain.tempo, wallet).transfer(
+      chain.tempo.tokens[symbol] ?? '',
+      terms.requestor,
+      amount,
+      terms.reference as string as Hex,
+    );
     await chain.tempo.mine();
     return hash;
   }
@@ -69,7 +86,17 @@ describe('the observer of Tempo', () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     const hash = await byItself(terms);
-    expect(await watcher.step()).toMatchObject([{ type: 'landed', intentId: 'pi_test', data: { hash, level: 'finalized', transfer: { to: terms.requestor, amount: terms.amount, reference: terms.reference } } }]);
+    expect(await watcher.step()).toMatchObject([
+      {
+        type: 'landed',
+        intentId: 'pi_test',
+        data: {
+          hash,
+          level: 'finalized',
+          transfer: { to: terms.requestor, amount: terms.amount, reference: terms.reference },
+        },
+      },
+    ]);
   });
 
   it('tells what the chain recorded of another amount or token with the right reference', async () => {
@@ -121,14 +148,22 @@ describe('the observer of Tempo', () => {
     await chain.adapter.broadcast(signed);
     await chain.tempo.mine();
     await chain.pass(60_000);
-    proxy.answer = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined);
-    expect(named((await observer.step(JSON.parse(watcher.cursor ?? '') as Record<string, unknown>, async () => watcher.watched)).observations)).toEqual(['landed finalized']);
+    proxy.answer = ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
+    expect(
+      named(
+        (await observer.step(JSON.parse(watcher.cursor ?? '') as Record<string, unknown>, async () => watcher.watched))
+          .observations,
+      ),
+    ).toEqual(['landed finalized']);
   });
 
   it('drops what never was on chain once the final block is past its time', async () => {
     const { signed } = await prepare();
     await chain.pass(301_000);
-    expect(await watcher.step()).toMatchObject([{ type: 'dropped', data: { hash: signed.hash, proof: expect.stringContaining('its time is over') } }]);
+    expect(await watcher.step()).toMatchObject([
+      { type: 'dropped', data: { hash: signed.hash, proof: expect.stringContaining('its time is over') } },
+    ]);
     expect(await watcher.step()).toEqual([]);
   });
 
@@ -138,7 +173,10 @@ describe('the observer of Tempo', () => {
     const pool = tempoPool([proxy.url]);
     closing.unshift(() => pool.close());
     const restarted = new TempoObserver(chain.adapter.network, pool, () => chain.now());
-    const step = await restarted.step(JSON.parse(watcher.cursor ?? '') as Record<string, unknown>, async () => watcher.watched);
+    const step = await restarted.step(
+      JSON.parse(watcher.cursor ?? '') as Record<string, unknown>,
+      async () => watcher.watched,
+    );
     expect(step.observations).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
   });
 
@@ -182,7 +220,8 @@ describe('the observer of Tempo', () => {
       return [...proxy.calls.values()].reduce((sum, count) => sum + count, 0);
     };
     const add = (count: number): void => {
-      for (let n = 0; n < count; n += 1) watcher.watched.add(`pi_${n}`, { ...newTerms(), requestor: recipients[n % 20] ?? ('' as Address) });
+      for (let n = 0; n < count; n += 1)
+        watcher.watched.add(`pi_${n}`, { ...newTerms(), requestor: recipients[n % 20] ?? ('' as Address) });
     };
     add(10);
     const few = await measure();

@@ -11,7 +11,10 @@ export const network = networkOf(CHAIN);
 /** What can sign: a key, a P256 key, a passkey. */
 export const payer = Account.fromSecp256k1(`0x${'a1'.repeat(32)}`);
 export const p256 = Account.fromP256(`0x${'a2'.repeat(32)}`);
-export const passkey = Account.fromHeadlessWebAuthn(`0x${'a3'.repeat(32)}`, { rpId: 'wallet.example', origin: 'https://wallet.example' });
+export const passkey = Account.fromHeadlessWebAuthn(`0x${'a3'.repeat(32)}`, {
+  rpId: 'wallet.example',
+  origin: 'https://wallet.example',
+});
 export const sponsor = Account.fromSecp256k1(`0x${'a4'.repeat(32)}`);
 /** A key that `payer` has lent out. */
 export const lent = Account.fromSecp256k1(`0x${'a5'.repeat(32)}`, { access: payer });
@@ -58,12 +61,20 @@ export async function signed(envelope: Envelope = good, signer: Signer = payer):
 }
 
 /** The same with another account to pay the fee. */
-export async function sponsored(envelope: Envelope = good, signer: Signer & { readonly address: string } = payer): Promise<Buffer> {
+export async function sponsored(
+  envelope: Envelope = good,
+  signer: Signer & { readonly address: string } = payer,
+): Promise<Buffer> {
   const unsigned = { ...envelope, feePayerSignature: null };
   const signature = SignatureEnvelope.from(await signer.sign({ hash: TxEnvelopeTempo.getSignPayload(unsigned) }));
-  const approval = SignatureEnvelope.from(await sponsor.sign({ hash: TxEnvelopeTempo.getFeePayerSignPayload(unsigned, { sender: signer.address as Hex }) }));
+  const approval = SignatureEnvelope.from(
+    await sponsor.sign({ hash: TxEnvelopeTempo.getFeePayerSignPayload(unsigned, { sender: signer.address as Hex }) }),
+  );
   if (approval.type !== 'secp256k1') throw new Error('sponsors sign with secp256k1');
   const { r, s, yParity } = approval.signature;
   if (yParity === undefined) throw new Error('a signature has a parity');
-  return Buffer.from(TxEnvelopeTempo.serialize({ ...envelope, feePayerSignature: { r, s, yParity } }, { signature }).slice(2), 'hex');
+  return Buffer.from(
+    TxEnvelopeTempo.serialize({ ...envelope, feePayerSignature: { r, s, yParity } }, { signature }).slice(2),
+    'hex',
+  );
 }

@@ -14,14 +14,25 @@ export interface ApiSession {
 }
 
 /** Runs a command's work with a client of the API; what the API refuses is told with its remedy. */
-export async function withApi(command: Command, { environment, write }: Surroundings, work: (session: ApiSession) => Promise<void>): Promise<void> {
+export async function withApi(
+  command: Command,
+  { environment, write }: Surroundings,
+  work: (session: ApiSession) => Promise<void>,
+): Promise<void> {
   const { mode, json, account } = globalOptions(command);
   const { baseUrl, apiKey } = await findStack(environment).api(mode, account);
   try {
-    await work({ client: new PaymentClient({ baseUrl, apiKey, maxRetries: 2 }), output: createOutput(json, write), mode });
+    await work({
+      client: new PaymentClient({ baseUrl, apiKey, maxRetries: 2 }),
+      output: createOutput(json, write),
+      mode,
+    });
   } catch (error) {
     if (error instanceof PaymentApiError) throw refusal(error, mode);
-    if (error instanceof ConnectionError) throw new CliError(`The API at ${baseUrl} does not answer. Is the stack running? Start it: npm start`, { cause: error });
+    if (error instanceof ConnectionError)
+      throw new CliError(`The API at ${baseUrl} does not answer. Is the stack running? Start it: npm start`, {
+        cause: error,
+      });
     throw error;
   }
 }
@@ -32,12 +43,19 @@ function refusal(error: PaymentApiError, mode: Mode): CliError {
   const lines = [message, ...otherIssues(details), known ? ERRORS[known].remedy : ''];
   if (status === 404) lines.push(`This asked in ${mode} mode; the other: --mode ${mode === 'test' ? 'live' : 'test'}`);
   if (status >= 500 && requestId !== null) lines.push(`X-Request-Id: ${requestId}`);
-  return new CliError(lines.filter((line) => line !== '').join('\n'), { cause: error, facts: { code, status, param, details, requestId } });
+  return new CliError(lines.filter((line) => line !== '').join('\n'), {
+    cause: error,
+    facts: { code, status, param, details, requestId },
+  });
 }
 
 /** The first one is the message. */
 function otherIssues(details: PaymentApiError['details']): readonly string[] {
   const issues = details?.['issues'];
   if (!Array.isArray(issues)) return [];
-  return issues.slice(1).map((issue: unknown) => (typeof issue === 'object' && issue !== null && 'message' in issue ? `${String(issue.message)}.` : ''));
+  return issues
+    .slice(1)
+    .map((issue: unknown) =>
+      typeof issue === 'object' && issue !== null && 'message' in issue ? `${String(issue.message)}.` : '',
+    );
 }

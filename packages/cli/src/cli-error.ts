@@ -4,7 +4,10 @@ export class CliError extends Error {
   /** For programs, beside the message: what --json adds to it. */
   readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, { cause, facts = {} }: { readonly cause?: unknown; readonly facts?: Readonly<Record<string, unknown>> } = {}) {
+  constructor(
+    message: string,
+    { cause, facts = {} }: { readonly cause?: unknown; readonly facts?: Readonly<Record<string, unknown>> } = {},
+  ) {
     super(message, { cause });
     this.facts = facts;
   }

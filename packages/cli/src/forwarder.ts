@@ -9,7 +9,15 @@ export const FORWARDER_URL = /^http:\/\/127\.0\.0\.1:\d+\/pf-listen\//;
 /** Less than the service waits for us. */
 const PATIENCE_MS = 14_000;
 /** What belongs to one connection and not to the message. */
-const OF_THE_CONNECTION = new Set(['host', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'expect', 'upgrade']);
+const OF_THE_CONNECTION = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+  'expect',
+  'upgrade',
+]);
 
 /** A delivery that was passed on. */
 export interface Forwarded {
@@ -33,7 +41,11 @@ export interface Forwarder {
 }
 
 /** @param passes false: the delivery is taken and goes no further */
-export async function startForwarder(target: URL, passes: (body: string) => boolean, onForwarded: (forwarded: Forwarded) => void): Promise<Forwarder> {
+export async function startForwarder(
+  target: URL,
+  passes: (body: string) => boolean,
+  onForwarded: (forwarded: Forwarded) => void,
+): Promise<Forwarder> {
   const path = `/pf-listen/${randomUUID()}`;
   const server = createServer((request, response) => {
     const answer = (status: number): void => void response.writeHead(status).end();
@@ -63,7 +75,9 @@ export async function startForwarder(target: URL, passes: (body: string) => bool
 async function forward(target: URL, request: IncomingMessage, body: Buffer): Promise<Forwarded> {
   const at = new Date();
   const began = performance.now();
-  const headers = Object.entries(request.headers).filter(([name]) => !OF_THE_CONNECTION.has(name)).map(([name, value]): [string, string] => [name, String(value)]);
+  const headers = Object.entries(request.headers)
+    .filter(([name]) => !OF_THE_CONNECTION.has(name))
+    .map(([name, value]): [string, string] => [name, String(value)]);
   const known = {
     at,
     deliveryId: String(request.headers['x-pf-delivery-id'] ?? ''),
@@ -73,7 +87,13 @@ async function forward(target: URL, request: IncomingMessage, body: Buffer): Pro
   };
   const ms = (): number => Math.round(performance.now() - began);
   try {
-    const answer = await fetch(target, { method: 'POST', headers, body: new Uint8Array(body), redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) });
+    const answer = await fetch(target, {
+      method: 'POST',
+      headers,
+      body: new Uint8Array(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
     await answer.body?.cancel();
     return { ...known, status: answer.status, error: null, ms: ms() };
   } catch (error) {

@@ -25,7 +25,8 @@ export interface Terminal extends Surroundings {
 export async function runPf(args: readonly string[], terminal: Terminal): Promise<number> {
   const json = args.includes('--json');
   let complaint = '';
-  const complain = (message: string, facts: object = {}): void => terminal.writeError(json ? `${JSON.stringify({ error: { message, ...facts } })}\n` : `${message}\n`);
+  const complain = (message: string, facts: object = {}): void =>
+    terminal.writeError(json ? `${JSON.stringify({ error: { message, ...facts } })}\n` : `${message}\n`);
   try {
     await buildProgram(terminal, (text) => (complaint += text)).parseAsync(args, { from: 'user' });
     return 0;
@@ -43,12 +44,27 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
 
 function buildProgram(terminal: Terminal, complain: (text: string) => void): Command {
   const program = new Command('pf')
-    .description('The dashboard of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, and a hand on local chains.')
+    .description(
+      'The dashboard of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, and a hand on local chains.',
+    )
     .option('--account <id>', 'the account to work on (default: the one the local stack was seeded with)')
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
     .option('--json', 'answer with one JSON document and nothing else')
-    .addHelpText('after', '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live');
-  for (const noun of [intentsCommand(terminal), accountsCommand(terminal), keysCommand(terminal), webhooksCommand(terminal), listenCommand(terminal), logCommand(terminal), sanctionsCommand(terminal), chainCommand(terminal)]) program.addCommand(noun);
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live',
+    );
+  for (const noun of [
+    intentsCommand(terminal),
+    accountsCommand(terminal),
+    keysCommand(terminal),
+    webhooksCommand(terminal),
+    listenCommand(terminal),
+    logCommand(terminal),
+    sanctionsCommand(terminal),
+    chainCommand(terminal),
+  ])
+    program.addCommand(noun);
   // Settings are not inherited by commands that were made apart.
   for (const command of withChildren(program)) {
     command
@@ -63,4 +79,5 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
 
 const withChildren = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withChildren)];
 /** `pf keys create` */
-const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();

@@ -5,7 +5,11 @@ import { CliError } from './cli-error.ts';
 import { createOutput, type Output } from './output.ts';
 import { findStack, type StackAccess } from './stack.ts';
 
-const options = z.object({ account: z.string().optional(), mode: z.enum(['test', 'live']).default('test'), json: z.boolean().default(false) });
+const options = z.object({
+  account: z.string().optional(),
+  mode: z.enum(['test', 'live']).default('test'),
+  json: z.boolean().default(false),
+});
 
 export type Mode = 'test' | 'live';
 
@@ -32,12 +36,19 @@ export interface Surroundings {
 }
 
 /** For commands that need no database. */
-export function withoutDatabase(command: Command, { environment, write }: Surroundings): Pick<Session, 'output' | 'stack'> {
+export function withoutDatabase(
+  command: Command,
+  { environment, write }: Surroundings,
+): Pick<Session, 'output' | 'stack'> {
   return { output: createOutput(globalOptions(command).json, write), stack: findStack(environment) };
 }
 
 /** Opens the database, runs a command's work, closes it again. */
-export async function withSession(command: Command, { environment, write }: Surroundings, work: (session: Session) => Promise<void>): Promise<void> {
+export async function withSession(
+  command: Command,
+  { environment, write }: Surroundings,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
   const { account, mode, json } = globalOptions(command);
   const stack = findStack(environment);
   const url = await stack.databaseUrl();
@@ -59,7 +70,9 @@ export async function withSession(command: Command, { environment, write }: Surr
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     const { host } = new URL(url);
-    throw new CliError(`The database at ${host} does not answer. Is the stack running? Start it: npm start`, { cause: error });
+    throw new CliError(`The database at ${host} does not answer. Is the stack running? Start it: npm start`, {
+      cause: error,
+    });
   } finally {
     await database.close();
   }

@@ -13,7 +13,9 @@ const stackFile = z.looseObject({
   accountId: z.string().exactOptional(),
   baseUrl: z.url().exactOptional(),
   apiKeys: z.object({ test: z.string(), live: z.string() }).exactOptional(),
-  chains: z.record(z.string(), z.object({ caip2: z.string(), rpcUrl: z.url(), wallets: z.array(z.unknown()) })).exactOptional(),
+  chains: z
+    .record(z.string(), z.object({ caip2: z.string(), rpcUrl: z.url(), wallets: z.array(z.unknown()) }))
+    .exactOptional(),
   sanctions: z.object({ listFile: z.string(), providerUrl: z.url(), apiKey: z.string() }).exactOptional(),
 });
 /** Beside stack.json: what SECRETS_KEY holds elsewhere. */
@@ -31,7 +33,10 @@ export interface StackAccess {
   /** The account that the local stack was seeded with. */
   seededAccount(): Promise<string>;
   /** The public API and a key of full scope for it: those of the environment, else the local stack's for its seeded account. */
-  api(mode: 'test' | 'live', accountId: string | undefined): Promise<{ readonly baseUrl: string; readonly apiKey: string }>;
+  api(
+    mode: 'test' | 'live',
+    accountId: string | undefined,
+  ): Promise<{ readonly baseUrl: string; readonly apiKey: string }>;
   /** The log's brokers, as the services have them in their environment, else the local stack's. */
   kafka(): Promise<KafkaAccess>;
   /** The chains of the local stack by name; those without wallets are not its own. */
@@ -73,40 +78,58 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
     async databaseUrl() {
       if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
       const stack = await readStack();
-      if (!stack) throw new CliError('No stack is running. Start one: npm start (or name a database with DATABASE_URL)');
+      if (!stack)
+        throw new CliError('No stack is running. Start one: npm start (or name a database with DATABASE_URL)');
       return stack.database;
     },
     async secretsKey() {
       if (config.SECRETS_KEY !== undefined) return config.SECRETS_KEY;
       const file = path.join(data, SECRETS_KEY_FILE);
       const text = await readIfThere(file);
-      if (text === null) throw new CliError(`No key to encrypt webhook secrets with: ${file} is not there. Start a stack (npm start), or set SECRETS_KEY to that of the services`);
+      if (text === null)
+        throw new CliError(
+          `No key to encrypt webhook secrets with: ${file} is not there. Start a stack (npm start), or set SECRETS_KEY to that of the services`,
+        );
       const key = variables.secretsKey.safeParse(text.trim());
-      if (!key.success) throw new CliError(`${file} does not hold 32 bytes in base64. Set SECRETS_KEY to that of the services`);
+      if (!key.success)
+        throw new CliError(`${file} does not hold 32 bytes in base64. Set SECRETS_KEY to that of the services`);
       return key.data;
     },
     async seededAccount() {
       const accountId = (await readStack())?.accountId;
-      if (accountId === undefined) throw new CliError('Which account? Name it with --account ID; `pf accounts list` shows all');
+      if (accountId === undefined)
+        throw new CliError('Which account? Name it with --account ID; `pf accounts list` shows all');
       return accountId;
     },
     async api(mode, accountId) {
       const { PF_BASE_URL, PF_API_KEY } = config;
       const stack = PF_BASE_URL !== undefined && PF_API_KEY !== undefined ? null : await readStack();
       const baseUrl = PF_BASE_URL ?? stack?.baseUrl;
-      if (baseUrl === undefined) throw new CliError('No stack is running. Start one: npm start (or name an API with PF_BASE_URL, with its /v1, and PF_API_KEY)');
+      if (baseUrl === undefined)
+        throw new CliError(
+          'No stack is running. Start one: npm start (or name an API with PF_BASE_URL, with its /v1, and PF_API_KEY)',
+        );
       if (PF_API_KEY !== undefined) {
-        if (!PF_API_KEY.startsWith(`pk_${mode}_`)) throw new CliError(`PF_API_KEY is no ${mode} key: add --mode ${mode === 'test' ? 'live' : 'test'}, or set a key that begins with pk_${mode}_`);
+        if (!PF_API_KEY.startsWith(`pk_${mode}_`))
+          throw new CliError(
+            `PF_API_KEY is no ${mode} key: add --mode ${mode === 'test' ? 'live' : 'test'}, or set a key that begins with pk_${mode}_`,
+          );
         return { baseUrl, apiKey: PF_API_KEY };
       }
       const foreign = accountId !== undefined && accountId !== stack?.accountId;
-      if (!stack?.apiKeys || foreign) throw new CliError(`Which API key? Keys cannot be read again: make one (pf keys create --mode ${mode}${foreign ? ` --account ${accountId}` : ''}) and set PF_API_KEY to it`);
+      if (!stack?.apiKeys || foreign)
+        throw new CliError(
+          `Which API key? Keys cannot be read again: make one (pf keys create --mode ${mode}${foreign ? ` --account ${accountId}` : ''}) and set PF_API_KEY to it`,
+        );
       return { baseUrl, apiKey: stack.apiKeys[mode] };
     },
     async kafka() {
       if (config.KAFKA_BROKERS !== undefined) return loadConfig(kafkaVariables, environment);
       const brokers = (await readStack())?.kafka;
-      if (brokers === undefined) throw new CliError('No stack is running. Start one: npm start (or name a log with KAFKA_BROKERS and KAFKA_PARTITIONS)');
+      if (brokers === undefined)
+        throw new CliError(
+          'No stack is running. Start one: npm start (or name a log with KAFKA_BROKERS and KAFKA_PARTITIONS)',
+        );
       return loadConfig(kafkaVariables, { KAFKA_BROKERS: brokers.join(','), KAFKA_PARTITIONS: LOCAL_PARTITIONS });
     },
     async chains() {
@@ -117,12 +140,16 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
     async sanctionsListFile() {
       if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);
       const file = (await readStack())?.sanctions?.listFile;
-      if (file === undefined) throw new CliError('Which list? Name its file with --list FILE, or set SCREENING_LIST_FILE as the gateways have it');
+      if (file === undefined)
+        throw new CliError(
+          'Which list? Name its file with --list FILE, or set SCREENING_LIST_FILE as the gateways have it',
+        );
       return file;
     },
     async sanctionsProvider() {
       const sanctions = (await readStack())?.sanctions;
-      if (sanctions === undefined) throw new CliError('No local stack with a sanctions provider is running. Start one: npm start');
+      if (sanctions === undefined)
+        throw new CliError('No local stack with a sanctions provider is running. Start one: npm start');
       return { url: sanctions.providerUrl, apiKey: sanctions.apiKey };
     },
   };

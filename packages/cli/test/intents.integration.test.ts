@@ -9,7 +9,10 @@ import { z } from 'zod';
 import { runPf } from '../src/index.ts';
 
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const listed = z.strictObject({ intents: z.array(z.looseObject({ id: z.string() })), nextCursor: z.string().nullable() });
+const listed = z.strictObject({
+  intents: z.array(z.looseObject({ id: z.string() })),
+  nextCursor: z.string().nullable(),
+});
 const failed = z.strictObject({ error: z.looseObject({ message: z.string() }) });
 
 describe('pf intents', () => {
@@ -22,7 +25,12 @@ describe('pf intents', () => {
     cluster = await startCluster();
     const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent')]);
     data = await mkdtemp(path.join(tmpdir(), 'pf-'));
-    stack = { database: cluster.databaseUrl, accountId: cluster.accountId, baseUrl: `${gateway.url}/v1`, apiKeys: cluster.apiKeys };
+    stack = {
+      database: cluster.databaseUrl,
+      accountId: cluster.accountId,
+      baseUrl: `${gateway.url}/v1`,
+      apiKeys: cluster.apiKeys,
+    };
     await write(stack);
   }, 60_000);
   afterAll(async () => {
@@ -30,10 +38,17 @@ describe('pf intents', () => {
     await cluster.close();
   });
 
-  async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<{ code: number; out: string; errors: string }> {
+  async function run(
+    args: readonly string[],
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<{ code: number; out: string; errors: string }> {
     let out = '';
     let errors = '';
-    const code = await runPf(['intents', ...args], { environment: { PF_DATA: data, ...environment }, write: (text) => (out += text), writeError: (text) => (errors += text) });
+    const code = await runPf(['intents', ...args], {
+      environment: { PF_DATA: data, ...environment },
+      write: (text) => (out += text),
+      writeError: (text) => (errors += text),
+    });
     return { code, out, errors };
   }
   /** What it answers; fails where it fails. */
@@ -46,8 +61,32 @@ describe('pf intents', () => {
   const create = (...more: string[]) => intent('create', '--amount', '12.50', '--requestor', REQUESTOR, ...more);
 
   it('creates with everything that the API takes', async () => {
-    const made = await create('--chain', 'base', '--token', 'eurc', '--direction', 'send', '--fulfiller', '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '--ttl', '600', '--metadata', 'order=A=1', '--metadata', 'table=7', '--idempotency-key', 'k-1');
-    expect(made).toMatchObject({ chain: 'eip155:84532', token: 'EURC', direction: 'send', ttlSeconds: 600, metadata: { order: 'A=1', table: '7' }, idempotencyKey: 'k-1' });
+    const made = await create(
+      '--chain',
+      'base',
+      '--token',
+      'eurc',
+      '--direction',
+      'send',
+      '--fulfiller',
+      '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+      '--ttl',
+      '600',
+      '--metadata',
+      'order=A=1',
+      '--metadata',
+      'table=7',
+      '--idempotency-key',
+      'k-1',
+    );
+    expect(made).toMatchObject({
+      chain: 'eip155:84532',
+      token: 'EURC',
+      direction: 'send',
+      ttlSeconds: 600,
+      metadata: { order: 'A=1', table: '7' },
+      idempotencyKey: 'k-1',
+    });
     expect((await create('--idempotency-key', 'k-1')).id).toBe(made.id);
     expect((await create('--mode', 'live')).livemode).toBe(true);
   });
@@ -65,7 +104,10 @@ describe('pf intents', () => {
     const { id } = await create();
     await pf('simulate', id, 'confirmed');
     expect(await pf('follow', id)).toMatch(/^\d\d:\d\d:\d\d {2}snapshot +confirmed {2}0x[0-9a-f]{64}\n$/);
-    expect(JSON.parse(await pf('follow', id, '--json'))).toMatchObject({ type: 'snapshot', intent: { id, state: 'confirmed' } });
+    expect(JSON.parse(await pf('follow', id, '--json'))).toMatchObject({
+      type: 'snapshot',
+      intent: { id, state: 'confirmed' },
+    });
   });
 
   it('walks an intent to its refund', async () => {
@@ -81,10 +123,25 @@ describe('pf intents', () => {
     const ids: string[] = [];
     for (const n of ['1', '2', '3']) ids.unshift((await create('--metadata', 'list=yes', '--metadata', `n=${n}`)).id);
     const first = listed.parse(JSON.parse(await pf('list', '--metadata', 'list=yes', '--limit', '2', '--json')));
-    const second = listed.parse(JSON.parse(await pf('list', '--metadata', 'list=yes', '--cursor', String(first.nextCursor), '--json')));
+    const second = listed.parse(
+      JSON.parse(await pf('list', '--metadata', 'list=yes', '--cursor', String(first.nextCursor), '--json')),
+    );
     expect([...first.intents, ...second.intents].map(({ id }) => id)).toEqual(ids);
     expect(second.nextCursor).toBeNull();
-    const text = await pf('list', '--state', 'created', 'pending', '--chain', 'base', '--requestor', REQUESTOR, '--after', '2026-01-01T00:00:00Z', '--limit', '1');
+    const text = await pf(
+      'list',
+      '--state',
+      'created',
+      'pending',
+      '--chain',
+      'base',
+      '--requestor',
+      REQUESTOR,
+      '--after',
+      '2026-01-01T00:00:00Z',
+      '--limit',
+      '1',
+    );
     expect(text).toContain(ids[0]);
     expect(text).toMatch(/There are more: the same with --cursor \S+/);
     expect(await pf('list', '--tx', `0x${'1'.repeat(64)}`)).toBe('No such test intents.\n');
@@ -93,11 +150,20 @@ describe('pf intents', () => {
   it('tells what the API refuses with its remedy, and programs the code', async () => {
     const { id } = await create();
     const refused = await run(['refund', id]);
-    expect([refused.code, refused.errors]).toEqual([1, expect.stringMatching(/created cannot be refunded\.\nRead the intent/)]);
-    expect(failed.parse(JSON.parse((await run(['refund', id, '--json'])).errors)).error).toMatchObject({ code: 'intent.invalid_state', status: 409, details: { current_state: 'created' } });
+    expect([refused.code, refused.errors]).toEqual([
+      1,
+      expect.stringMatching(/created cannot be refunded\.\nRead the intent/),
+    ]);
+    expect(failed.parse(JSON.parse((await run(['refund', id, '--json'])).errors)).error).toMatchObject({
+      code: 'intent.invalid_state',
+      status: 409,
+      details: { current_state: 'created' },
+    });
     expect((await run(['get', id, '--mode', 'live'])).errors).toContain('--mode test');
     expect((await run(['simulate', id, 'confirmed', '--mode', 'live'])).errors).toContain('Use a test key');
-    expect((await run(['create', '--amount', 'x', '--requestor', 'y'])).errors).toContain('amount must be a plain decimal');
+    expect((await run(['create', '--amount', 'x', '--requestor', 'y'])).errors).toContain(
+      'amount must be a plain decimal',
+    );
   });
 
   it('tells what was wrong with the arguments', async () => {
@@ -119,7 +185,11 @@ describe('pf intents', () => {
     expect((await run(['list'], environment)).code).toBe(0);
     expect((await run(['list', '--mode', 'live'], environment)).errors).toMatch(/pk_live_/);
     expect((await run(['list'], { PF_DATA: path.join(data, 'nowhere') })).errors).toMatch(/npm start/);
-    expect((await run(['list', '--account', 'acct_other'])).errors).toMatch(/pf keys create --mode test --account acct_other/);
-    expect((await run(['list'], { PF_BASE_URL: 'http://127.0.0.1:1/v1' })).errors).toMatch(/does not answer.*npm start/);
+    expect((await run(['list', '--account', 'acct_other'])).errors).toMatch(
+      /pf keys create --mode test --account acct_other/,
+    );
+    expect((await run(['list'], { PF_BASE_URL: 'http://127.0.0.1:1/v1' })).errors).toMatch(
+      /does not answer.*npm start/,
+    );
   }, 60_000);
 });

@@ -4,14 +4,34 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parseIntentId } from '@pf/contracts';
 import { addWebhookEndpoint, listWebhookEndpoints } from '@pf/database';
-import { apiClient, type Cluster, hasValidSignature, readBackingStack, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import {
+  apiClient,
+  type Cluster,
+  hasValidSignature,
+  readBackingStack,
+  startCluster,
+  until,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@pf/testing';
 import { z } from 'zod';
 import { runPf } from '../src/index.ts';
 
 jest.setTimeout(60_000);
 
-const line = z.looseObject({ type: z.string().optional(), status: z.number().nullable().optional(), deliveryId: z.string().optional(), error: z.string().nullable().optional(), secret: z.string().optional() });
-const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+const line = z.looseObject({
+  type: z.string().optional(),
+  status: z.number().nullable().optional(),
+  deliveryId: z.string().optional(),
+  error: z.string().nullable().optional(),
+  secret: z.string().optional(),
+});
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 
 describe('pf', () => {
   let cluster: Cluster;
@@ -24,7 +44,15 @@ describe('pf', () => {
     const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('webhook')]);
     url = `${gateway.url}/v1`;
     data = await mkdtemp(path.join(tmpdir(), 'pf-'));
-    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl, accountId: cluster.accountId, baseUrl: url, apiKeys: cluster.apiKeys }));
+    await writeFile(
+      path.join(data, 'stack.json'),
+      JSON.stringify({
+        database: cluster.databaseUrl,
+        accountId: cluster.accountId,
+        baseUrl: url,
+        apiKeys: cluster.apiKeys,
+      }),
+    );
     await writeFile(path.join(data, 'secrets-key'), cluster.secretsKey.toString('base64'));
   });
   afterAll(async () => {
@@ -37,15 +65,41 @@ describe('pf', () => {
   const begin = (...args: string[]) => {
     const ending = new AbortController();
     const output = { text: '', errors: '' };
-    const environment = { PF_DATA: data, KAFKA_BROKERS: readBackingStack().kafka, KAFKA_PARTITIONS: '6', KAFKA_PREFIX: cluster.prefix };
-    const code = runPf(args, { environment, untilEnded: () => ending.signal, write: (text) => (output.text += text), writeError: (text) => (output.errors += text) });
-    return { code, output, lines: () => output.text.split('\n').filter((text) => text !== '').map((text) => line.parse(JSON.parse(text))), end: () => ending.abort() };
+    const environment = {
+      PF_DATA: data,
+      KAFKA_BROKERS: readBackingStack().kafka,
+      KAFKA_PARTITIONS: '6',
+      KAFKA_PREFIX: cluster.prefix,
+    };
+    const code = runPf(args, {
+      environment,
+      untilEnded: () => ending.signal,
+      write: (text) => (output.text += text),
+      writeError: (text) => (output.errors += text),
+    });
+    return {
+      code,
+      output,
+      lines: () =>
+        output.text
+          .split('\n')
+          .filter((text) => text !== '')
+          .map((text) => line.parse(JSON.parse(text))),
+      end: () => ending.abort(),
+    };
   };
-  const endpoints = async (): Promise<readonly string[]> => (await listWebhookEndpoints(cluster.database, { accountId: cluster.accountId, livemode: false })).flatMap(({ url: at, disabledAt }) => (disabledAt === null ? [at] : []));
+  const endpoints = async (): Promise<readonly string[]> =>
+    (await listWebhookEndpoints(cluster.database, { accountId: cluster.accountId, livemode: false })).flatMap(
+      ({ url: at, disabledAt }) => (disabledAt === null ? [at] : []),
+    );
 
   it('listen brings webhooks to a program as they are, has them sent again, and leaves nothing behind', async () => {
     // An earlier one that was killed: nobody listens on its port.
-    await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: 'http://127.0.0.1:1/pf-listen/abandoned' });
+    await addWebhookEndpoint(cluster.database, {
+      accountId: cluster.accountId,
+      livemode: false,
+      url: 'http://127.0.0.1:1/pf-listen/abandoned',
+    });
     const listening = begin('listen', '--forward-to', receiver.url.replace('http://', ''), '--json');
     await until('it to be ready', () => listening.lines()[0]?.secret);
     expect(await endpoints()).toHaveLength(1);
@@ -53,15 +107,27 @@ describe('pf', () => {
     const { id } = (await client.create(good)).body.intent;
     await client.simulate(id, 'finalized');
     await until('all four', () => listening.lines().length === 5);
-    expect(listening.lines().slice(1).map(({ type }) => type).sort()).toEqual(['intent.confirmed', 'intent.created', 'intent.finalized', 'intent.pending']);
-    expect(receiver.received.every((webhook) => hasValidSignature(webhook, listening.lines()[0]?.secret ?? ''))).toBe(true);
-    expect(receiver.received.map(({ raw }) => JSON.parse(raw) as unknown)).toEqual(expect.arrayContaining([...(await client.events(id)).body.events]));
+    expect(
+      listening
+        .lines()
+        .slice(1)
+        .map(({ type }) => type)
+        .sort(),
+    ).toEqual(['intent.confirmed', 'intent.created', 'intent.finalized', 'intent.pending']);
+    expect(receiver.received.every((webhook) => hasValidSignature(webhook, listening.lines()[0]?.secret ?? ''))).toBe(
+      true,
+    );
+    expect(receiver.received.map(({ raw }) => JSON.parse(raw) as unknown)).toEqual(
+      expect.arrayContaining([...(await client.events(id)).body.events]),
+    );
 
     const { deliveryId = '' } = listening.lines()[1] ?? {};
     const resent = begin('webhooks', 'resend', deliveryId);
     expect([await resent.code, resent.output.errors]).toEqual([0, '']);
     expect(resent.output.text).toMatch(/^evt_\S+ goes to .* again, as attempt 2/);
-    await until('it to come again', () => listening.lines().some((again) => again.deliveryId === deliveryId && again['attempt'] === 2));
+    await until('it to come again', () =>
+      listening.lines().some((again) => again.deliveryId === deliveryId && again['attempt'] === 2),
+    );
     const listed = begin('webhooks', 'deliveries', '--intent', id);
     expect([await listed.code, listed.output.text.match(/delivered|pending/g)?.length]).toEqual([0, 4]);
 
@@ -88,7 +154,10 @@ describe('pf', () => {
     const client = apiClient(url, cluster.apiKeys.test);
     const following = begin('log', 'tail', '--json');
     const { id } = (await client.create(good)).body.intent;
-    await client.request('PATCH', `/intents/${id}`, { updatedAt: (await client.get(id)).body.intent.updatedAt, metadata: { order: '7' } });
+    await client.request('PATCH', `/intents/${id}`, {
+      updatedAt: (await client.get(id)).body.intent.updatedAt,
+      metadata: { order: '7' },
+    });
     const once = begin('log', 'tail', '--intent', id, '--no-follow');
     expect([await once.code, once.output.errors]).toEqual([0, '']);
     expect(once.output.text).toMatch(new RegExp(`${id} {2}v1 {2}intent.created .*\\n.*${id} {2}v2 {2}intent.updated `));
@@ -110,11 +179,17 @@ describe('pf', () => {
     expect(found.output.text).toContain(`\n${id}\n`);
     const partition = String(parseIntentId(id, 6)?.partition);
     const rebuilt = begin('log', 'rebuild', '--partition', partition, '--json');
-    expect([await rebuilt.code, JSON.parse(rebuilt.output.text)]).toEqual([0, expect.objectContaining({ partition: Number(partition), differing: [id] })]);
+    expect([await rebuilt.code, JSON.parse(rebuilt.output.text)]).toEqual([
+      0,
+      expect.objectContaining({ partition: Number(partition), differing: [id] }),
+    ]);
     const verified = begin('log', 'verify', '--partition', partition);
     expect([await verified.code, verified.output.errors]).toEqual([0, '']);
     expect(verified.output.text).toContain('The projection is as the log has it.');
     const wrong = begin('log', 'verify', '--partition', '200');
-    expect([await wrong.code, wrong.output.errors]).toEqual([1, expect.stringContaining('The log has the partitions 0 to')]);
+    expect([await wrong.code, wrong.output.errors]).toEqual([
+      1,
+      expect.stringContaining('The log has the partitions 0 to'),
+    ]);
   });
 });

@@ -9,7 +9,10 @@ import { runPf } from '../src/index.ts';
 
 const opened = z.strictObject({
   id: z.string().startsWith('acct_'),
-  apiKeys: z.strictObject({ test: z.string().regex(/^pk_test_[A-Za-z0-9]{32}$/), live: z.string().regex(/^pk_live_[A-Za-z0-9]{32}$/) }),
+  apiKeys: z.strictObject({
+    test: z.string().regex(/^pk_test_[A-Za-z0-9]{32}$/),
+    live: z.string().regex(/^pk_live_[A-Za-z0-9]{32}$/),
+  }),
   webhookSecrets: z.strictObject({ test: z.string().startsWith('whsec_'), live: z.string().startsWith('whsec_') }),
 });
 const secret = z.looseObject({ mode: z.string(), secret: z.string().startsWith('whsec_') });
@@ -20,7 +23,10 @@ describe('pf', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     data = await mkdtemp(path.join(tmpdir(), 'pf-'));
-    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl, accountId: cluster.accountId, more: true }));
+    await writeFile(
+      path.join(data, 'stack.json'),
+      JSON.stringify({ database: cluster.databaseUrl, accountId: cluster.accountId, more: true }),
+    );
     await writeFile(path.join(data, 'secrets-key'), `${cluster.secretsKey.toString('base64')}\n`);
   }, 60_000);
   afterAll(async () => {
@@ -32,7 +38,11 @@ describe('pf', () => {
   const pf = async (...args: string[]): Promise<string> => {
     let out = '';
     let errors = '';
-    const code = await runPf(args, { environment: { PF_DATA: data }, write: (text) => (out += text), writeError: (text) => (errors += text) });
+    const code = await runPf(args, {
+      environment: { PF_DATA: data },
+      write: (text) => (out += text),
+      writeError: (text) => (errors += text),
+    });
     if (code !== 0) throw new Error(errors);
     expect(errors).toBe('');
     return out;
@@ -41,17 +51,36 @@ describe('pf', () => {
 
   it('opens an account whose keys and secrets work', async () => {
     const account = opened.parse(await json('accounts', 'create', 'Coffee bar'));
-    expect(await findKeyHolder(cluster.database, hashApiKey(account.apiKeys.live))).toMatchObject({ accountId: account.id, livemode: true, scope: 'full', plan: 'free' });
-    expect(secret.parse(await json('webhooks', 'secret', '--account', account.id, '--mode', 'live')).secret).toBe(account.webhookSecrets.live);
+    expect(await findKeyHolder(cluster.database, hashApiKey(account.apiKeys.live))).toMatchObject({
+      accountId: account.id,
+      livemode: true,
+      scope: 'full',
+      plan: 'free',
+    });
+    expect(secret.parse(await json('webhooks', 'secret', '--account', account.id, '--mode', 'live')).secret).toBe(
+      account.webhookSecrets.live,
+    );
     expect(await json('accounts', 'plan', account.id, 'growth')).toMatchObject({ id: account.id, plan: 'growth' });
-    expect(await json('accounts', 'list')).toMatchObject({ accounts: expect.arrayContaining([expect.objectContaining({ id: account.id, name: 'Coffee bar', plan: 'growth' })]) as unknown });
+    expect(await json('accounts', 'list')).toMatchObject({
+      accounts: expect.arrayContaining([
+        expect.objectContaining({ id: account.id, name: 'Coffee bar', plan: 'growth' }),
+      ]) as unknown,
+    });
   });
 
   it('works on the seeded account unless another is named', async () => {
-    const made = z.looseObject({ id: z.string(), key: z.string(), accountId: z.string() }).parse(await json('keys', 'create', '--scope', 'payer'));
+    const made = z
+      .looseObject({ id: z.string(), key: z.string(), accountId: z.string() })
+      .parse(await json('keys', 'create', '--scope', 'payer'));
     expect(made).toMatchObject({ accountId: cluster.accountId, mode: 'test', scope: 'payer' });
-    expect(await findKeyHolder(cluster.database, hashApiKey(made.key))).toMatchObject({ scope: 'payer', livemode: false });
-    expect(await json('keys', 'revoke', made.id)).toMatchObject({ id: made.id, revokedAt: expect.any(String) as unknown });
+    expect(await findKeyHolder(cluster.database, hashApiKey(made.key))).toMatchObject({
+      scope: 'payer',
+      livemode: false,
+    });
+    expect(await json('keys', 'revoke', made.id)).toMatchObject({
+      id: made.id,
+      revokedAt: expect.any(String) as unknown,
+    });
     expect(await findKeyHolder(cluster.database, hashApiKey(made.key))).toBeNull();
     const list = await pf('keys', 'list');
     expect(list).toContain(made.id);
@@ -62,7 +91,12 @@ describe('pf', () => {
 
   it('adds, shows and removes URLs by mode', async () => {
     const url = 'https://shop.example/webhooks?token=1';
-    expect(await json('webhooks', 'add', url)).toMatchObject({ url, mode: 'test', accountId: cluster.accountId, disabledAt: null });
+    expect(await json('webhooks', 'add', url)).toMatchObject({
+      url,
+      mode: 'test',
+      accountId: cluster.accountId,
+      disabledAt: null,
+    });
     expect(await json('webhooks', 'list')).toMatchObject({ endpoints: [{ url }] });
     expect(await json('webhooks', 'list', '--mode', 'live')).toEqual({ endpoints: [] });
     expect(await pf('webhooks', 'list')).toContain('active');
@@ -83,7 +117,9 @@ describe('pf', () => {
 
   it('rotates a secret now or at a time to come', async () => {
     const before = secret.parse(await json('webhooks', 'secret')).secret;
-    const later = secret.parse(await json('webhooks', 'rotate-secret', '--at', new Date(Date.now() + 3_600_000).toISOString())).secret;
+    const later = secret.parse(
+      await json('webhooks', 'rotate-secret', '--at', new Date(Date.now() + 3_600_000).toISOString()),
+    ).secret;
     expect(secret.parse(await json('webhooks', 'secret')).secret).toBe(before);
     expect(await pf('webhooks', 'secret')).toContain(later);
     const now = secret.parse(await json('webhooks', 'rotate-secret')).secret;

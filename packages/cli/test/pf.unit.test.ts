@@ -14,18 +14,28 @@ describe('pf where something is missing or wrong', () => {
   const pf = async (args: readonly string[], environment: NodeJS.ProcessEnv = {}) => {
     let out = '';
     let errors = '';
-    const code = await runPf(args, { environment: { PF_DATA: data, ...environment }, write: (text) => (out += text), writeError: (text) => (errors += text) });
+    const code = await runPf(args, {
+      environment: { PF_DATA: data, ...environment },
+      write: (text) => (out += text),
+      writeError: (text) => (errors += text),
+    });
     return { code, out, errors };
   };
 
   it('says how to start a stack where none runs', async () => {
-    expect(await pf(['accounts', 'list'])).toEqual({ code: 1, out: '', errors: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)\n' });
+    expect(await pf(['accounts', 'list'])).toEqual({
+      code: 1,
+      out: '',
+      errors: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)\n',
+    });
   });
 
   it('says so as JSON, on stderr, when asked for JSON', async () => {
     const { code, out, errors } = await pf(['accounts', 'list', '--json']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(JSON.parse(errors)).toEqual({ error: { message: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)' } });
+    expect(JSON.parse(errors)).toEqual({
+      error: { message: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)' },
+    });
   });
 
   it('names the database that does not answer, without its password', async () => {
@@ -35,13 +45,25 @@ describe('pf where something is missing or wrong', () => {
   });
 
   it('says where to look for what was not understood, at the place where it was not', async () => {
-    expect(await pf(['nonsense'])).toEqual({ code: 2, out: '', errors: "unknown command 'nonsense'\nWhat there is: pf --help\n" });
-    expect((await pf(['keys', 'create', '--scop', 'payer'])).errors).toBe("unknown option '--scop'\n(Did you mean --scope?)\nWhat there is: pf keys create --help\n");
+    expect(await pf(['nonsense'])).toEqual({
+      code: 2,
+      out: '',
+      errors: "unknown command 'nonsense'\nWhat there is: pf --help\n",
+    });
+    expect((await pf(['keys', 'create', '--scop', 'payer'])).errors).toBe(
+      "unknown option '--scop'\n(Did you mean --scope?)\nWhat there is: pf keys create --help\n",
+    );
   });
 
   it('asks for the account where there is no seeded one', async () => {
-    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: 'postgresql://pf:hidden@127.0.0.1:1/pf' }));
-    expect(await pf(['keys', 'list'])).toMatchObject({ code: 1, errors: 'Which account? Name it with --account ID; `pf accounts list` shows all\n' });
+    await writeFile(
+      path.join(data, 'stack.json'),
+      JSON.stringify({ database: 'postgresql://pf:hidden@127.0.0.1:1/pf' }),
+    );
+    expect(await pf(['keys', 'list'])).toMatchObject({
+      code: 1,
+      errors: 'Which account? Name it with --account ID; `pf accounts list` shows all\n',
+    });
   });
 
   it('does not take a file that is no stack file', async () => {

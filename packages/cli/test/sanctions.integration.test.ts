@@ -14,7 +14,13 @@ describe('pf sanctions flagged', () => {
   const pf = async (...args: string[]): Promise<string> => {
     let out = '';
     let errors = '';
-    expect(await runPf(['sanctions', 'flagged', ...args], { environment: { DATABASE_URL: cluster.databaseUrl }, write: (text) => (out += text), writeError: (text) => (errors += text) })).toBe(0);
+    expect(
+      await runPf(['sanctions', 'flagged', ...args], {
+        environment: { DATABASE_URL: cluster.databaseUrl },
+        write: (text) => (out += text),
+        writeError: (text) => (errors += text),
+      }),
+    ).toBe(0);
     expect(errors).toBe('');
     return out;
   };
@@ -22,7 +28,12 @@ describe('pf sanctions flagged', () => {
   it('shows the payments from sanctioned wallets, and not those that are still to be screened', async () => {
     expect(await pf()).toBe('No payment came from a sanctioned wallet.\n');
     const payments = new UnaskedPayments(cluster.database);
-    const payment = { chain: 'eip155:8453' as ChainId, hash: '0xaa' as TransactionHash, sender: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b' as Address, intentId: 'pi_1' as IntentId };
+    const payment = {
+      chain: 'eip155:8453' as ChainId,
+      hash: '0xaa' as TransactionHash,
+      sender: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b' as Address,
+      intentId: 'pi_1' as IntentId,
+    };
     await payments.note([payment, { ...payment, hash: '0xbb' as TransactionHash }]);
     expect(await payments.flag(payment, { part: 'list', label: 'ETH', uid: '1', name: 'JANE DOE' })).toBe(true);
     expect(await payments.flag(payment, { part: 'api' })).toBe(false);

@@ -20,7 +20,11 @@ describe('pf sanctions', () => {
   const pf = async (...args: string[]) => {
     let out = '';
     let errors = '';
-    const code = await runPf(args, { environment: { PF_DATA: data, SCREENING_LIST_FILE: list }, write: (text) => (out += text), writeError: (text) => (errors += text) });
+    const code = await runPf(args, {
+      environment: { PF_DATA: data, SCREENING_LIST_FILE: list },
+      write: (text) => (out += text),
+      writeError: (text) => (errors += text),
+    });
     return { code, out, errors };
   };
   const update = (from: string, ...more: string[]) => pf('sanctions', 'update', '--from', from, ...more);
@@ -28,7 +32,13 @@ describe('pf sanctions', () => {
   /** A copy of the small export without what belongs to a party. */
   async function without(address: string): Promise<string> {
     const file = path.join(data, 'shorter.xml');
-    await writeFile(file, (await readFile(fixture('sdn.xml'), 'utf8')).replace(new RegExp(`<id>\\s*<uid>\\d+</uid>\\s*<idType>[^<]*</idType>\\s*<idNumber>${address}</idNumber>\\s*</id>`), ''));
+    await writeFile(
+      file,
+      (await readFile(fixture('sdn.xml'), 'utf8')).replace(
+        new RegExp(`<id>\\s*<uid>\\d+</uid>\\s*<idType>[^<]*</idType>\\s*<idNumber>${address}</idNumber>\\s*</id>`),
+        '',
+      ),
+    );
     return file;
   }
 
@@ -47,7 +57,9 @@ describe('pf sanctions', () => {
     await update(fixture('sdn.xml'), ...SMALL);
     const before = await readFile(list, 'utf8');
     const fewer = await without('GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB');
-    expect((await update(fewer, ...SMALL)).errors).toContain('it has 3 digital currency addresses, and the list in use has 4');
+    expect((await update(fewer, ...SMALL)).errors).toContain(
+      'it has 3 digital currency addresses, and the list in use has 4',
+    );
     expect(await readFile(list, 'utf8')).toBe(before);
     expect((await update(fewer, ...SMALL, '--force')).out).toContain('0 new, 1 gone.');
   });
@@ -64,29 +76,51 @@ describe('pf sanctions', () => {
 
   it('looks an address up, EVM ones in any case', async () => {
     await update(fixture('sdn.xml'), ...SMALL);
-    expect((await pf('sanctions', 'check', '0xE41AF7140EC2C863B4EA98139A59A4587E81BF6C')).out).toContain('is on the list: Jane DOE (uid 90001, as USDC).');
-    expect((await pf('sanctions', 'check', '0x0000000000000000000000000000000000000001')).out).toContain('is not on the list.');
-    expect(JSON.parse((await pf('sanctions', 'check', '0x0000000000000000000000000000000000000001', '--json')).out)).toMatchObject({ listed: false, entries: [] });
+    expect((await pf('sanctions', 'check', '0xE41AF7140EC2C863B4EA98139A59A4587E81BF6C')).out).toContain(
+      'is on the list: Jane DOE (uid 90001, as USDC).',
+    );
+    expect((await pf('sanctions', 'check', '0x0000000000000000000000000000000000000001')).out).toContain(
+      'is not on the list.',
+    );
+    expect(
+      JSON.parse((await pf('sanctions', 'check', '0x0000000000000000000000000000000000000001', '--json')).out),
+    ).toMatchObject({ listed: false, entries: [] });
   });
 
   it('says how old the list is, and when it is too old', async () => {
     expect((await pf('sanctions', 'status')).errors).toContain('There is no list at');
     await update(fixture('sdn.xml'), ...SMALL);
     expect((await pf('sanctions', 'status')).out).toMatch(/^4 addresses.*\nIt is good until/);
-    await writeFile(list, (await readFile(list, 'utf8')).replace(/"fetchedAt":"[^"]*"/, '"fetchedAt":"2026-01-01T00:00:00.000Z"'));
-    expect((await pf('sanctions', 'status')).out).toContain('It is too old since 2026-01-03 00:00:00 UTC: nobody passes the screening. Run: pf sanctions update');
+    await writeFile(
+      list,
+      (await readFile(list, 'utf8')).replace(/"fetchedAt":"[^"]*"/, '"fetchedAt":"2026-01-01T00:00:00.000Z"'),
+    );
+    expect((await pf('sanctions', 'status')).out).toContain(
+      'It is too old since 2026-01-03 00:00:00 UTC: nobody passes the screening. Run: pf sanctions update',
+    );
     await copyFile(fixture('sdn.xml'), list);
     expect((await pf('sanctions', 'status')).errors).toContain('is not a sanctions list');
   });
 
   it('takes the provider of the local stack down, and brings it up again', async () => {
-    expect((await pf('sanctions', 'provider', 'down')).errors).toContain('No local stack with a sanctions provider is running');
+    expect((await pf('sanctions', 'provider', 'down')).errors).toContain(
+      'No local stack with a sanctions provider is running',
+    );
     const provider = await startSanctionsProvider({ apiKey: 'key', sanctioned: [] });
-    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: 'postgresql://pf@127.0.0.1:1/pf', sanctions: { listFile: list, providerUrl: provider.url, apiKey: 'key' } }));
+    await writeFile(
+      path.join(data, 'stack.json'),
+      JSON.stringify({
+        database: 'postgresql://pf@127.0.0.1:1/pf',
+        sanctions: { listFile: list, providerUrl: provider.url, apiKey: 'key' },
+      }),
+    );
     expect((await pf('sanctions', 'provider', 'down')).out).toContain('is down');
     expect(provider.mode).toBe('down');
     expect((await pf('sanctions', 'provider', 'status')).out).toContain('pf sanctions provider up');
-    expect(JSON.parse((await pf('sanctions', 'provider', 'up', '--json')).out)).toEqual({ url: provider.url, status: 'up' });
+    expect(JSON.parse((await pf('sanctions', 'provider', 'up', '--json')).out)).toEqual({
+      url: provider.url,
+      status: 'up',
+    });
     expect(provider.mode).toBe('up');
     await provider.close();
     expect((await pf('sanctions', 'provider', 'up')).errors).toContain('does not answer');

@@ -79,11 +79,14 @@ const CLASSES = new Map<number, typeof PaymentApiError>([
   [503, UnavailableError],
 ]);
 
-const isErrorBody = (value: unknown): value is ErrorBody => typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
+const isErrorBody = (value: unknown): value is ErrorBody =>
+  typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
 
 /** @param body parsed JSON, or whatever a proxy on the way answered instead */
 export function errorOf(status: number, body: unknown, requestId: string | null): PaymentApiError {
   const told = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
-  const error = isErrorBody(told) ? told : { code: 'unknown', message: `The service answered with status ${status}.`, param: null, details: null };
+  const error = isErrorBody(told)
+    ? told
+    : { code: 'unknown', message: `The service answered with status ${status}.`, param: null, details: null };
   return new (CLASSES.get(status) ?? PaymentApiError)(status, error, requestId);
 }

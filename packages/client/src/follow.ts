@@ -23,7 +23,11 @@ const SILENCE_MS = 45_000;
  * silent is opened again, and goes on after the last event without gap or repeat. Ends at `until`, or where the intent
  * can get no further.
  */
-export async function* follow(http: Http, id: string, { until = 'confirmed', signal }: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
+export async function* follow(
+  http: Http,
+  id: string,
+  { until = 'confirmed', signal }: FollowOptions = {},
+): AsyncGenerator<Followed, void, undefined> {
   let lastEventId: string | undefined;
   let failures = 0;
   for (;;) {
@@ -31,8 +35,15 @@ export async function* follow(http: Http, id: string, { until = 'confirmed', sig
     const watch = watchdog(SILENCE_MS, () => silence.abort());
     try {
       const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
-      const bytes = await http.stream(`intents/${encodeURIComponent(id)}/events`, lastEventId === undefined ? {} : { 'last-event-id': lastEventId }, { signal: either });
-      const messages = bytes.pipeThrough(watch.stream()).pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+      const bytes = await http.stream(
+        `intents/${encodeURIComponent(id)}/events`,
+        lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+        { signal: either },
+      );
+      const messages = bytes
+        .pipeThrough(watch.stream())
+        .pipeThrough(new TextDecoderStream())
+        .pipeThrough(new EventSourceParserStream());
       for await (const message of each(messages)) {
         failures = 0;
         if (message.id !== undefined) lastEventId = message.id;
@@ -75,7 +86,10 @@ function isEnd({ state, pendingAtExpiry }: PaymentIntent, until: 'confirmed' | '
 
 /** Worth another try: no answer, a broken stream, or a service that is busy. Not an error of the caller's. */
 const isTransient = (error: unknown, silence: AbortSignal): boolean =>
-  silence.aborted || error instanceof ConnectionError || error instanceof TypeError || (error instanceof PaymentApiError && (error.status === 429 || error.status >= 500));
+  silence.aborted ||
+  error instanceof ConnectionError ||
+  error instanceof TypeError ||
+  (error instanceof PaymentApiError && (error.status === 429 || error.status >= 500));
 
 /** Calls `bark` after so long without a byte. */
 function watchdog(ms: number, bark: () => void) {

@@ -19,7 +19,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | Readonly<Record<string, string>> | undefined>>;
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly string[] | Readonly<Record<string, string>> | undefined>
+>;
 
 const BACKOFF_MAX_MS = 20_000;
 
@@ -57,8 +59,19 @@ export class Http {
   }
 
   /** An event stream, open until one side ends it. One attempt: whoever follows knows when to come back. */
-  async stream(path: string, headers: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const { body } = await told(this.#ky.get(path, { headers: { accept: 'text/event-stream', ...headers }, timeout: false, retry: 0, ...(signal && { signal }) }));
+  async stream(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    { signal }: CallOptions = {},
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const { body } = await told(
+      this.#ky.get(path, {
+        headers: { accept: 'text/event-stream', ...headers },
+        timeout: false,
+        retry: 0,
+        ...(signal && { signal }),
+      }),
+    );
     if (body === null) throw new ConnectionError('The answer has no body.');
     return body;
   }
@@ -73,10 +86,12 @@ async function told(response: Promise<Response>): Promise<Response> {
   try {
     return await response;
   } catch (error) {
-    if (error instanceof HTTPError) throw errorOf(error.response.status, error.data, error.response.headers.get('x-request-id'));
+    if (error instanceof HTTPError)
+      throw errorOf(error.response.status, error.data, error.response.headers.get('x-request-id'));
     // The caller's own signal.
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    if (isKyError(error) || error instanceof TypeError) throw new ConnectionError('The service could not be reached.', { cause: error });
+    if (isKyError(error) || error instanceof TypeError)
+      throw new ConnectionError('The service could not be reached.', { cause: error });
     throw error;
   }
 }
@@ -87,7 +102,8 @@ function searchParams(query: Query): URLSearchParams {
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
     if (Array.isArray(value)) for (const one of value) params.append(name, String(one));
-    else if (typeof value === 'object') for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, String(one));
+    else if (typeof value === 'object')
+      for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, String(one));
     else params.append(name, String(value));
   }
   return params;

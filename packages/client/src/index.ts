@@ -3,5 +3,19 @@ export * from './errors.ts';
 export type { Followed, FollowOptions } from './follow.ts';
 export type { CallOptions, ClientOptions } from './http.ts';
 export { type Page, Pages } from './pages.ts';
-export type { BuiltIntent, CreateIntent, EventType, IntentState, ListDeliveries, ListIntents, PaymentIntent, SubmittedIntent, TargetState, Transaction, UpdateIntent, WebhookDelivery, WebhookEvent } from './types.ts';
+export type {
+  BuiltIntent,
+  CreateIntent,
+  EventType,
+  IntentState,
+  ListDeliveries,
+  ListIntents,
+  PaymentIntent,
+  SubmittedIntent,
+  TargetState,
+  Transaction,
+  UpdateIntent,
+  WebhookDelivery,
+  WebhookEvent,
+} from './types.ts';
 export { verifyWebhook, webhooks } from './webhooks.ts';

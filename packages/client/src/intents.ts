@@ -2,7 +2,16 @@ import { ConflictError } from './errors.ts';
 import { follow, type Followed, type FollowOptions } from './follow.ts';
 import type { CallOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
-import type { BuiltIntent, CreateIntent, ListIntents, PaymentIntent, SubmittedIntent, TargetState, UpdateIntent, WebhookEvent } from './types.ts';
+import type {
+  BuiltIntent,
+  CreateIntent,
+  ListIntents,
+  PaymentIntent,
+  SubmittedIntent,
+  TargetState,
+  UpdateIntent,
+  WebhookEvent,
+} from './types.ts';
 
 interface IntentBody {
   readonly intent: PaymentIntent;
@@ -28,7 +37,11 @@ export class Intents {
   /** Intents of the key's mode, newest first; read as they are walked. */
   list(filter: ListIntents = {}, options?: CallOptions): Pages<PaymentIntent> {
     return new Pages(async (cursor) => {
-      const { intents, nextCursor } = await this.#http.get<{ intents: PaymentIntent[]; nextCursor: string | null }>('intents', { ...filter, cursor }, options);
+      const { intents, nextCursor } = await this.#http.get<{ intents: PaymentIntent[]; nextCursor: string | null }>(
+        'intents',
+        { ...filter, cursor },
+        options,
+      );
       return { items: intents, nextCursor };
     }, filter.cursor);
   }
@@ -49,7 +62,11 @@ export class Intents {
   }
 
   /** Broadcasts what the wallet signed; or, from wallets that send by themselves, tells the hash. */
-  submit(id: string, body: { readonly signedTransaction: string; readonly fulfiller?: string }, options?: CallOptions): Promise<SubmittedIntent> {
+  submit(
+    id: string,
+    body: { readonly signedTransaction: string; readonly fulfiller?: string },
+    options?: CallOptions,
+  ): Promise<SubmittedIntent> {
     return this.#http.post(path(id, '/submit'), body, options);
   }
 
@@ -59,7 +76,8 @@ export class Intents {
       return await this.#post(`/${encodeURIComponent(id)}/cancel`, {}, options);
     } catch (error) {
       // Also the answer to a repeated request whose first answer was lost.
-      if (error instanceof ConflictError && error.details?.['current_state'] === 'cancelled') return this.get(id, options);
+      if (error instanceof ConflictError && error.details?.['current_state'] === 'cancelled')
+        return this.get(id, options);
       throw error;
     }
   }

@@ -11,13 +11,21 @@ import type { ListDeliveries, WebhookDelivery, WebhookEvent } from './types.ts';
  * @param secret `whsec_…`
  * @throws SignatureError where the payload was not signed with this secret
  */
-export async function verifyWebhook(payload: string | Uint8Array, header: string | null | undefined, secret: string): Promise<WebhookEvent> {
+export async function verifyWebhook(
+  payload: string | Uint8Array,
+  header: string | null | undefined,
+  secret: string,
+): Promise<WebhookEvent> {
   const text = new TextEncoder();
   const bytes = typeof payload === 'string' ? text.encode(payload) : new Uint8Array(payload);
   const signature = fromHex(header ?? '');
-  const key = await crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+  const key = await crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'verify',
+  ]);
   if (signature === null || !(await crypto.subtle.verify('HMAC', key, signature, bytes))) {
-    throw new SignatureError('The webhook was not signed with this secret. Use the bytes as they came, and the secret of the right mode.');
+    throw new SignatureError(
+      'The webhook was not signed with this secret. Use the bytes as they came, and the secret of the right mode.',
+    );
   }
   return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
 }
@@ -42,14 +50,21 @@ export class Webhooks {
   /** Deliveries, newest first. */
   list(filter: ListDeliveries = {}, options?: CallOptions): Pages<WebhookDelivery> {
     return new Pages(async (cursor) => {
-      const { deliveries, nextCursor } = await this.#http.get<{ deliveries: WebhookDelivery[]; nextCursor: string | null }>('webhooks', { ...filter, cursor }, options);
+      const { deliveries, nextCursor } = await this.#http.get<{
+        deliveries: WebhookDelivery[];
+        nextCursor: string | null;
+      }>('webhooks', { ...filter, cursor }, options);
       return { items: deliveries, nextCursor };
     }, filter.cursor);
   }
 
   /** Sends one delivery again, at once: the same event and bytes. */
   async retry(id: string, options?: CallOptions): Promise<WebhookDelivery> {
-    const { delivery } = await this.#http.post<{ delivery: WebhookDelivery }>(`webhooks/${encodeURIComponent(id)}/retry`, {}, options);
+    const { delivery } = await this.#http.post<{ delivery: WebhookDelivery }>(
+      `webhooks/${encodeURIComponent(id)}/retry`,
+      {},
+      options,
+    );
     return delivery;
   }
 }

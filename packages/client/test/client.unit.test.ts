@@ -1,5 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { AuthenticationError, ConflictError, ConnectionError, InvalidRequestError, NotFoundError, PaymentApiError, PaymentClient, PlanError, RateLimitError, UnavailableError, UnprocessableError } from '../src/index.ts';
+import {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  InvalidRequestError,
+  NotFoundError,
+  PaymentApiError,
+  PaymentClient,
+  PlanError,
+  RateLimitError,
+  UnavailableError,
+  UnprocessableError,
+} from '../src/index.ts';
 import { failure, json, type Respond, type Service, startService, stream } from './service.ts';
 
 const intent = (state: string, more: object = {}): object => ({ id: 'pi_1', state, pendingAtExpiry: false, ...more });
@@ -7,18 +19,27 @@ const created = { chain: 'eip155:84532', token: 'USDC', amount: '1', requestor: 
 
 describe('the client', () => {
   let service: Service;
-  const answering = async (...answers: readonly Respond[]): Promise<PaymentClient> => (service = await startService(...answers)).client;
+  const answering = async (...answers: readonly Respond[]): Promise<PaymentClient> =>
+    (service = await startService(...answers)).client;
   afterEach(() => service.close());
 
   it('sends a create again when the service is busy, as late as it says, with the same idempotency key', async () => {
-    const client = await answering(failure(503, 'service.unavailable', { retry_after: 1 }, { 'retry-after': '1' }), failure(429, 'rate_limit.exceeded', null, { 'retry-after': '0' }), json(201, { intent: intent('created') }));
+    const client = await answering(
+      failure(503, 'service.unavailable', { retry_after: 1 }, { 'retry-after': '1' }),
+      failure(429, 'rate_limit.exceeded', null, { 'retry-after': '0' }),
+      json(201, { intent: intent('created') }),
+    );
     const began = performance.now();
     expect(await client.intents.create(created)).toMatchObject({ id: 'pi_1' });
     expect(performance.now() - began).toBeGreaterThan(950);
     const keys = service.asked.map(({ body }) => (JSON.parse(body) as { idempotencyKey: string }).idempotencyKey);
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
-    expect(service.asked[0]).toMatchObject({ method: 'POST', url: '/v1/intents', headers: { authorization: 'Bearer pk_test_x' } });
+    expect(service.asked[0]).toMatchObject({
+      method: 'POST',
+      url: '/v1/intents',
+      headers: { authorization: 'Bearer pk_test_x' },
+    });
   });
 
   it("keeps the caller's own idempotency key", async () => {
@@ -50,7 +71,13 @@ describe('the client', () => {
     const client = await answering(failure(status, 'some.code', { why: 1 }));
     const error: unknown = await client.intents.get('pi_1').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(expected);
-    expect(error).toMatchObject({ status, code: 'some.code', message: 'It says some.code.', details: { why: 1 }, requestId: 'req-1' });
+    expect(error).toMatchObject({
+      status,
+      code: 'some.code',
+      message: 'It says some.code.',
+      details: { why: 1 },
+      requestId: 'req-1',
+    });
     expect(service.asked).toHaveLength(1);
   });
 
@@ -64,30 +91,55 @@ describe('the client', () => {
   });
 
   it('reads an answer that is none of ours, as proxies give them', async () => {
-    const client = await answering((response) => void response.writeHead(403, { 'content-type': 'text/html' }).end('<h1>no</h1>'));
+    const client = await answering(
+      (response) => void response.writeHead(403, { 'content-type': 'text/html' }).end('<h1>no</h1>'),
+    );
     await expect(client.intents.get('pi_1')).rejects.toMatchObject({ status: 403, code: 'unknown' });
   });
 
   it('takes a repeated cancel for the first one', async () => {
-    const client = await answering(failure(409, 'intent.invalid_state', { current_state: 'cancelled' }), json(200, { intent: intent('cancelled') }));
+    const client = await answering(
+      failure(409, 'intent.invalid_state', { current_state: 'cancelled' }),
+      json(200, { intent: intent('cancelled') }),
+    );
     expect(await client.intents.cancel('pi_1')).toMatchObject({ state: 'cancelled' });
   });
 
   it('walks all pages of a list, and gives filters as the API takes them', async () => {
-    const client = await answering(json(200, { intents: [intent('created')], hasMore: true, nextCursor: 'c2' }), json(200, { intents: [intent('pending')], hasMore: false, nextCursor: null }));
+    const client = await answering(
+      json(200, { intents: [intent('created')], hasMore: true, nextCursor: 'c2' }),
+      json(200, { intents: [intent('pending')], hasMore: false, nextCursor: null }),
+    );
     const states: string[] = [];
-    for await (const { state } of client.intents.list({ state: ['created', 'pending'], limit: 1, metadata: { order: 'a b' } })) states.push(state);
+    for await (const { state } of client.intents.list({
+      state: ['created', 'pending'],
+      limit: 1,
+      metadata: { order: 'a b' },
+    }))
+      states.push(state);
     expect(states).toEqual(['created', 'pending']);
     const [first, second] = service.asked.map(({ url }) => new URL(url, 'http://x').searchParams);
-    expect([...(first ?? [])]).toEqual([['state', 'created'], ['state', 'pending'], ['limit', '1'], ['metadata[order]', 'a b']]);
+    expect([...(first ?? [])]).toEqual([
+      ['state', 'created'],
+      ['state', 'pending'],
+      ['limit', '1'],
+      ['metadata[order]', 'a b'],
+    ]);
     expect(second?.get('cursor')).toBe('c2');
   });
 
   it('follows over a connection that breaks, from the last event on, until the intent is confirmed', async () => {
     const client = await answering(
-      stream({ event: 'snapshot', id: '1', data: { intent: intent('created') } }, { event: 'intent.pending', id: '2', data: { type: 'intent.pending', data: { intent: intent('pending') } } }),
+      stream(
+        { event: 'snapshot', id: '1', data: { intent: intent('created') } },
+        { event: 'intent.pending', id: '2', data: { type: 'intent.pending', data: { intent: intent('pending') } } },
+      ),
       failure(503, 'service.unavailable'),
-      stream({ event: 'intent.confirmed', id: '3', data: { type: 'intent.confirmed', data: { intent: intent('confirmed') } } }),
+      stream({
+        event: 'intent.confirmed',
+        id: '3',
+        data: { type: 'intent.confirmed', data: { intent: intent('confirmed') } },
+      }),
     );
     const seen: string[] = [];
     for await (const { type, intent: now } of client.intents.follow('pi_1')) seen.push(`${type} ${now.state}`);
@@ -99,8 +151,16 @@ describe('the client', () => {
     const client = await answering(
       stream(
         { event: 'snapshot', data: { intent: intent('pending') } },
-        { event: 'intent.expired', id: '4', data: { type: 'intent.expired', data: { intent: intent('expired', { pendingAtExpiry: true }) } } },
-        { event: 'intent.confirmed', id: '5', data: { type: 'intent.confirmed', data: { intent: intent('confirmed') } } },
+        {
+          event: 'intent.expired',
+          id: '4',
+          data: { type: 'intent.expired', data: { intent: intent('expired', { pendingAtExpiry: true }) } },
+        },
+        {
+          event: 'intent.confirmed',
+          id: '5',
+          data: { type: 'intent.confirmed', data: { intent: intent('confirmed') } },
+        },
       ),
     );
     const states: string[] = [];
@@ -114,7 +174,9 @@ describe('the client', () => {
   });
 
   it('stops following when it is told to', async () => {
-    const client = await answering((response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n'));
+    const client = await answering(
+      (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n'),
+    );
     const stop = new AbortController();
     const following = client.intents.follow('pi_1', { signal: stop.signal }).next();
     stop.abort(new Error('enough'));

@@ -13,7 +13,15 @@ describe('the package', () => {
 
   it('runs in a browser: nothing of Node is imported, and with its dependencies it is below 15 KB', async () => {
     // With platform "browser" an import of a Node module does not resolve.
-    const { outputFiles } = await build({ entryPoints: [at('../src/index.ts')], bundle: true, minify: true, write: false, format: 'esm', platform: 'browser', conditions: ['source'] });
+    const { outputFiles } = await build({
+      entryPoints: [at('../src/index.ts')],
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+      conditions: ['source'],
+    });
     expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(15_000);
   });
 });

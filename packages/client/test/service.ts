@@ -22,7 +22,12 @@ export interface Service {
 export async function startService(...answers: readonly Respond[]): Promise<Service> {
   const asked: Asked[] = [];
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: await text(request) });
+    asked.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      body: await text(request),
+    });
     (answers[asked.length - 1] ?? answers.at(-1))?.(response);
   }
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
@@ -43,14 +48,24 @@ export const json =
   (response) =>
     void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-export const failure = (status: number, code: string, details: object | null = null, headers: Record<string, string> = {}): Respond =>
-  json(status, { error: { code, message: `It says ${code}.`, param: null, details } }, { 'x-request-id': 'req-1', ...headers });
+export const failure = (
+  status: number,
+  code: string,
+  details: object | null = null,
+  headers: Record<string, string> = {},
+): Respond =>
+  json(
+    status,
+    { error: { code, message: `It says ${code}.`, param: null, details } },
+    { 'x-request-id': 'req-1', ...headers },
+  );
 
 /** One connection of an event stream: these messages, then its end. */
 export const stream =
   (...messages: readonly { readonly event: string; readonly id?: string; readonly data: object }[]): Respond =>
   (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const { event, id, data } of messages) response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
+    for (const { event, id, data } of messages)
+      response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
     response.end(': bye\n\n');
   };

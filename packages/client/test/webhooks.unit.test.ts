@@ -3,13 +3,22 @@ import { describe, expect, it } from '@jest/globals';
 import { SignatureError, webhooks } from '../src/index.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const payload = JSON.stringify({ eventId: 'evt_1', type: 'intent.confirmed', data: { intent: { id: 'pi_1', metadata: { café: '☕' } } } });
+const payload = JSON.stringify({
+  eventId: 'evt_1',
+  type: 'intent.confirmed',
+  data: { intent: { id: 'pi_1', metadata: { café: '☕' } } },
+});
 const sign = (text: string, secret = SECRET): string => createHmac('sha256', secret).update(text).digest('hex');
 
 describe('a webhook', () => {
   it('that was signed with the secret is read, as text or bytes', async () => {
-    expect(await webhooks.verify(payload, sign(payload), SECRET)).toMatchObject({ eventId: 'evt_1', type: 'intent.confirmed' });
-    expect(await webhooks.verify(Buffer.from(payload), sign(payload).toUpperCase(), SECRET)).toMatchObject({ eventId: 'evt_1' });
+    expect(await webhooks.verify(payload, sign(payload), SECRET)).toMatchObject({
+      eventId: 'evt_1',
+      type: 'intent.confirmed',
+    });
+    expect(await webhooks.verify(Buffer.from(payload), sign(payload).toUpperCase(), SECRET)).toMatchObject({
+      eventId: 'evt_1',
+    });
   });
 
   it.each([

@@ -15,7 +15,8 @@ export const FEATURES = {
 } as const satisfies Readonly<Record<string, Plan>>;
 export type Feature = keyof typeof FEATURES;
 
-export const planIncludes = (has: Plan, feature: Feature): boolean => PLANS.indexOf(has) >= PLANS.indexOf(FEATURES[feature]);
+export const planIncludes = (has: Plan, feature: Feature): boolean =>
+  PLANS.indexOf(has) >= PLANS.indexOf(FEATURES[feature]);
 
 /** What a key may do: everything, or only what an app in a payer's hands needs. */
 export const KEY_SCOPES = ['full', 'payer'] as const;

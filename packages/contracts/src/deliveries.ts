@@ -10,13 +10,23 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** GET /webhooks: the filters must all hold. */
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,
-  intentId: word('the id of a payment intent', 64).optional().meta({ description: 'Deliveries of events of this payment intent.' }),
-  eventId: word('the id of an event', 64).optional().meta({ description: 'Deliveries of this event, one for each URL.' }),
-  type: z.enum(PUBLIC_EVENT_TYPES, must(`one of ${PUBLIC_EVENT_TYPES.join(', ')}`)).optional().meta({ description: 'Deliveries of events of this type.' }),
+  intentId: word('the id of a payment intent', 64)
+    .optional()
+    .meta({ description: 'Deliveries of events of this payment intent.' }),
+  eventId: word('the id of an event', 64)
+    .optional()
+    .meta({ description: 'Deliveries of this event, one for each URL.' }),
+  type: z
+    .enum(PUBLIC_EVENT_TYPES, must(`one of ${PUBLIC_EVENT_TYPES.join(', ')}`))
+    .optional()
+    .meta({ description: 'Deliveries of events of this type.' }),
   status: z
     .enum(DELIVERY_STATUSES, must(`one of ${DELIVERY_STATUSES.join(', ')}`))
     .optional()
-    .meta({ description: '`pending`: something is still to be sent, now or later. `delivered`: a receiver took it. `failed`: it was given up.' }),
+    .meta({
+      description:
+        '`pending`: something is still to be sent, now or later. `delivered`: a receiver took it. `failed`: it was given up.',
+    }),
 });
 export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuery>;
 

@@ -4,7 +4,12 @@ import { z } from 'zod';
 export const DUE_CHANNEL = 'pf:deliveries-due';
 
 /** What is said there. A hint, never the truth: that lies in Postgres. */
-const dueNotice = z.object({ id: z.string(), endpointId: z.string(), attemptCount: z.number().int().nonnegative(), nextAttemptAt: z.coerce.date() });
+const dueNotice = z.object({
+  id: z.string(),
+  endpointId: z.string(),
+  attemptCount: z.number().int().nonnegative(),
+  nextAttemptAt: z.coerce.date(),
+});
 export type DueNotice = z.infer<typeof dueNotice>;
 
 /** @throws SyntaxError or ZodError on what is no such notice */

@@ -11,7 +11,10 @@ interface ErrorText {
 }
 /** Errors that pass by themselves say after how many seconds it is worth trying again, unless the moment knows better. */
 type ErrorEntry = ErrorText &
-  ({ readonly status: 400 | 401 | 402 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 } | { readonly status: 429 | 503; readonly retryAfterSeconds: number });
+  (
+    | { readonly status: 400 | 401 | 402 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 }
+    | { readonly status: 429 | 503; readonly retryAfterSeconds: number }
+  );
 
 /**
  * The registry: every error the API can answer (spec.md part 7, decisions.md). The status lines, the OpenAPI document and
@@ -33,7 +36,8 @@ export const ERRORS = {
   'request.validation_failed': {
     status: 400,
     message: 'The request is not as this endpoint takes it.',
-    cause: 'A field is missing, unknown, or has a value it cannot have. `param` is the path of the first such field, `details.issues` has all of them.',
+    cause:
+      'A field is missing, unknown, or has a value it cannot have. `param` is the path of the first such field, `details.issues` has all of them.',
     remedy: 'Correct the named fields; each issue says what would be right.',
   },
   'api_key.missing': {
@@ -159,13 +163,14 @@ export const ERRORS = {
   'token.not_available': {
     status: 422,
     message: 'This token is not available on this chain.',
-    cause: 'Neither a symbol nor an address of the chain\'s registry.',
+    cause: "Neither a symbol nor an address of the chain's registry.",
     remedy: 'Name one of the tokens of `details.available`.',
   },
   'address.sanctions_match': {
     status: 422,
     message: 'A wallet of this payment is on a sanctions list.',
-    cause: 'The wallet that `param` names (`details.address`) is known as sanctioned to a list or service that we screen with.',
+    cause:
+      'The wallet that `param` names (`details.address`) is known as sanctioned to a list or service that we screen with.',
     remedy: 'The payment cannot be made with this wallet, now or later: do not try again with it.',
   },
   'address.not_payable': {
@@ -189,7 +194,7 @@ export const ERRORS = {
   'transaction.rejected': {
     status: 422,
     message: 'The chain does not take this transaction. Nothing was broadcast.',
-    cause: 'It cannot land: `details.reason` is the chain\'s reason, for example too little balance or a used nonce.',
+    cause: "It cannot land: `details.reason` is the chain's reason, for example too little balance or a used nonce.",
     remedy: 'Remove the cause, build again and sign anew.',
   },
   'rate_limit.exceeded': {
@@ -217,21 +222,25 @@ export const ERRORS = {
     retryAfterSeconds: 2,
     message: 'No node shows a transaction of this hash yet. Nothing was claimed.',
     cause: 'The wallet sent it moments ago, to other nodes, or not at all.',
-    remedy: 'Send the same request again after `details.retry_after` seconds; a payment that lands is found in any case.',
+    remedy:
+      'Send the same request again after `details.retry_after` seconds; a payment that lands is found in any case.',
   },
   'screening.unavailable': {
     status: 503,
     retryAfterSeconds: 5,
     message: 'The wallets cannot be screened at the moment, so nothing was done.',
-    cause: 'The sanctions screening gave no answer, and who cannot be screened does not pass. Nothing was created, claimed or broadcast.',
+    cause:
+      'The sanctions screening gave no answer, and who cannot be screened does not pass. Nothing was created, claimed or broadcast.',
     remedy: 'Send the same request again after `details.retry_after` seconds, with growing pauses.',
   },
   'service.unavailable': {
     status: 503,
     retryAfterSeconds: 2,
     message: 'The service could not find out in time what became of this request.',
-    cause: 'A part of the service is away. The request may have been carried out: `details.intent_id` names the intent where one may have been made.',
-    remedy: 'Send the same request again after `details.retry_after` seconds, a create with the same `idempotencyKey`: it takes effect once.',
+    cause:
+      'A part of the service is away. The request may have been carried out: `details.intent_id` names the intent where one may have been made.',
+    remedy:
+      'Send the same request again after `details.retry_after` seconds, a create with the same `idempotencyKey`: it takes effect once.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 

@@ -13,7 +13,10 @@ export function newIntentId(partition: number): IntentId {
 }
 
 /** The id where `text` is one of a partition below `partitions`, else null: it can name no intent. */
-export function parseIntentId(text: string, partitions: number): { readonly id: IntentId; readonly partition: number } | null {
+export function parseIntentId(
+  text: string,
+  partitions: number,
+): { readonly id: IntentId; readonly partition: number } | null {
   if (!pattern.test(text)) return null;
   const bytes = base58.decode(text.slice(3));
   const partition = bytes[0];
@@ -29,8 +32,15 @@ export function partitionOf(id: IntentId): number {
 }
 
 /** Creates with one idempotency key go to one partition, so that one writer sees them all. */
-export function partitionOfKey(account: AccountId, livemode: boolean, idempotencyKey: string, partitions: number): number {
-  const digest = createHash('sha256').update(JSON.stringify([account, livemode, idempotencyKey])).digest();
+export function partitionOfKey(
+  account: AccountId,
+  livemode: boolean,
+  idempotencyKey: string,
+  partitions: number,
+): number {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([account, livemode, idempotencyKey]))
+    .digest();
   return digest.readUInt32BE(0) % partitions;
 }
 

@@ -1,7 +1,31 @@
-import type { Build, Lifetime, Metadata, PaymentIntent, PaymentTerms, PreparedTransaction, Settlement, Submission, Transfer, UnsignedTransaction } from '@pf/domain';
+import type {
+  Build,
+  Lifetime,
+  Metadata,
+  PaymentIntent,
+  PaymentTerms,
+  PreparedTransaction,
+  Settlement,
+  Submission,
+  Transfer,
+  UnsignedTransaction,
+} from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
-import { accountId, address, baseUnits, bigintText, chainId, instant, intentId, reference, text, toJson, tokenAddress, transactionHash } from './scalars.ts';
+import {
+  accountId,
+  address,
+  baseUnits,
+  bigintText,
+  chainId,
+  instant,
+  intentId,
+  reference,
+  text,
+  toJson,
+  tokenAddress,
+  transactionHash,
+} from './scalars.ts';
 
 /** Schemas of what the domain keeps, as it stands in messages and in the projection's `state` column. */
 export const lifetime = z.discriminatedUnion('kind', [
@@ -19,9 +43,20 @@ export const unsignedTransaction = z.object({
   estimatedFeeEth: z.string().nullable(),
 }) satisfies z.ZodType<UnsignedTransaction>;
 
-export const build = z.object({ version: z.number().int(), fulfiller: address, transaction: unsignedTransaction, lifetime }) satisfies z.ZodType<Build>;
+export const build = z.object({
+  version: z.number().int(),
+  fulfiller: address,
+  transaction: unsignedTransaction,
+  lifetime,
+}) satisfies z.ZodType<Build>;
 
-export const paymentTerms = z.object({ chain: chainId, tokenAddress, amount: bigintText, requestor: address, reference }) satisfies z.ZodType<PaymentTerms>;
+export const paymentTerms = z.object({
+  chain: chainId,
+  tokenAddress,
+  amount: bigintText,
+  requestor: address,
+  reference,
+}) satisfies z.ZodType<PaymentTerms>;
 
 export const preparedTransaction = z.object({
   hash: transactionHash,
@@ -49,7 +84,12 @@ export const transfer = z.object({
   index: z.string(),
 }) satisfies z.ZodType<Transfer>;
 
-export const settlement = z.object({ hash: transactionHash, transfer, finalized: z.boolean(), lost: z.boolean() }) satisfies z.ZodType<Settlement>;
+export const settlement = z.object({
+  hash: transactionHash,
+  transfer,
+  finalized: z.boolean(),
+  lost: z.boolean(),
+}) satisfies z.ZodType<Settlement>;
 
 export const metadata = z.record(text, text) satisfies z.ZodType<Metadata>;
 

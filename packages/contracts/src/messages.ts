@@ -1,8 +1,35 @@
-import type { Command, CommandData, EventData, EventType, Expire, IntentEvent, IntentStatus, Observation, ObservationData, PublicIntent, Refusal } from '@pf/domain';
+import type {
+  Command,
+  CommandData,
+  EventData,
+  EventType,
+  Expire,
+  IntentEvent,
+  IntentStatus,
+  Observation,
+  ObservationData,
+  PublicIntent,
+  Refusal,
+} from '@pf/domain';
 import { INTENT_STATUSES, PAYMENT_TERMS, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
-import { accountId, address, baseUnits, chainId, commandId, instant, intentId, isWithin, reference, text, tokenAddress, toJson, transactionHash, ttlSeconds } from './scalars.ts';
+import {
+  accountId,
+  address,
+  baseUnits,
+  chainId,
+  commandId,
+  instant,
+  intentId,
+  isWithin,
+  reference,
+  text,
+  tokenAddress,
+  toJson,
+  transactionHash,
+  ttlSeconds,
+} from './scalars.ts';
 
 /** W3C trace context and the id of the HTTP request that began it all; observations begin their own. */
 export const trace = z.object({
@@ -39,7 +66,12 @@ const commandData = {
     ttlSeconds: ttlSeconds.exactOptional(),
   }),
   detect: none,
-  record_build: z.object({ fulfiller: address, transaction: unsignedTransaction, lifetime, replaces: z.number().int().nullable() }),
+  record_build: z.object({
+    fulfiller: address,
+    transaction: unsignedTransaction,
+    lifetime,
+    replaces: z.number().int().nullable(),
+  }),
   prepare_submission: z.object({ transaction: preparedTransaction }),
   record_broadcast: z.object({ hash: transactionHash }),
   release_submission: z.object({ hash: transactionHash, reason: z.string() }),
@@ -56,7 +88,14 @@ const observationData = {
 } satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
 
 const at = { intentId };
-const commandHead = { commandId, intentId, accountId, livemode: z.boolean(), replyTo: z.string().max(128).nullable(), trace };
+const commandHead = {
+  commandId,
+  intentId,
+  accountId,
+  livemode: z.boolean(),
+  replyTo: z.string().max(128).nullable(),
+  trace,
+};
 
 /** A command as it lies in `intent.commands`. `replyTo` is the Redis channel of the gateway that waits. */
 export type CommandMessage = Command & { readonly replyTo: string | null; readonly trace: Trace };
@@ -88,13 +127,15 @@ const observationMessage = z
 
 /** First-step commands that the writer refuses when they are older than their deadline (architecture.md); the other two are repeated until answered. */
 export const COMMAND_DEADLINE_MS = 8_000;
-export const hasDeadline = (type: Command['type']): boolean => type !== 'record_broadcast' && type !== 'release_submission';
+export const hasDeadline = (type: Command['type']): boolean =>
+  type !== 'record_broadcast' && type !== 'release_submission';
 
 /** Both throw (SyntaxError, ZodError) on what is no such message: it belongs to the dead letters. */
 export const parseCommand = (text: string): CommandMessage => commandMessage.parse(JSON.parse(text));
 export const parseObservation = (text: string): ObservationMessage => observationMessage.parse(JSON.parse(text));
 /** `kind` is told by the topic, so it does not travel. */
-export const encodeInput = ({ kind: _kind, ...message }: CommandMessage | ObservationMessage): string => toJson(message);
+export const encodeInput = ({ kind: _kind, ...message }: CommandMessage | ObservationMessage): string =>
+  toJson(message);
 export type InputMessage = CommandMessage | ObservationMessage | (Expire & { readonly trace: Trace });
 
 // Events -------------------------------------------------------------------------------------------------------------
@@ -156,7 +197,9 @@ export const EVENT_SCHEMA_VERSION = 1;
 
 // Written by view() of the domain in the same breath as the event. It passes through untouched, the order of its keys
 // too: webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
-const publicIntent = z.custom<PublicIntent>((value) => typeof value === 'object' && value !== null && 'id' in value && 'state' in value);
+const publicIntent = z.custom<PublicIntent>(
+  (value) => typeof value === 'object' && value !== null && 'id' in value && 'state' in value,
+);
 
 const envelope = z.object({
   eventId: z.string(),
@@ -182,12 +225,24 @@ export const encodeEvent = (event: EventEnvelope): string => toJson(event);
 
 /** The domain's event in an envelope. */
 export const eventOf = (event: EventEnvelope): IntentEvent =>
-  ({ type: event.type, intentId: event.intentId, version: event.version, at: Date.parse(event.at), data: event.data }) as IntentEvent;
+  ({
+    type: event.type,
+    intentId: event.intentId,
+    version: event.version,
+    at: Date.parse(event.at),
+    data: event.data,
+  }) as IntentEvent;
 
 /** The body of a webhook: the exact bytes that are stored, signed, sent, streamed and listed (spec.md part 6.1). Null for private events. */
 export function webhookBody(event: EventEnvelope): string | null {
   if (!(PUBLIC_EVENT_TYPES as readonly string[]).includes(event.type)) return null;
-  return JSON.stringify({ eventId: event.eventId, type: event.type, createdAt: event.at, livemode: event.livemode, data: { intent: event.intent } });
+  return JSON.stringify({
+    eventId: event.eventId,
+    type: event.type,
+    createdAt: event.at,
+    livemode: event.livemode,
+    data: { intent: event.intent },
+  });
 }
 
 // Answers ------------------------------------------------------------------------------------------------------------
@@ -204,7 +259,12 @@ export type Outcome =
       readonly build: z.infer<typeof build> | null;
       readonly attempts: number | null;
     }
-  | { readonly kind: 'refused'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId']; readonly refusal: Refusal }
+  | {
+      readonly kind: 'refused';
+      readonly commandId: Command['commandId'];
+      readonly intentId: Command['intentId'];
+      readonly refusal: Refusal;
+    }
   /** The message or its decision was broken: it lies in `intent.dead`; the client gets a 500. */
   | { readonly kind: 'dead'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId'] };
 
@@ -217,7 +277,14 @@ const refusal = z.object({
   details: z.record(z.string(), z.unknown()).exactOptional(),
 }) as unknown as z.ZodType<Refusal>;
 const outcome = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('accepted'), commandId, intentId, replayed: z.boolean(), build: build.nullable(), attempts: z.number().int().nullable() }),
+  z.object({
+    kind: z.literal('accepted'),
+    commandId,
+    intentId,
+    replayed: z.boolean(),
+    build: build.nullable(),
+    attempts: z.number().int().nullable(),
+  }),
   z.object({ kind: z.literal('refused'), commandId, intentId, refusal }),
   z.object({ kind: z.literal('dead'), commandId, intentId }),
 ]);

@@ -33,14 +33,30 @@ export interface Operation {
   readonly description: string;
   /** The least that the API key must have. */
   readonly scope: KeyScope;
-  readonly request: { readonly params?: z.ZodObject; readonly query?: z.ZodObject; readonly headers?: z.ZodObject; readonly body?: z.ZodType };
+  readonly request: {
+    readonly params?: z.ZodObject;
+    readonly query?: z.ZodObject;
+    readonly headers?: z.ZodObject;
+    readonly body?: z.ZodType;
+  };
   readonly answers: Readonly<Partial<Record<200 | 201, Success>>>;
   /** Those particular to it; what every operation can answer is added: see errorsOf. */
   readonly errors: readonly ErrorCode[];
 }
 
-const EVERYWHERE: readonly ErrorCode[] = ['api_key.missing', 'api_key.invalid', 'rate_limit.exceeded', 'internal.error', 'service.unavailable'];
-const WITH_BODY: readonly ErrorCode[] = ['request.malformed_json', 'request.validation_failed', 'request.too_large', 'request.unsupported_media_type'];
+const EVERYWHERE: readonly ErrorCode[] = [
+  'api_key.missing',
+  'api_key.invalid',
+  'rate_limit.exceeded',
+  'internal.error',
+  'service.unavailable',
+];
+const WITH_BODY: readonly ErrorCode[] = [
+  'request.malformed_json',
+  'request.validation_failed',
+  'request.too_large',
+  'request.unsupported_media_type',
+];
 
 /** Every error that the operation can answer, in the order of the registry. */
 export function errorsOf({ request, scope, errors }: Operation): readonly ErrorCode[] {
@@ -56,4 +72,9 @@ export function errorsOf({ request, scope, errors }: Operation): readonly ErrorC
 
 /** Every status that the operation can answer, in ascending order. */
 export const statusesOf = (operation: Operation): readonly number[] =>
-  [...new Set([...Object.keys(operation.answers).map(Number), ...errorsOf(operation).map((code) => ERRORS[code].status)])].sort((a, b) => a - b);
+  [
+    ...new Set([
+      ...Object.keys(operation.answers).map(Number),
+      ...errorsOf(operation).map((code) => ERRORS[code].status),
+    ]),
+  ].sort((a, b) => a - b);

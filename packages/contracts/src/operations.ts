@@ -1,16 +1,35 @@
 import { z } from 'zod';
 import { buildIntentResponse, intentResponse, listIntentsResponse, submitIntentResponse } from './api/intent.ts';
 import { listIntentsQuery } from './api/intent-list.ts';
-import { buildIntentRequest, createIntentRequest, emptyRequest, simulateIntentRequest, submitIntentRequest, updateIntentRequest } from './api/intent-requests.ts';
+import {
+  buildIntentRequest,
+  createIntentRequest,
+  emptyRequest,
+  simulateIntentRequest,
+  submitIntentRequest,
+  updateIntentRequest,
+} from './api/intent-requests.ts';
 import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from './deliveries.ts';
 import { intentEventsResponse } from './intent-events.ts';
 import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
 
-const intentPath = z.object({ id: intentId.meta({ description: 'The id of the payment intent.', example: 'pi_5mUj8xNgYq3vWJ2hTfKd7' }) });
-const deliveryPath = z.object({ id: z.string().meta({ description: 'The id of the delivery.', example: 'whd_5mUj8xNgYq3vWJ2hTfKd7' }) });
-const json = (description: string, schema: z.ZodType): Success => ({ description, content: { 'application/json': schema } });
-const CONFLICTS = ['intent.invalid_state', 'intent.already_fulfilled', 'intent.expired', 'intent.submission_in_progress'] as const;
+const intentPath = z.object({
+  id: intentId.meta({ description: 'The id of the payment intent.', example: 'pi_5mUj8xNgYq3vWJ2hTfKd7' }),
+});
+const deliveryPath = z.object({
+  id: z.string().meta({ description: 'The id of the delivery.', example: 'whd_5mUj8xNgYq3vWJ2hTfKd7' }),
+});
+const json = (description: string, schema: z.ZodType): Success => ({
+  description,
+  content: { 'application/json': schema },
+});
+const CONFLICTS = [
+  'intent.invalid_state',
+  'intent.already_fulfilled',
+  'intent.expired',
+  'intent.submission_in_progress',
+] as const;
 
 /** Every operation of the API, in the order of the documentation. */
 export const OPERATIONS = {
@@ -31,7 +50,13 @@ export const OPERATIONS = {
         headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
       },
     },
-    errors: ['plan.upgrade_required', 'chain.not_available', 'token.not_available', 'address.sanctions_match', 'screening.unavailable'],
+    errors: [
+      'plan.upgrade_required',
+      'chain.not_available',
+      'token.not_available',
+      'address.sanctions_match',
+      'screening.unavailable',
+    ],
   },
   getIntent: {
     id: 'getIntent',
@@ -68,7 +93,14 @@ export const OPERATIONS = {
     scope: 'full',
     request: { params: intentPath, body: updateIntentRequest },
     answers: { 200: json('The intent as it is now.', intentResponse) },
-    errors: ['intent.not_found', 'intent.stale_update', 'intent.invalid_state', 'intent.already_fulfilled', 'intent.expired', 'plan.upgrade_required'],
+    errors: [
+      'intent.not_found',
+      'intent.stale_update',
+      'intent.invalid_state',
+      'intent.already_fulfilled',
+      'intent.expired',
+      'plan.upgrade_required',
+    ],
   },
   cancelIntent: {
     id: 'cancelIntent',
@@ -93,7 +125,13 @@ export const OPERATIONS = {
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
     answers: { 201: json('The refund, an intent in state `created`.', intentResponse) },
-    errors: ['intent.not_found', 'intent.invalid_state', 'intent.already_refunded', 'address.sanctions_match', 'screening.unavailable'],
+    errors: [
+      'intent.not_found',
+      'intent.invalid_state',
+      'intent.already_refunded',
+      'address.sanctions_match',
+      'screening.unavailable',
+    ],
   },
   detectIntent: {
     id: 'detectIntent',
@@ -101,7 +139,8 @@ export const OPERATIONS = {
     path: '/intents/{id}/detected',
     tag: 'Payment',
     summary: 'Say that a payer was found',
-    description: "The payer's app has learnt the id, by sound, QR or link. The first call sets `detectedAt` and fires `intent.detected`; later ones change nothing.",
+    description:
+      "The payer's app has learnt the id, by sound, QR or link. The first call sets `detectedAt` and fires `intent.detected`; later ones change nothing.",
     scope: 'payer',
     request: { params: intentPath, body: emptyRequest },
     answers: { 200: json('The intent.', intentResponse) },
@@ -118,7 +157,14 @@ export const OPERATIONS = {
     scope: 'payer',
     request: { params: intentPath, body: buildIntentRequest },
     answers: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
-    errors: ['intent.not_found', ...CONFLICTS, 'chain.not_available', 'address.not_payable', 'transaction.rejected', 'rpc.unavailable'],
+    errors: [
+      'intent.not_found',
+      ...CONFLICTS,
+      'chain.not_available',
+      'address.not_payable',
+      'transaction.rejected',
+      'rpc.unavailable',
+    ],
   },
   submitIntent: {
     id: 'submitIntent',
@@ -132,8 +178,16 @@ export const OPERATIONS = {
     request: { params: intentPath, body: submitIntentRequest },
     answers: { 200: json('The intent, and the hash or signature of the transaction.', submitIntentResponse) },
     errors: [
-      'intent.not_found', ...CONFLICTS, 'chain.not_available',
-      'address.sanctions_match', 'transaction.malformed', 'transaction.mismatch', 'transaction.rejected', 'rpc.unavailable', 'transaction.not_visible', 'screening.unavailable',
+      'intent.not_found',
+      ...CONFLICTS,
+      'chain.not_available',
+      'address.sanctions_match',
+      'transaction.malformed',
+      'transaction.mismatch',
+      'transaction.rejected',
+      'rpc.unavailable',
+      'transaction.not_visible',
+      'screening.unavailable',
     ],
   },
   intentEvents: {
@@ -145,11 +199,19 @@ export const OPERATIONS = {
     description:
       'With `Accept: text/event-stream`: server-sent events, first `event: snapshot` with `{intent}`, then each event as its webhook carries it: `id` is the version of the intent, `event` the type, `data` the body. `Last-Event-ID` goes on after that event, without gap or repeat. A comment comes every 15 s. The stream ends when the intent can get no further.\n\nWith `Accept: application/json`: the history.',
     scope: 'payer',
-    request: { params: intentPath, headers: z.object({ 'Last-Event-ID': z.string().optional().meta({ description: 'The `id` of the last event that was read.' }) }) },
+    request: {
+      params: intentPath,
+      headers: z.object({
+        'Last-Event-ID': z.string().optional().meta({ description: 'The `id` of the last event that was read.' }),
+      }),
+    },
     answers: {
       200: {
         description: 'The stream, or the history.',
-        content: { 'application/json': intentEventsResponse, 'text/event-stream': z.string().meta({ description: 'Server-sent events.' }) },
+        content: {
+          'application/json': intentEventsResponse,
+          'text/event-stream': z.string().meta({ description: 'Server-sent events.' }),
+        },
       },
     },
     errors: ['intent.not_found'],

@@ -1,4 +1,13 @@
-import type { AccountId, Address, ChainId, CommandId, IntentId, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  CommandId,
+  IntentId,
+  Reference,
+  TokenAddress,
+  TransactionHash,
+} from '@pf/domain';
 import { z } from 'zod';
 
 /** No NUL and no half of a surrogate pair: Postgres refuses both, and an event that cannot be projected would hold up its partition for ever. */
@@ -11,7 +20,8 @@ export const isWithin = (value: string, max: number): boolean => value.length <=
 export const text = z.string().refine(isStorable, 'must be text that can be stored');
 
 /** Text that becomes a branded type. Its form was checked where it entered the system; here only that it is text of a sane length. */
-const branded = <T extends string>(max = 200) => z.string().min(1).max(max).refine(isStorable, 'must be text that can be stored') as unknown as z.ZodType<T, string>;
+const branded = <T extends string>(max = 200) =>
+  z.string().min(1).max(max).refine(isStorable, 'must be text that can be stored') as unknown as z.ZodType<T, string>;
 
 export const intentId = branded<IntentId>(64);
 export const accountId = branded<AccountId>(64);

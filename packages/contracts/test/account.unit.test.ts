@@ -12,7 +12,14 @@ describe('API keys', () => {
     expect(newApiKey(livemode)).not.toBe(key);
   });
 
-  it.each(['', 'pk_test_', `pk_test_${'a'.repeat(31)}`, `pk_test_${'a'.repeat(33)}`, `pk_prod_${'a'.repeat(32)}`, `pk_test_${'-'.repeat(32)}`])('takes %p for none', (text) => {
+  it.each([
+    '',
+    'pk_test_',
+    `pk_test_${'a'.repeat(31)}`,
+    `pk_test_${'a'.repeat(33)}`,
+    `pk_prod_${'a'.repeat(32)}`,
+    `pk_test_${'-'.repeat(32)}`,
+  ])('takes %p for none', (text) => {
     expect(isApiKey(text)).toBe(false);
   });
 

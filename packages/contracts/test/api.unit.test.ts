@@ -1,9 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildIntentRequest, createIntentRequest, emptyRequest, parseRequest, submitIntentRequest, updateIntentRequest } from '../src/index.ts';
+import {
+  buildIntentRequest,
+  createIntentRequest,
+  emptyRequest,
+  parseRequest,
+  submitIntentRequest,
+  updateIntentRequest,
+} from '../src/index.ts';
 
-const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 const create = (body: unknown) => parseRequest(createIntentRequest, body);
-const entries = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, 'x']));
+const entries = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, 'x']));
 
 describe('the body of a create', () => {
   it('gets the defaults of what it leaves out', () => {
@@ -16,7 +29,10 @@ describe('the body of a create', () => {
     ['an idempotency key of 255 characters', { idempotencyKey: 'k'.repeat(255) }],
     ['255 characters outside the basic plane', { idempotencyKey: '🪙'.repeat(255) }],
     ['20 metadata keys', { metadata: entries(20) }],
-    ['a metadata key of 40 and a value of 500 characters', { metadata: { ['k'.repeat(40)]: 'v'.repeat(500), empty: '' } }],
+    [
+      'a metadata key of 40 and a value of 500 characters',
+      { metadata: { ['k'.repeat(40)]: 'v'.repeat(500), empty: '' } },
+    ],
     ['null where the intent has null', { metadata: null, fulfiller: null }],
     ['any token of the registry by its name', { token: 'pathUSD' }],
   ];
@@ -30,8 +46,18 @@ describe('the body of a create', () => {
     ['text', 'hello', '', /JSON object/],
     ['a missing field', { ...good, amount: undefined }, 'amount', /is required: a plain decimal/],
     ['an unknown field', { ...good, ammount: '1' }, 'ammount', /not a field/],
-    ['a prototype for a field', JSON.parse(`{"__proto__":{"chain":"x"},${JSON.stringify(good).slice(1)}`), '__proto__', /not a field/],
-    ['a prototype for metadata', { ...good, metadata: JSON.parse('{"__proto__":"x"}') as unknown }, 'metadata.__proto__', /not allowed/],
+    [
+      'a prototype for a field',
+      JSON.parse(`{"__proto__":{"chain":"x"},${JSON.stringify(good).slice(1)}`),
+      '__proto__',
+      /not a field/,
+    ],
+    [
+      'a prototype for metadata',
+      { ...good, metadata: JSON.parse('{"__proto__":"x"}') as unknown },
+      'metadata.__proto__',
+      /not allowed/,
+    ],
     ['a chain of no form', { ...good, chain: 'base' }, 'chain', /CAIP-2/],
     ['a number for an amount', { ...good, amount: 1.5 }, 'amount', /in text/],
     ['a sign', { ...good, amount: '-1' }, 'amount', /without sign/],
@@ -44,7 +70,12 @@ describe('the body of a create', () => {
     ['a third direction', { ...good, direction: 'both' }, 'direction', /"request" or "send"/],
     ['an empty wallet', { ...good, requestor: '' }, 'requestor', /wallet address/],
     ['an empty idempotency key', { ...good, idempotencyKey: '' }, 'idempotencyKey', /1 to 255/],
-    ['an idempotency key of 256 characters', { ...good, idempotencyKey: 'k'.repeat(256) }, 'idempotencyKey', /1 to 255/],
+    [
+      'an idempotency key of 256 characters',
+      { ...good, idempotencyKey: 'k'.repeat(256) },
+      'idempotencyKey',
+      /1 to 255/,
+    ],
     ['U+0000, which Postgres cannot keep', { ...good, idempotencyKey: 'a\0b' }, 'idempotencyKey', /U\+0000/],
     ['half of a surrogate pair', { ...good, metadata: { note: '\ud83e' } }, 'metadata.note', /surrogate/],
     ['a life of a second', { ...good, ttlSeconds: 1 }, 'ttlSeconds', /from 60 to 604800/],
@@ -56,7 +87,12 @@ describe('the body of a create', () => {
     ['metadata that is no text', { ...good, metadata: { order: 1 } }, 'metadata.order', /text of 0 to 500/],
     ['a metadata value of 501 characters', { ...good, metadata: { order: 'v'.repeat(501) } }, 'metadata.order', /500/],
     ['an empty metadata key', { ...good, metadata: { '': 'x' } }, 'metadata.', /as a key must be text of 1 to 40/],
-    ['a metadata key of 41 characters', { ...good, metadata: { ['k'.repeat(41)]: 'x' } }, `metadata.${'k'.repeat(41)}`, /1 to 40/],
+    [
+      'a metadata key of 41 characters',
+      { ...good, metadata: { ['k'.repeat(41)]: 'x' } },
+      `metadata.${'k'.repeat(41)}`,
+      /1 to 40/,
+    ],
   ];
   it.each(refused)('is refused with %s, by name and saying what would be right', (_name, body, param, says) => {
     const parsed = create(body);
@@ -65,22 +101,40 @@ describe('the body of a create', () => {
 
   it('names everything that is wrong with it, each field once', () => {
     const parsed = create({ chain: 'x', token: 1, amount: 'many'.repeat(50), surprise: 1 });
-    expect(parsed.ok ? [] : parsed.issues.map(({ param }) => param)).toEqual(['chain', 'token', 'amount', 'requestor', 'surprise']);
+    expect(parsed.ok ? [] : parsed.issues.map(({ param }) => param)).toEqual([
+      'chain',
+      'token',
+      'amount',
+      'requestor',
+      'surprise',
+    ]);
   });
 });
 
 describe('the other bodies', () => {
-  it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '2026-11-21', 'yesterday'])('an update of an intent last changed at %s is refused: none was', (updatedAt) => {
-    expect(parseRequest(updateIntentRequest, { updatedAt, metadata: {} })).toMatchObject({ ok: false, issues: [{ param: 'updatedAt', message: expect.stringMatching(/as last read/) }] });
-  });
+  it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '2026-11-21', 'yesterday'])(
+    'an update of an intent last changed at %s is refused: none was',
+    (updatedAt) => {
+      expect(parseRequest(updateIntentRequest, { updatedAt, metadata: {} })).toMatchObject({
+        ok: false,
+        issues: [{ param: 'updatedAt', message: expect.stringMatching(/as last read/) }],
+      });
+    },
+  );
 
   it('a build names its payer or nobody', () => {
     expect(parseRequest(buildIntentRequest, {})).toEqual({ ok: true, value: {} });
-    expect(parseRequest(buildIntentRequest, { fulfiller: 7 })).toMatchObject({ ok: false, issues: [{ param: 'fulfiller' }] });
+    expect(parseRequest(buildIntentRequest, { fulfiller: 7 })).toMatchObject({
+      ok: false,
+      issues: [{ param: 'fulfiller' }],
+    });
   });
 
   it('a submit needs the signed transaction', () => {
-    expect(parseRequest(submitIntentRequest, { fulfiller: 'x' })).toMatchObject({ ok: false, issues: [{ param: 'signedTransaction', message: expect.stringMatching(/base64/) }] });
+    expect(parseRequest(submitIntentRequest, { fulfiller: 'x' })).toMatchObject({
+      ok: false,
+      issues: [{ param: 'signedTransaction', message: expect.stringMatching(/base64/) }],
+    });
   });
 
   it('cancel and detected take no fields', () => {

@@ -23,7 +23,10 @@ This page is made of the registry in the code (\`packages/contracts/src/errors.t
 /** docs/errors.md: every code, its cause and its remedy, and which endpoints can answer it. */
 export function errorsDocument(): string {
   const byStatus = [...Map.groupBy(ERROR_CODES, (code) => ERRORS[code].status)].sort(([a], [b]) => a - b);
-  const rows = byStatus.map(([status, codes]) => `| ${status} ${STATUS_CODES[status] ?? ''} | ${codes.map((code) => `[\`${code}\`](#${anchorOf(code)})`).join(', ')} |`);
+  const rows = byStatus.map(
+    ([status, codes]) =>
+      `| ${status} ${STATUS_CODES[status] ?? ''} | ${codes.map((code) => `[\`${code}\`](#${anchorOf(code)})`).join(', ')} |`,
+  );
   const sections = byStatus.flatMap(([, codes]) => codes.map(section));
   return [INTRODUCTION, '| Status | Codes |', '| --- | --- |', ...rows, '', ...sections].join('\n');
 }
@@ -33,8 +36,14 @@ const anchorOf = (code: ErrorCode): string => code.replace('.', '');
 
 function section(code: ErrorCode): string {
   const entry = ERRORS[code];
-  const lines = [`${entry.status}: “${entry.message}”`, '', `- **Cause:** ${entry.cause}`, `- **Remedy:** ${entry.remedy}`];
-  if ('retryAfterSeconds' in entry) lines.push(`- **\`retry_after\`:** ${entry.retryAfterSeconds} where nothing more particular is known.`);
+  const lines = [
+    `${entry.status}: “${entry.message}”`,
+    '',
+    `- **Cause:** ${entry.cause}`,
+    `- **Remedy:** ${entry.remedy}`,
+  ];
+  if ('retryAfterSeconds' in entry)
+    lines.push(`- **\`retry_after\`:** ${entry.retryAfterSeconds} where nothing more particular is known.`);
   return [`## \`${code}\``, '', ...lines, `- **Answered by:** ${answeredBy(code)}.`, ''].join('\n');
 }
 

@@ -8,22 +8,45 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
   402: ['plan.upgrade_required'],
   404: ['intent.not_found', 'delivery.not_found', 'route.not_found'],
   405: ['request.method_not_allowed'],
-  409: ['intent.invalid_state', 'intent.already_fulfilled', 'intent.expired', 'intent.stale_update', 'intent.submission_in_progress', 'intent.already_refunded'],
+  409: [
+    'intent.invalid_state',
+    'intent.already_fulfilled',
+    'intent.expired',
+    'intent.stale_update',
+    'intent.submission_in_progress',
+    'intent.already_refunded',
+  ],
   413: ['request.too_large'],
   415: ['request.unsupported_media_type'],
-  422: ['chain.not_available', 'token.not_available', 'address.sanctions_match', 'address.not_payable', 'transaction.malformed', 'transaction.mismatch', 'transaction.rejected'],
+  422: [
+    'chain.not_available',
+    'token.not_available',
+    'address.sanctions_match',
+    'address.not_payable',
+    'transaction.malformed',
+    'transaction.mismatch',
+    'transaction.rejected',
+  ],
   429: ['rate_limit.exceeded'],
   500: ['internal.error'],
   503: ['rpc.unavailable', 'transaction.not_visible', 'screening.unavailable', 'service.unavailable'],
 };
 
 /** Of HTTP itself, answered before there is a request that the contract speaks of. */
-const OF_HTTP: readonly (readonly [string, number])[] = [['request.malformed_http', 400], ['request.timeout', 408], ['request.headers_too_large', 431]];
+const OF_HTTP: readonly (readonly [string, number])[] = [
+  ['request.malformed_http', 400],
+  ['request.timeout', 408],
+  ['request.headers_too_large', 431],
+];
 
 describe('the error registry', () => {
   it('has the documented codes with their statuses, and no others', () => {
-    const documented = Object.entries(DOCUMENTED).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)]));
-    expect(Object.fromEntries(ERROR_CODES.map((code) => [code, ERRORS[code].status]))).toEqual(Object.fromEntries([...documented, ...OF_HTTP]));
+    const documented = Object.entries(DOCUMENTED).flatMap(([status, codes]) =>
+      codes.map((code) => [code, Number(status)]),
+    );
+    expect(Object.fromEntries(ERROR_CODES.map((code) => [code, ERRORS[code].status]))).toEqual(
+      Object.fromEntries([...documented, ...OF_HTTP]),
+    );
   });
 
   it.each(ERROR_CODES)('%s says what happened, why, and what to do', (code) => {

@@ -17,7 +17,12 @@ interface AccountRow {
   readonly createdAt: Date;
 }
 
-const fromRow = ({ id, name, plan, createdAt }: AccountRow): Account => ({ id: id as AccountId, name, plan: planSchema.parse(plan), createdAt });
+const fromRow = ({ id, name, plan, createdAt }: AccountRow): Account => ({
+  id: id as AccountId,
+  name,
+  plan: planSchema.parse(plan),
+  createdAt,
+});
 
 /** A new account on the free plan, without keys, secrets or URLs. */
 export async function createAccount({ prisma }: Database, { name }: { readonly name: string }): Promise<Account> {

@@ -46,17 +46,31 @@ export const hashApiKey = (key: string): Buffer => createHash('sha256').update(k
 /** A new key of an account; `key` is its plain text, which nobody can read again. */
 export async function createKey(
   { prisma }: Database,
-  { accountId, livemode, scope = 'full' }: { readonly accountId: string; readonly livemode: boolean; readonly scope?: KeyScope },
+  {
+    accountId,
+    livemode,
+    scope = 'full',
+  }: { readonly accountId: string; readonly livemode: boolean; readonly scope?: KeyScope },
 ): Promise<ApiKey & { readonly key: string }> {
   const key = newApiKey(livemode);
   const row = await prisma.apiKey.create({
-    data: { id: newApiKeyId(), accountId, hash: Uint8Array.from(hashApiKey(key)), hint: apiKeyHint(key), livemode, scope },
+    data: {
+      id: newApiKeyId(),
+      accountId,
+      hash: Uint8Array.from(hashApiKey(key)),
+      hint: apiKeyHint(key),
+      livemode,
+      scope,
+    },
   });
   return { ...fromRow(row), key };
 }
 
 /** An account's keys, of one mode if one is named, oldest first, revoked ones too. */
-export async function listKeys({ prisma }: Database, { accountId, livemode }: { readonly accountId: string; readonly livemode?: boolean }): Promise<readonly ApiKey[]> {
+export async function listKeys(
+  { prisma }: Database,
+  { accountId, livemode }: { readonly accountId: string; readonly livemode?: boolean },
+): Promise<readonly ApiKey[]> {
   const rows = await prisma.apiKey.findMany({
     where: { accountId, ...(livemode !== undefined && { livemode }) },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
@@ -65,7 +79,10 @@ export async function listKeys({ prisma }: Database, { accountId, livemode }: { 
 }
 
 /** Ends a key: gateways refuse it within 30 s. Revoking it again changes nothing; null where the account has no such key. */
-export async function revokeKey({ prisma }: Database, { accountId, keyId }: { readonly accountId: string; readonly keyId: string }): Promise<ApiKey | null> {
+export async function revokeKey(
+  { prisma }: Database,
+  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+): Promise<ApiKey | null> {
   await prisma.apiKey.updateMany({ where: { id: keyId, accountId, revokedAt: null }, data: { revokedAt: new Date() } });
   const row = await prisma.apiKey.findFirst({ where: { id: keyId, accountId } });
   return row && fromRow(row);
@@ -82,5 +99,11 @@ export async function findKeyHolder({ sql }: Database, hash: Buffer): Promise<Ke
   });
   const row = rows[0];
   if (!row) return null;
-  return { keyId: row.id, accountId: row.account_id as AccountId, livemode: row.livemode, scope: keyScope.parse(row.scope), plan: plan.parse(row.plan) };
+  return {
+    keyId: row.id,
+    accountId: row.account_id as AccountId,
+    livemode: row.livemode,
+    scope: keyScope.parse(row.scope),
+    plan: plan.parse(row.plan),
+  };
 }

@@ -10,8 +10,14 @@ export interface Checkpoint {
 
 /** The checkpoint of a partition; one that has never been projected begins at 0. */
 export async function readCheckpoint(database: Database, partition: number): Promise<Checkpoint> {
-  await database.sql.query(`INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`, [partition]);
-  const { rows } = await database.sql.query<{ position: string; last_at: Date }>('SELECT position, last_at FROM ledger.checkpoints WHERE partition = $1', [partition]);
+  await database.sql.query(
+    `INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
+    [partition],
+  );
+  const { rows } = await database.sql.query<{ position: string; last_at: Date }>(
+    'SELECT position, last_at FROM ledger.checkpoints WHERE partition = $1',
+    [partition],
+  );
   const [row] = rows;
   if (row === undefined) throw new Error(`The checkpoint of partition ${partition} was removed while it was read`);
   return { position: BigInt(row.position), lastAt: row.last_at.getTime() };

@@ -31,10 +31,20 @@ export interface DatabaseOptions {
  * For a process whose every statement finds its rows by an index. A plan is kept as it was made, and one made while a table
  * was empty would scan it when it has grown: 50 ms instead of 3 for the look-ups of 200 creates, on 12,000 rows.
  */
-export const BY_INDEX: Readonly<Record<string, string>> = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
+export const BY_INDEX: Readonly<Record<string, string>> = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
 
 /** Connects lazily: opening needs no running database. */
-export function openDatabase({ url, applicationName, maxConnections = 8, settings = {}, onError }: DatabaseOptions): Database {
+export function openDatabase({
+  url,
+  applicationName,
+  maxConnections = 8,
+  settings = {},
+  onError,
+}: DatabaseOptions): Database {
   const sql = new pg.Pool({
     connectionString: url,
     application_name: applicationName,
@@ -43,7 +53,9 @@ export function openDatabase({ url, applicationName, maxConnections = 8, setting
     // A query that hangs is a failed one: the callers' deadlines are of this order.
     query_timeout: 10_000,
     keepAlive: true,
-    options: Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`).join(' '),
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   });
   sql.on('error', onError);
   const unmeasure = measurePool(sql, new URL(url).pathname.slice(1));
@@ -53,8 +65,16 @@ export function openDatabase({ url, applicationName, maxConnections = 8, setting
     sql,
     async ready(timeoutMs) {
       const signal = AbortSignal.timeout(timeoutMs);
-      const late = new Promise<false>((resolve) => signal.addEventListener('abort', () => resolve(false), { once: true }));
-      return Promise.race([late, sql.query('SELECT 1').then(() => true, () => false)]);
+      const late = new Promise<false>((resolve) =>
+        signal.addEventListener('abort', () => resolve(false), { once: true }),
+      );
+      return Promise.race([
+        late,
+        sql.query('SELECT 1').then(
+          () => true,
+          () => false,
+        ),
+      ]);
     },
     async close() {
       unmeasure();
@@ -89,8 +109,22 @@ const AWAY = /^(08|53|57)|^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|AI_AGAIN)|^ENOTFOUND
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as { code?: unknown }).code;
-    if (typeof code === 'string' && (AWAY.test(code) || code === 'P1001' || code === 'P1002' || code === 'P1008' || code === 'P1017' || code === 'P2024')) return true;
-    if (/Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/.test(cause.message)) return true;
+    if (
+      typeof code === 'string' &&
+      (AWAY.test(code) ||
+        code === 'P1001' ||
+        code === 'P1002' ||
+        code === 'P1008' ||
+        code === 'P1017' ||
+        code === 'P2024')
+    )
+      return true;
+    if (
+      /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/.test(
+        cause.message,
+      )
+    )
+      return true;
   }
   return false;
 }

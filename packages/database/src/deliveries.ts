@@ -39,21 +39,30 @@ export interface DeliveryBatch {
  * the position in the log, in one transaction. An event and URL that have a delivery keep it.
  * @returns the new deliveries; null where the position was not at `from`: nothing was written then
  */
-export async function recordDeliveries(database: Database, { partition, from, next, events, at }: DeliveryBatch): Promise<readonly OutstandingDelivery[] | null> {
+export async function recordDeliveries(
+  database: Database,
+  { partition, from, next, events, at }: DeliveryBatch,
+): Promise<readonly OutstandingDelivery[] | null> {
   return inTransaction(database, async (client) => {
     if (!(await moveWebhookPosition(client, partition, from, next))) return null;
     return events.length === 0 ? [] : insertDeliveries(client, events, at);
   });
 }
 
-async function insertDeliveries(client: pg.PoolClient, events: readonly DeliverableEvent[], at: Date): Promise<readonly OutstandingDelivery[]> {
+async function insertDeliveries(
+  client: pg.PoolClient,
+  events: readonly DeliverableEvent[],
+  at: Date,
+): Promise<readonly OutstandingDelivery[]> {
   // Locked against being stopped until the rows stand: disableWebhookEndpoint() then finds them.
   const { rows: endpoints } = await client.query<{ id: string; account_id: string; livemode: boolean; url: string }>(
     'SELECT id, account_id, livemode, url FROM service.webhook_endpoints WHERE account_id = ANY($1) AND disabled_at IS NULL ORDER BY id FOR SHARE',
     [[...new Set(events.map((event) => event.accountId))]],
   );
   const deliveries = events.flatMap((event) =>
-    endpoints.filter((endpoint) => endpoint.account_id === event.accountId && endpoint.livemode === event.livemode).map((endpoint) => ({ id: newDeliveryId(), event, endpoint })),
+    endpoints
+      .filter((endpoint) => endpoint.account_id === event.accountId && endpoint.livemode === event.livemode)
+      .map((endpoint) => ({ id: newDeliveryId(), event, endpoint })),
   );
   if (deliveries.length === 0) return [];
   const { rows } = await client.query<{ id: string; endpoint_id: string }>(
@@ -84,14 +93,23 @@ async function insertDeliveries(client: pg.PoolClient, events: readonly Delivera
  * What is to be sent before a moment, at most `perEndpoint` of each URL, the longest due first: one index probe a URL,
  * so a dead one's backlog costs no more than a healthy one's.
  */
-export async function outstandingDeliveries({ sql }: Database, before: Date, perEndpoint: number): Promise<readonly OutstandingDelivery[]> {
+export async function outstandingDeliveries(
+  { sql }: Database,
+  before: Date,
+  perEndpoint: number,
+): Promise<readonly OutstandingDelivery[]> {
   const { rows } = await sql.query<{ id: string; endpoint_id: string; attempt_count: number; next_attempt_at: Date }>(
     `SELECT d.id, d.endpoint_id, d.attempt_count, d.next_attempt_at
        FROM service.webhook_endpoints e CROSS JOIN LATERAL (
          SELECT * FROM service.deliveries WHERE endpoint_id = e.id AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) d`,
     [before, perEndpoint],
   );
-  return rows.map((row) => ({ id: row.id, endpointId: row.endpoint_id, attemptCount: row.attempt_count, nextAttemptAt: row.next_attempt_at }));
+  return rows.map((row) => ({
+    id: row.id,
+    endpointId: row.endpoint_id,
+    attemptCount: row.attempt_count,
+    nextAttemptAt: row.next_attempt_at,
+  }));
 }
 
 /** An attempt that this process alone may make, until its lease ends. */
@@ -143,8 +161,14 @@ interface AttemptRow {
  * that dies is followed after the lease.
  * @returns null where there is none such, or another worker has it
  */
-export async function claimAttempt({ sql }: Database, claim: Claim, now: Date, leaseMs: number): Promise<Attempt | null> {
-  const [column, value] = 'deliveryId' in claim ? (['id', claim.deliveryId] as const) : (['endpoint_id', claim.endpointId] as const);
+export async function claimAttempt(
+  { sql }: Database,
+  claim: Claim,
+  now: Date,
+  leaseMs: number,
+): Promise<Attempt | null> {
+  const [column, value] =
+    'deliveryId' in claim ? (['id', claim.deliveryId] as const) : (['endpoint_id', claim.endpointId] as const);
   const { rows } = await sql.query<AttemptRow>({
     name: `claim-attempt-by-${column}`,
     text: `WITH due AS (
@@ -177,7 +201,10 @@ export async function claimAttempt({ sql }: Database, claim: Claim, now: Date, l
 }
 
 /** Which of these deliveries can be claimed as far as the projection goes: it shows their events. */
-export async function visibleDeliveries({ sql }: Database, deliveryIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function visibleDeliveries(
+  { sql }: Database,
+  deliveryIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'visible-deliveries',
     text: 'SELECT d.id FROM service.deliveries d JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version WHERE d.id = ANY($1)',
@@ -196,7 +223,12 @@ export interface AttemptResult {
 }
 
 /** Ends a delivery as delivered, also where it was given up while the attempt was under way: it did arrive. */
-export async function recordDelivered({ sql }: Database, attempt: Attempt, { responseStatus, responseBody }: AttemptResult, at: Date): Promise<void> {
+export async function recordDelivered(
+  { sql }: Database,
+  attempt: Attempt,
+  { responseStatus, responseBody }: AttemptResult,
+  at: Date,
+): Promise<void> {
   await sql.query(
     `UPDATE service.deliveries SET status = 'delivered', delivered_at = $3, failed_at = NULL, next_attempt_at = NULL, response_status = $4, response_body = $5, error = NULL
       WHERE id = $1 AND attempt_count = $2`,
@@ -208,7 +240,13 @@ export async function recordDelivered({ sql }: Database, attempt: Attempt, { res
  * Writes a failed attempt down; `next` is when the next one is due, null when there is none: the delivery has failed.
  * Nothing changes where the delivery was taken up anew meanwhile, by the account or after the lease.
  */
-export async function recordFailure(database: Pick<Database, 'sql'>, attempt: Attempt, result: AttemptResult, at: Date, next: Date | null): Promise<void> {
+export async function recordFailure(
+  database: Pick<Database, 'sql'>,
+  attempt: Attempt,
+  result: AttemptResult,
+  at: Date,
+  next: Date | null,
+): Promise<void> {
   await writeFailure(database.sql, attempt, result, at, next);
 }
 
@@ -222,7 +260,13 @@ export async function recordGone(database: Database, attempt: Attempt, result: A
   });
 }
 
-async function writeFailure(client: Pick<pg.PoolClient, 'query'>, attempt: Attempt, { responseStatus, responseBody, error }: AttemptResult, at: Date, next: Date | null): Promise<void> {
+async function writeFailure(
+  client: Pick<pg.PoolClient, 'query'>,
+  attempt: Attempt,
+  { responseStatus, responseBody, error }: AttemptResult,
+  at: Date,
+  next: Date | null,
+): Promise<void> {
   await client.query(
     `UPDATE service.deliveries SET response_status = $4, response_body = $5, error = $6, next_attempt_at = $7::timestamptz,
             status = CASE WHEN $7::timestamptz IS NULL THEN 'failed' ELSE 'pending' END, failed_at = CASE WHEN $7::timestamptz IS NULL THEN $8::timestamptz END
@@ -238,7 +282,12 @@ async function writeFailure(client: Pick<pg.PoolClient, 'query'>, attempt: Attem
  */
 export async function retryDelivery(
   { sql }: Database,
-  { deliveryId, accountId, livemode, at }: { readonly deliveryId: string; readonly accountId: string; readonly livemode: boolean; readonly at: Date },
+  {
+    deliveryId,
+    accountId,
+    livemode,
+    at,
+  }: { readonly deliveryId: string; readonly accountId: string; readonly livemode: boolean; readonly at: Date },
 ): Promise<{ readonly delivery: ListedDelivery; readonly due: OutstandingDelivery } | null> {
   const { rows } = await sql.query<ListedDelivery & { readonly endpointId: string }>(
     `UPDATE service.deliveries SET status = 'pending', next_attempt_at = $4, delivered_at = NULL, failed_at = NULL

@@ -23,14 +23,24 @@ export interface DeliveryFilters {
   readonly status?: DeliveryStatus | undefined;
 }
 
-const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = { intentId: 'intent_id', eventId: 'event_id', type: 'event_type', status: 'status' };
+const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
+  intentId: 'intent_id',
+  eventId: 'event_id',
+  type: 'event_type',
+  status: 'status',
+};
 
 /** The columns of a ListedDelivery, under its names. */
 export const LISTED_COLUMNS =
   'id, event_id AS "eventId", url, response_status AS "responseStatus", attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt", failed_at AS "failedAt"';
 
 /** The statement behind listDeliveries. Each filter has an index that gives its rows in this order: none is sorted. */
-export function deliveriesStatement({ accountId, livemode }: IntentOwner, filters: DeliveryFilters, after: Position | null, limit: number): { readonly text: string; readonly values: unknown[] } {
+export function deliveriesStatement(
+  { accountId, livemode }: IntentOwner,
+  filters: DeliveryFilters,
+  after: Position | null,
+  limit: number,
+): { readonly text: string; readonly values: unknown[] } {
   const values: unknown[] = [accountId, livemode];
   const next = (value: unknown): string => `$${values.push(value)}`;
   const conditions = ['account_id = $1', 'livemode = $2'];
@@ -39,10 +49,19 @@ export function deliveriesStatement({ accountId, livemode }: IntentOwner, filter
     if (value !== undefined) conditions.push(`${column} = ${next(value)}`);
   }
   if (after) conditions.push(`(created_at, id) < (${next(new Date(after.createdAt))}::timestamptz, ${next(after.id)})`);
-  return { text: `SELECT ${LISTED_COLUMNS} FROM service.deliveries WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${next(limit)}`, values };
+  return {
+    text: `SELECT ${LISTED_COLUMNS} FROM service.deliveries WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${next(limit)}`,
+    values,
+  };
 }
 
 /** The deliveries of an account and mode for which all filters hold, newest first, those after the position where one is given. */
-export async function listDeliveries({ sql }: Database, owner: IntentOwner, filters: DeliveryFilters, after: Position | null, limit: number): Promise<readonly ListedDelivery[]> {
+export async function listDeliveries(
+  { sql }: Database,
+  owner: IntentOwner,
+  filters: DeliveryFilters,
+  after: Position | null,
+  limit: number,
+): Promise<readonly ListedDelivery[]> {
   return (await sql.query<ListedDelivery>(deliveriesStatement(owner, filters, after, limit))).rows;
 }

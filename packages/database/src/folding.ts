@@ -32,7 +32,9 @@ export function parseEvents(records: readonly EventRecord[]): readonly EventEnve
 }
 
 /** The intents that these events are of. */
-export const intentsOf = (events: readonly EventEnvelope[]): readonly IntentId[] => [...new Set(events.map(({ intentId }) => intentId))];
+export const intentsOf = (events: readonly EventEnvelope[]): readonly IntentId[] => [
+  ...new Set(events.map(({ intentId }) => intentId)),
+];
 
 /**
  * Folds events onto stored intents: version n+1 is applied to version n, n or less has been applied before.

@@ -45,7 +45,10 @@ interface LookRow {
  * Looks at many intents at once, in one statement: each intent and its events are of one moment, so nothing can lie
  * between them. An intent that is not projected is left out.
  */
-export async function lookAtIntents({ sql }: Database, looks: readonly IntentLook[]): Promise<ReadonlyMap<IntentId, IntentSeen>> {
+export async function lookAtIntents(
+  { sql }: Database,
+  looks: readonly IntentLook[],
+): Promise<ReadonlyMap<IntentId, IntentSeen>> {
   const { rows } = await sql.query<LookRow>({
     name: 'look-at-intents',
     // The events by a subquery each, so that every intent is two index probes whatever the planner thinks of their number.

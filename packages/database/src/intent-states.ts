@@ -37,7 +37,11 @@ export class IntentStates {
   async find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]> {
     if (ids.length === 0) return [];
     const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<{ state: string }>({ name: `find ${intents}`, text: `SELECT state FROM ${intents} WHERE id = ANY($1::text[])`, values: [ids] });
+    const { rows } = await this.#queryable.query<{ state: string }>({
+      name: `find ${intents}`,
+      text: `SELECT state FROM ${intents} WHERE id = ANY($1::text[])`,
+      values: [ids],
+    });
     return rows.map(({ state }) => decodeIntent(state));
   }
 
@@ -65,7 +69,13 @@ export class IntentStates {
           ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
         UNION ALL SELECT NULL, body FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])`,
-      values: [ids, keys.map(({ accountId }) => accountId), keys.map(({ livemode }) => livemode), keys.map(({ idempotencyKey }) => idempotencyKey), commandIds],
+      values: [
+        ids,
+        keys.map(({ accountId }) => accountId),
+        keys.map(({ livemode }) => livemode),
+        keys.map(({ idempotencyKey }) => idempotencyKey),
+        commandIds,
+      ],
     });
     return {
       intents: rows.flatMap(({ state }) => (state === null ? [] : [decodeIntent(state)])),
@@ -74,7 +84,11 @@ export class IntentStates {
   }
 
   /** Open intents whose time had run out at `now`, the longest overdue first, at most `limit` of each partition. */
-  async overdue(partitions: readonly number[], now: Instant, limit: number): Promise<ReadonlyMap<number, readonly IntentId[]>> {
+  async overdue(
+    partitions: readonly number[],
+    now: Instant,
+    limit: number,
+  ): Promise<ReadonlyMap<number, readonly IntentId[]>> {
     if (partitions.length === 0) return new Map();
     const { intents } = this.#tables;
     const { rows } = await this.#queryable.query<{ partition: number; ids: IntentId[] }>({

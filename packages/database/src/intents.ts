@@ -9,10 +9,15 @@ export interface IntentOwner {
   readonly livemode: boolean;
 }
 
-const fromState = (rows: readonly { readonly state: string }[]): PaymentIntent | null => (rows[0] ? decodeIntent(rows[0].state) : null);
+const fromState = (rows: readonly { readonly state: string }[]): PaymentIntent | null =>
+  rows[0] ? decodeIntent(rows[0].state) : null;
 
 /** The intent as it is projected now, or null where this owner has none of this id. */
-export async function findIntent({ sql }: Database, id: IntentId, { accountId, livemode }: IntentOwner): Promise<PaymentIntent | null> {
+export async function findIntent(
+  { sql }: Database,
+  id: IntentId,
+  { accountId, livemode }: IntentOwner,
+): Promise<PaymentIntent | null> {
   const { rows } = await sql.query<{ state: string }>({
     name: 'find-intent',
     text: 'SELECT state FROM ledger.intents WHERE id = $1 AND account_id = $2 AND livemode = $3',
@@ -22,7 +27,12 @@ export async function findIntent({ sql }: Database, id: IntentId, { accountId, l
 }
 
 /** The newest intent that this idempotency key made at or after `since`, or null. */
-export async function findIntentByKey({ sql }: Database, idempotencyKey: string, { accountId, livemode }: IntentOwner, since: Instant): Promise<PaymentIntent | null> {
+export async function findIntentByKey(
+  { sql }: Database,
+  idempotencyKey: string,
+  { accountId, livemode }: IntentOwner,
+  since: Instant,
+): Promise<PaymentIntent | null> {
   const { rows } = await sql.query<{ state: string }>({
     name: 'find-intent-by-key',
     text: `SELECT state FROM ledger.intents

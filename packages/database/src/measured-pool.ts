@@ -2,7 +2,16 @@ import { errorTypeOf, inSpan, isRecording, lookUp, measureSince, type MetricLabe
 import type pg from 'pg';
 
 type Operation = MetricLabels<'db.client.operation.duration'>['db.operation.name'];
-const OPERATIONS: ReadonlySet<string> = new Set<Operation>(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'WITH', 'BEGIN', 'COMMIT', 'ROLLBACK']);
+const OPERATIONS: ReadonlySet<string> = new Set<Operation>([
+  'SELECT',
+  'INSERT',
+  'UPDATE',
+  'DELETE',
+  'WITH',
+  'BEGIN',
+  'COMMIT',
+  'ROLLBACK',
+]);
 /** Statements of many kinds are made at run time (pages, unnests): so many are remembered. */
 const REMEMBERED = 500;
 /** The longest statement is some 4 KB; the beginning says which it is. */
@@ -27,7 +36,8 @@ function describe(text: string): Described {
 }
 
 /** What query() takes first: a text, or an object that has one. */
-const textOf = (statement: unknown): string => (typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? ''));
+const textOf = (statement: unknown): string =>
+  typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
 
 /** A statement measured, and in a span where somebody keeps the trace it belongs to. Its text is shown, never its values. */
 async function measured<Result>(text: string, namespace: string, run: () => Promise<Result>): Promise<Result> {
@@ -37,13 +47,21 @@ async function measured<Result>(text: string, namespace: string, run: () => Prom
   let failure: unknown;
   try {
     if (!isRecording()) return await run();
-    const attributes = { ...about, 'db.namespace': namespace, 'db.query.summary': summary, 'db.query.text': text.replaceAll(/\s+/g, ' ').trim().slice(0, TEXT_SHOWN) };
+    const attributes = {
+      ...about,
+      'db.namespace': namespace,
+      'db.query.summary': summary,
+      'db.query.text': text.replaceAll(/\s+/g, ' ').trim().slice(0, TEXT_SHOWN),
+    };
     return await inSpan(summary, null, run, { kind: SpanKind.CLIENT, attributes });
   } catch (error) {
     failure = error;
     throw error;
   } finally {
-    measureSince('db.client.operation.duration', began, { ...about, ...(failure !== undefined && { 'error.type': errorTypeOf(failure) }) });
+    measureSince('db.client.operation.duration', began, {
+      ...about,
+      ...(failure !== undefined && { 'error.type': errorTypeOf(failure) }),
+    });
   }
 }
 
@@ -53,7 +71,10 @@ const isCallback = (parameter: unknown): boolean => typeof parameter === 'functi
 /** Has the statement measured that is asked of `target`. What the library asks of itself, by callbacks, is part of another. */
 function measureQueries(target: pg.Pool | pg.PoolClient, namespace: string): void {
   const query = target.query.bind(target) as Query;
-  const measuredQuery: Query = (...parameters) => (parameters.some(isCallback) ? query(...parameters) : measured(textOf(parameters[0]), namespace, () => query(...parameters)));
+  const measuredQuery: Query = (...parameters) =>
+    parameters.some(isCallback)
+      ? query(...parameters)
+      : measured(textOf(parameters[0]), namespace, () => query(...parameters));
   Object.assign(target, { query: measuredQuery });
 }
 

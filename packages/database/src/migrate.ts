@@ -39,7 +39,10 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
       'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
     );
     const halfDone = rows.find((row) => row.finished_at === null);
-    if (halfDone) throw new Error(`migration ${halfDone.migration_name} failed earlier: mend the database, then mark it rolled back in _prisma_migrations`);
+    if (halfDone)
+      throw new Error(
+        `migration ${halfDone.migration_name} failed earlier: mend the database, then mark it rolled back in _prisma_migrations`,
+      );
     const known = new Map(rows.map((row) => [row.migration_name, row.checksum]));
 
     const applied: string[] = [];
@@ -49,7 +52,8 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
       const checksum = createHash('sha256').update(sql).digest('hex');
       const appliedChecksum = known.get(name);
       if (appliedChecksum === checksum) continue;
-      if (appliedChecksum !== undefined) throw new Error(`migration ${name} was edited after it had been applied: write a new one instead`);
+      if (appliedChecksum !== undefined)
+        throw new Error(`migration ${name} was edited after it had been applied: write a new one instead`);
       await apply(client, name, sql, checksum);
       applied.push(name);
     }
@@ -86,11 +90,18 @@ async function run(client: pg.Client, sql: string): Promise<void> {
 
 async function apply(client: pg.Client, name: string, sql: string, checksum: string): Promise<void> {
   const id = randomUUID();
-  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [id, checksum, name]);
+  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
+    id,
+    checksum,
+    name,
+  ]);
   try {
     await run(client, sql);
   } catch (error) {
-    await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, error instanceof Error ? error.message : String(error)]);
+    await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [
+      id,
+      error instanceof Error ? error.message : String(error),
+    ]);
     throw error;
   }
   await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);

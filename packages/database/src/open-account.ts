@@ -12,7 +12,11 @@ export interface OpenedAccount {
 }
 
 /** A new account on the free plan with an API key of full scope and a webhook secret for each mode. @param secretsKey 32 bytes, SECRETS_KEY */
-export async function openAccount(database: Database, secretsKey: Buffer, { name }: { readonly name: string }): Promise<OpenedAccount> {
+export async function openAccount(
+  database: Database,
+  secretsKey: Buffer,
+  { name }: { readonly name: string },
+): Promise<OpenedAccount> {
   const { id } = await createAccount(database, { name });
   const keyOf = async (livemode: boolean) => (await createKey(database, { accountId: id, livemode })).key;
   const secretOf = (livemode: boolean) => createWebhookSecret(database, secretsKey, { accountId: id, livemode });

@@ -12,8 +12,18 @@ export interface IntentColumn {
 }
 
 const time = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
-const fixed = (name: string, type: string, value: IntentColumn['value']): IntentColumn => ({ name, type, fixed: true, value });
-const changing = (name: string, type: string, value: IntentColumn['value']): IntentColumn => ({ name, type, fixed: false, value });
+const fixed = (name: string, type: string, value: IntentColumn['value']): IntentColumn => ({
+  name,
+  type,
+  fixed: true,
+  value,
+});
+const changing = (name: string, type: string, value: IntentColumn['value']): IntentColumn => ({
+  name,
+  type,
+  fixed: false,
+  value,
+});
 
 /** All columns but `partition`, which is the batch's. `state` is the whole; the others are there to be filtered and sorted by. */
 export const INTENT_COLUMNS: readonly IntentColumn[] = [

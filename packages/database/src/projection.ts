@@ -55,7 +55,11 @@ export interface ProjectionTables {
   readonly events: string;
   readonly checkpoints: string;
 }
-export const LEDGER: ProjectionTables = { intents: 'ledger.intents', events: 'ledger.intent_events', checkpoints: 'ledger.checkpoints' };
+export const LEDGER: ProjectionTables = {
+  intents: 'ledger.intents',
+  events: 'ledger.intent_events',
+  checkpoints: 'ledger.checkpoints',
+};
 
 const CHANGING = INTENT_COLUMNS.filter((column) => !column.fixed);
 
@@ -79,10 +83,18 @@ export class ProjectionWriter {
    */
   async project(batch: ProjectionBatch): Promise<boolean> {
     try {
-      const { rowCount } = await this.#queryable.query({ name: this.#name, text: this.#text, values: parameters(batch) });
+      const { rowCount } = await this.#queryable.query({
+        name: this.#name,
+        text: this.#text,
+        values: parameters(batch),
+      });
       return rowCount === 1;
     } catch (error) {
-      if (isGap(error)) throw new ProjectionGapError(`partition ${batch.partition} of intent.events, [${batch.from}, ${batch.next}), does not follow what is projected`, { cause: error });
+      if (isGap(error))
+        throw new ProjectionGapError(
+          `partition ${batch.partition} of intent.events, [${batch.from}, ${batch.next}), does not follow what is projected`,
+          { cause: error },
+        );
       throw error;
     }
   }
@@ -90,12 +102,16 @@ export class ProjectionWriter {
 
 /** A row that was to be made is there already, or one that was to change is missing or at another version (see the statement). */
 const isGap = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && (error.code === '23505' || (error.code === '23502' && error.column === 'position'));
+  error instanceof pg.DatabaseError &&
+  (error.code === '23505' || (error.code === '23502' && error.column === 'position'));
 
 const parameters = ({ partition, from, next, lastAt, intents, events, outcomes }: ProjectionBatch): unknown[] => {
   const made = intents.filter(({ before }) => before === 0).map(({ intent }) => intent);
   const changed = intents.filter(({ before }) => before > 0);
-  const column = (rows: readonly PaymentIntent[]) => ({ value }: IntentColumn) => rows.map(value);
+  const column =
+    (rows: readonly PaymentIntent[]) =>
+    ({ value }: IntentColumn) =>
+      rows.map(value);
   return [
     partition,
     from.toString(),

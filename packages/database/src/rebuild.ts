@@ -5,7 +5,10 @@ import { IntentStates } from './intent-states.ts';
 import { type ProjectionTables, ProjectionWriter } from './projection.ts';
 
 /** Reads committed records of one partition of intent.events from `from` until `end`. LogReader.read gives it. */
-export type ReadEvents = (from: bigint, end: bigint) => AsyncIterable<{ readonly records: readonly EventRecord[]; readonly next: bigint }>;
+export type ReadEvents = (
+  from: bigint,
+  end: bigint,
+) => AsyncIterable<{ readonly records: readonly EventRecord[]; readonly next: bigint }>;
 
 export interface RebuildReport {
   readonly partition: number;
@@ -18,7 +21,11 @@ export interface RebuildReport {
 }
 
 /** Made for the transaction and gone with it. */
-const REBUILT: ProjectionTables = { intents: 'pg_temp.rebuilt_intents', events: 'pg_temp.rebuilt_intent_events', checkpoints: 'pg_temp.rebuilt_checkpoints' };
+const REBUILT: ProjectionTables = {
+  intents: 'pg_temp.rebuilt_intents',
+  events: 'pg_temp.rebuilt_intent_events',
+  checkpoints: 'pg_temp.rebuilt_checkpoints',
+};
 const NAMED_AT_MOST = 100;
 /** Whole tables are read and written here, at a person's wish: it may take its time. */
 const PATIENT = { query_timeout: 3_600_000 };
@@ -42,34 +49,59 @@ export function verifyProjection(database: Database, partition: number, read: Re
  * @param end the end of the partition's log.
  * @returns what was wrong before.
  */
-export function rebuildProjection(database: Database, partition: number, end: bigint, read: ReadEvents): Promise<RebuildReport> {
+export function rebuildProjection(
+  database: Database,
+  partition: number,
+  end: bigint,
+  read: ReadEvents,
+): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
-    await client.query('INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING', [partition]);
+    await client.query(
+      'INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING',
+      [partition],
+    );
     // Whoever projects holds this row: until we are done nobody does.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
     const folded = await foldFromEmpty(client, partition, read, projected > end ? projected : end);
     const differing = await compare(client, partition);
     const run = (text: string, ...values: unknown[]): Promise<unknown> => client.query({ text, values, ...PATIENT });
-    await run('DELETE FROM ledger.intent_events WHERE intent_id IN (SELECT id FROM ledger.intents WHERE partition = $1)', partition);
+    await run(
+      'DELETE FROM ledger.intent_events WHERE intent_id IN (SELECT id FROM ledger.intents WHERE partition = $1)',
+      partition,
+    );
     await run('DELETE FROM ledger.intents WHERE partition = $1', partition);
     await run(`INSERT INTO ledger.intents SELECT * FROM ${REBUILT.intents}`);
     await run(`INSERT INTO ledger.intent_events SELECT * FROM ${REBUILT.events}`);
-    await run(`UPDATE ledger.checkpoints AS kept SET position = rebuilt.position, last_at = rebuilt.last_at FROM ${REBUILT.checkpoints} AS rebuilt WHERE kept.partition = $1`, partition);
+    await run(
+      `UPDATE ledger.checkpoints AS kept SET position = rebuilt.position, last_at = rebuilt.last_at FROM ${REBUILT.checkpoints} AS rebuilt WHERE kept.partition = $1`,
+      partition,
+    );
     return { ...folded, differing };
   });
 }
 
 async function projectedUpTo(client: PoolClient, partition: number, lock: '' | 'FOR UPDATE'): Promise<bigint> {
-  const { rows } = await client.query<{ position: string }>(`SELECT position FROM ledger.checkpoints WHERE partition = $1 ${lock}`, [partition]);
+  const { rows } = await client.query<{ position: string }>(
+    `SELECT position FROM ledger.checkpoints WHERE partition = $1 ${lock}`,
+    [partition],
+  );
   return BigInt(rows[0]?.position ?? 0);
 }
 
-async function foldFromEmpty(client: PoolClient, partition: number, read: ReadEvents, end: bigint): Promise<Omit<RebuildReport, 'differing'>> {
+async function foldFromEmpty(
+  client: PoolClient,
+  partition: number,
+  read: ReadEvents,
+  end: bigint,
+): Promise<Omit<RebuildReport, 'differing'>> {
   await client.query(`
     CREATE TEMPORARY TABLE rebuilt_intents (LIKE ledger.intents INCLUDING ALL) ON COMMIT DROP;
     CREATE TEMPORARY TABLE rebuilt_intent_events (LIKE ledger.intent_events INCLUDING ALL) ON COMMIT DROP;
     CREATE TEMPORARY TABLE rebuilt_checkpoints (LIKE ledger.checkpoints INCLUDING ALL) ON COMMIT DROP;`);
-  await client.query(`INSERT INTO ${REBUILT.checkpoints} (partition, position, last_at) VALUES ($1, 0, to_timestamp(0))`, [partition]);
+  await client.query(
+    `INSERT INTO ${REBUILT.checkpoints} (partition, position, last_at) VALUES ($1, 0, to_timestamp(0))`,
+    [partition],
+  );
   // Nobody analyses these tables while they grow: a plan made for an empty one would scan a million rows for each batch.
   await set(client, BY_INDEX);
   const states = new IntentStates(client, REBUILT);
@@ -93,7 +125,8 @@ async function foldFromEmpty(client: PoolClient, partition: number, read: ReadEv
 
 /** For the rest of the transaction. */
 async function set(client: PoolClient, settings: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(settings)) await client.query('SELECT set_config($1, $2, true)', [name, value]);
+  for (const [name, value] of Object.entries(settings))
+    await client.query('SELECT set_config($1, $2, true)', [name, value]);
 }
 
 /** Rows compared as text: every column, byte for byte. */

@@ -39,11 +39,10 @@ export class SignedTransactions {
    * @returns how many were deleted
    */
   async forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number> {
-    const { rowCount } = await this.#database.sql.query('DELETE FROM service.signed_transactions WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3)', [
-      chain,
-      new Date(keptBefore),
-      needed,
-    ]);
+    const { rowCount } = await this.#database.sql.query(
+      'DELETE FROM service.signed_transactions WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3)',
+      [chain, new Date(keptBefore), needed],
+    );
     return rowCount ?? 0;
   }
 }

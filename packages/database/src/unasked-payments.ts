@@ -33,7 +33,12 @@ export class UnaskedPayments {
     if (payments.length === 0) return;
     await this.#database.sql.query(
       'INSERT INTO service.unasked_payments (chain, hash, sender, intent_id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING',
-      [payments.map(({ chain }) => chain), payments.map(({ hash }) => hash), payments.map(({ sender }) => sender), payments.map(({ intentId }) => intentId)],
+      [
+        payments.map(({ chain }) => chain),
+        payments.map(({ hash }) => hash),
+        payments.map(({ sender }) => sender),
+        payments.map(({ intentId }) => intentId),
+      ],
     );
   }
 
@@ -48,12 +53,17 @@ export class UnaskedPayments {
 
   /** The sender is clean: nothing is kept. */
   async clear(payment: UnaskedPayment): Promise<void> {
-    await this.#database.sql.query(`DELETE FROM service.unasked_payments WHERE ${WHICH} AND flagged_at IS NULL`, [...idOf(payment)]);
+    await this.#database.sql.query(`DELETE FROM service.unasked_payments WHERE ${WHICH} AND flagged_at IS NULL`, [
+      ...idOf(payment),
+    ]);
   }
 
   /** The sender is sanctioned. @returns false where that was known */
   async flag(payment: UnaskedPayment, finding: object): Promise<boolean> {
-    const { rowCount } = await this.#database.sql.query(`UPDATE service.unasked_payments SET flagged_at = now(), finding = $5 WHERE ${WHICH} AND flagged_at IS NULL`, [...idOf(payment), JSON.stringify(finding)]);
+    const { rowCount } = await this.#database.sql.query(
+      `UPDATE service.unasked_payments SET flagged_at = now(), finding = $5 WHERE ${WHICH} AND flagged_at IS NULL`,
+      [...idOf(payment), JSON.stringify(finding)],
+    );
     return rowCount === 1;
   }
 

@@ -13,10 +13,17 @@ const ROWS_A_FETCH = 1_000;
  * @param each called with every intent; keeping only what is needed keeps the memory small
  * @returns positions by partition; one that is missing has not been projected yet, so its log is to be read from 0
  */
-export async function loadWatchedIntents(database: Database, chains: readonly ChainId[], closedAfter: Instant, each: (intent: PaymentIntent) => void): Promise<ReadonlyMap<number, bigint>> {
+export async function loadWatchedIntents(
+  database: Database,
+  chains: readonly ChainId[],
+  closedAfter: Instant,
+  each: (intent: PaymentIntent) => void,
+): Promise<ReadonlyMap<number, bigint>> {
   return inTransaction(database, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const { rows: checkpoints } = await client.query<{ partition: number; position: string }>('SELECT partition, position FROM ledger.checkpoints');
+    const { rows: checkpoints } = await client.query<{ partition: number; position: string }>(
+      'SELECT partition, position FROM ledger.checkpoints',
+    );
     await client.query(
       // Two index conditions; OR over one of them would read every closed intent.
       `DECLARE watched NO SCROLL CURSOR FOR

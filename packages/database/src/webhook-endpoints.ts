@@ -42,10 +42,14 @@ export async function addWebhookEndpoint(
 ): Promise<WebhookEndpoint | null> {
   return prisma.$transaction(async (tx) => {
     // The account's row is the lock: of two at once the second finds what the first has added.
-    const accounts = await tx.$queryRaw<unknown[]>`SELECT id FROM service.accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
+    const accounts = await tx.$queryRaw<
+      unknown[]
+    >`SELECT id FROM service.accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
     if (accounts.length === 0) return null;
     const known = await tx.webhookEndpoint.findFirst({ where: { accountId, livemode, url, disabledAt: null } });
-    return fromRow(known ?? (await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } })));
+    return fromRow(
+      known ?? (await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } })),
+    );
   });
 }
 
@@ -54,16 +58,29 @@ export async function listWebhookEndpoints(
   { prisma }: Database,
   { accountId, livemode }: { readonly accountId: string; readonly livemode: boolean },
 ): Promise<readonly WebhookEndpoint[]> {
-  return (await prisma.webhookEndpoint.findMany({ where: { accountId, livemode }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })).map(fromRow);
+  return (
+    await prisma.webhookEndpoint.findMany({
+      where: { accountId, livemode },
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    })
+  ).map(fromRow);
 }
 
 /** Removes a URL and gives up what is outstanding for it. False where the account has no such URL in this mode. */
 export async function removeWebhookEndpoint(
   database: Database,
-  { accountId, livemode, url, at }: { readonly accountId: string; readonly livemode: boolean; readonly url: string; readonly at: Date },
+  {
+    accountId,
+    livemode,
+    url,
+    at,
+  }: { readonly accountId: string; readonly livemode: boolean; readonly url: string; readonly at: Date },
 ): Promise<boolean> {
-  const known = await database.prisma.webhookEndpoint.findMany({ where: { accountId, livemode, url, disabledAt: null } });
-  for (const { id } of known) await inTransaction(database, (client) => disableWebhookEndpoint(client, id, 'account', at));
+  const known = await database.prisma.webhookEndpoint.findMany({
+    where: { accountId, livemode, url, disabledAt: null },
+  });
+  for (const { id } of known)
+    await inTransaction(database, (client) => disableWebhookEndpoint(client, id, 'account', at));
   return known.length > 0;
 }
 
@@ -71,8 +88,16 @@ export async function removeWebhookEndpoint(
  * Stops a URL within the caller's transaction: outstanding deliveries of it end as failed. The endpoint's row is locked
  * first, and insertDeliveries() locks it too, so none slips in beside.
  */
-export async function disableWebhookEndpoint(client: pg.PoolClient, endpointId: string, by: EndpointDisabledBy, at: Date): Promise<void> {
-  await client.query('UPDATE service.webhook_endpoints SET disabled_at = $2, disabled_by = $3 WHERE id = $1 AND disabled_at IS NULL', [endpointId, at, by]);
+export async function disableWebhookEndpoint(
+  client: pg.PoolClient,
+  endpointId: string,
+  by: EndpointDisabledBy,
+  at: Date,
+): Promise<void> {
+  await client.query(
+    'UPDATE service.webhook_endpoints SET disabled_at = $2, disabled_by = $3 WHERE id = $1 AND disabled_at IS NULL',
+    [endpointId, at, by],
+  );
   await client.query(
     `UPDATE service.deliveries SET status = 'failed', failed_at = $2, next_attempt_at = NULL, error = $3
       WHERE endpoint_id = $1 AND next_attempt_at IS NOT NULL`,

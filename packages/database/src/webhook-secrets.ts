@@ -27,18 +27,20 @@ const TAG_BYTES = 16;
  * @param key 32 bytes, SECRETS_KEY
  * @returns its plain text
  */
-export async function createWebhookSecret(database: Database, key: Buffer, owner: SecretOwner, validFrom: Date = new Date()): Promise<string> {
+export async function createWebhookSecret(
+  database: Database,
+  key: Buffer,
+  owner: SecretOwner,
+  validFrom: Date = new Date(),
+): Promise<string> {
   const id = newWebhookSecretId();
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const { accountId, livemode } = owner;
   await inTransaction(database, async (client) => {
-    await client.query('INSERT INTO service.webhook_secrets (id, account_id, livemode, ciphertext, valid_from) VALUES ($1, $2, $3, $4, $5)', [
-      id,
-      accountId,
-      livemode,
-      encrypt(key, id, secret),
-      validFrom,
-    ]);
+    await client.query(
+      'INSERT INTO service.webhook_secrets (id, account_id, livemode, ciphertext, valid_from) VALUES ($1, $2, $3, $4, $5)',
+      [id, accountId, livemode, encrypt(key, id, secret), validFrom],
+    );
     await client.query(
       `DELETE FROM service.webhook_secrets s WHERE account_id = $1 AND livemode = $2 AND EXISTS (
          SELECT FROM service.webhook_secrets newer
@@ -53,9 +55,19 @@ export async function createWebhookSecret(database: Database, key: Buffer, owner
  * All secrets of an account and mode, newest first, those that will be valid later too.
  * @throws Error where `key` is not the one they were encrypted with
  */
-export async function webhookSecrets({ prisma }: Database, key: Buffer, { accountId, livemode }: SecretOwner): Promise<readonly WebhookSecret[]> {
-  const rows = await prisma.webhookSecret.findMany({ where: { accountId, livemode }, orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }] });
-  return rows.map(({ id, ciphertext, validFrom }) => ({ secret: decrypt(key, id, Buffer.from(ciphertext)), validFrom }));
+export async function webhookSecrets(
+  { prisma }: Database,
+  key: Buffer,
+  { accountId, livemode }: SecretOwner,
+): Promise<readonly WebhookSecret[]> {
+  const rows = await prisma.webhookSecret.findMany({
+    where: { accountId, livemode },
+    orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }],
+  });
+  return rows.map(({ id, ciphertext, validFrom }) => ({
+    secret: decrypt(key, id, Buffer.from(ciphertext)),
+    validFrom,
+  }));
 }
 
 /**
@@ -83,11 +95,15 @@ function decrypt(key: Buffer, id: string, sealed: Buffer): string {
   if (sealed[0] !== FORMAT) throw new Error(`webhook secret ${id} is of an unknown format`);
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
   const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(id)).setAuthTag(tag);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(id))
+    .setAuthTag(tag);
   const plain = decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES));
   try {
     return Buffer.concat([plain, decipher.final()]).toString('utf8');
   } catch (cause) {
-    throw new Error(`webhook secret ${id} cannot be decrypted: SECRETS_KEY is not the one it was encrypted with`, { cause });
+    throw new Error(`webhook secret ${id} cannot be decrypted: SECRETS_KEY is not the one it was encrypted with`, {
+      cause,
+    });
   }
 }

@@ -2,7 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AccountId } from '@pf/domain';
 import { readBackingStack } from '../../testing/src/stack.ts';
-import { addWebhookEndpoint, createAccount, type Database, deliveriesStatement, type DeliveryFilters, forgetDeliveries, listDeliveries, migrate, openDatabase } from '../src/index.ts';
+import {
+  addWebhookEndpoint,
+  createAccount,
+  type Database,
+  deliveriesStatement,
+  type DeliveryFilters,
+  forgetDeliveries,
+  listDeliveries,
+  migrate,
+  openDatabase,
+} from '../src/index.ts';
 
 jest.setTimeout(60_000);
 const ROWS = 40_000;
@@ -59,12 +69,19 @@ describe('the list of deliveries', () => {
   ])('reads little more than it answers: %s', async (_name, filters) => {
     for (const after of [null, { createdAt: 1e12 + (ROWS / 8) * 1_000, id: 'whd_zz5000' }]) {
       const { text, values } = deliveriesStatement(owner, filters, after, LIMIT);
-      const { rows } = await database.sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+      const { rows } = await database.sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+        values,
+      );
       const plan = nodes(rows[0]?.['QUERY PLAN'][0].Plan ?? { 'Node Type': 'none', 'Actual Rows': Infinity });
-      const read = plan.reduce((most, node) => Math.max(most, node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)), 0);
+      const read = plan.reduce(
+        (most, node) => Math.max(most, node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
+        0,
+      );
       expect(read).toBeLessThanOrEqual(2 * LIMIT);
       // Of one event or intent there are few: those may be put in order.
-      if (filters.eventId === undefined && filters.intentId === undefined) expect(plan.map((node) => node['Node Type']).filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
+      if (filters.eventId === undefined && filters.intentId === undefined)
+        expect(plan.map((node) => node['Node Type']).filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
     }
   });
 
@@ -72,23 +89,37 @@ describe('the list of deliveries', () => {
     const seen: string[] = [];
     let after: { createdAt: number; id: string } | null = null;
     for (;;) {
-      const rows: Awaited<ReturnType<typeof listDeliveries>> = await listDeliveries(database, owner, { type: 'intent.created' }, after, 3_000);
+      const rows: Awaited<ReturnType<typeof listDeliveries>> = await listDeliveries(
+        database,
+        owner,
+        { type: 'intent.created' },
+        after,
+        3_000,
+      );
       const last = rows.at(-1);
       seen.push(...rows.map(({ id }) => id));
       if (!last) break;
       after = { createdAt: last.createdAt.getTime(), id: last.id };
     }
     expect(new Set(seen).size).toBe(seen.length);
-    const { rows } = await database.sql.query<{ id: string }>(`SELECT id FROM service.deliveries WHERE NOT livemode AND event_type = 'intent.created' ORDER BY created_at DESC, id DESC`);
+    const { rows } = await database.sql.query<{ id: string }>(
+      `SELECT id FROM service.deliveries WHERE NOT livemode AND event_type = 'intent.created' ORDER BY created_at DESC, id DESC`,
+    );
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
 
   it('forgets what is old, a few at a time, and nothing that is still to be sent', async () => {
     const before = new Date(1e12 + 250_000);
-    const { rows: old } = await database.sql.query<{ count: string }>('SELECT count(*) FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL', [before]);
+    const { rows: old } = await database.sql.query<{ count: string }>(
+      'SELECT count(*) FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL',
+      [before],
+    );
     expect(await forgetDeliveries(database, before, 600)).toBe(600);
     expect(await forgetDeliveries(database, before, 600)).toBe(Number(old[0]?.count) - 600);
-    await database.sql.query(`UPDATE service.deliveries SET next_attempt_at = now() WHERE id = (SELECT id FROM service.deliveries WHERE created_at = $1 LIMIT 1)`, [before]);
+    await database.sql.query(
+      `UPDATE service.deliveries SET next_attempt_at = now() WHERE id = (SELECT id FROM service.deliveries WHERE created_at = $1 LIMIT 1)`,
+      [before],
+    );
     expect(await forgetDeliveries(database, new Date(before.getTime() + 1), 600)).toBe(3);
   });
 });

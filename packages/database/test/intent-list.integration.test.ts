@@ -69,16 +69,33 @@ describe('a list of 200,000 intents of one account', () => {
   });
 
   /** What the statement really read, by its plan. */
-  async function plan(filter: IntentFilter, { after = null, limit = LIMIT }: { after?: Position | null; limit?: number } = {}): Promise<{ read: number; blocks: number; runs: number; types: readonly string[]; found: number }> {
+  async function plan(
+    filter: IntentFilter,
+    { after = null, limit = LIMIT }: { after?: Position | null; limit?: number } = {},
+  ): Promise<{ read: number; blocks: number; runs: number; types: readonly string[]; found: number }> {
     const { text, values } = intentsStatement(owner, filter, after, limit + 1);
-    const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
+    const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      values,
+    );
     const root = rows[0]?.['QUERY PLAN'][0].Plan;
     if (root === undefined) throw new Error('no plan');
     const nodes = nodesOf(root);
     const leaves = nodes.filter(({ Plans }) => Plans === undefined);
-    const read = leaves
-      .reduce((sum, node) => sum + ((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) * node['Actual Loops']), 0);
-    return { read, runs: leaves.length, blocks: (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0), types: nodes.map((node) => node['Node Type']), found: root['Actual Rows'] };
+    const read = leaves.reduce(
+      (sum, node) =>
+        sum +
+        (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) *
+          node['Actual Loops'],
+      0,
+    );
+    return {
+      read,
+      runs: leaves.length,
+      blocks: (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0),
+      types: nodes.map((node) => node['Node Type']),
+      found: root['Actual Rows'],
+    };
   }
 
   const filters: readonly [name: string, filter: IntentFilter, found: number][] = [
@@ -90,12 +107,20 @@ describe('a list of 200,000 intents of one account', () => {
     ['several states', { states: ['created', 'pending', 'failed'] }, LIMIT + 1],
     ['several rare states', { states: ['pending', 'failed', 'cancelled'] }, 1],
     ['all states', { states: INTENT_STATUSES }, LIMIT + 1],
-    ['the chain of nearly all: all its tokens', { tokens: ['token:common', 'token:unused'] as TokenAddress[] }, LIMIT + 1],
+    [
+      'the chain of nearly all: all its tokens',
+      { tokens: ['token:common', 'token:unused'] as TokenAddress[] },
+      LIMIT + 1,
+    ],
     ['the chain of the oldest', { tokens: ['token:rare', 'token:none'] as TokenAddress[] }, 1],
     ['the token of nearly all', { tokens: ['token:common' as TokenAddress] }, LIMIT + 1],
     ['a token of none', { tokens: ['token:none' as TokenAddress] }, 0],
     ['the token of the oldest', { tokens: ['token:rare' as TokenAddress] }, 1],
-    ['a symbol: its token on every chain', { tokens: ['token:common', 'token:rare', 'token:none'] as TokenAddress[] }, LIMIT + 1],
+    [
+      'a symbol: its token on every chain',
+      { tokens: ['token:common', 'token:rare', 'token:none'] as TokenAddress[] },
+      LIMIT + 1,
+    ],
     ['the direction of nearly all', { direction: 'request' }, LIMIT + 1],
     ['the direction of the oldest', { direction: 'send' }, 1],
     ['the requestor of nearly all', { requestor: 'wallet:common' as Address }, LIMIT + 1],
@@ -114,18 +139,26 @@ describe('a list of 200,000 intents of one account', () => {
     ['before a time near the beginning', { createdBefore: nth(5) }, 4],
     ['a time in which nothing was', { createdAfter: nth(ROWS) }, 0],
   ];
-  it.each(filters)('reads at most two rows for each it answers, and sorts none, by %s', async (_name, filter, found) => {
-    const seen = await plan(filter);
-    expect(seen.found).toBe(found);
-    expect(seen.read).toBeLessThanOrEqual(2 * LIMIT);
-    expect(seen.types.filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
-    // Rows that an index passes over without a word show in what it touched: a few levels of it for each run, and a block a row.
-    expect(seen.blocks).toBeLessThanOrEqual(2 * LIMIT + 6 * seen.runs);
-  });
+  it.each(filters)(
+    'reads at most two rows for each it answers, and sorts none, by %s',
+    async (_name, filter, found) => {
+      const seen = await plan(filter);
+      expect(seen.found).toBe(found);
+      expect(seen.read).toBeLessThanOrEqual(2 * LIMIT);
+      expect(seen.types.filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
+      // Rows that an index passes over without a word show in what it touched: a few levels of it for each run, and a block a row.
+      expect(seen.blocks).toBeLessThanOrEqual(2 * LIMIT + 6 * seen.runs);
+    },
+  );
 
   it('costs the same on a page far down', async () => {
     const after = { createdAt: nth(1_000), id: `pi_${'1000'.padStart(20, '0')}` };
-    for (const filter of [{}, { states: ['finalized'] }, { states: ['created', 'finalized'] }, { requestor: 'wallet:common' as Address }] as const) {
+    for (const filter of [
+      {},
+      { states: ['finalized'] },
+      { states: ['created', 'finalized'] },
+      { requestor: 'wallet:common' as Address },
+    ] as const) {
       const seen = await plan(filter, { after });
       expect(seen.read).toBeLessThanOrEqual(2 * LIMIT);
       expect(seen.types.filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);

@@ -21,7 +21,10 @@ async function bring(migration: string, sql: string): Promise<void> {
 }
 /** A session of the database waits for a lock on a table. */
 const waits = async (): Promise<boolean> => {
-  const { rowCount } = await admin.query("SELECT FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock' AND wait_event = 'relation'", [name]);
+  const { rowCount } = await admin.query(
+    "SELECT FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock' AND wait_event = 'relation'",
+    [name],
+  );
   return rowCount === 1;
 };
 

@@ -17,16 +17,36 @@ export interface Finding {
 /** First line of a step that takes away what an earlier, released one has made superfluous. */
 const CONTRACT = /^--\s*contract:\s*(\S+)/m;
 /** Changes of a table that take no time and that neither version notices. */
-const HARMLESS = ['AT_DropNotNull', 'AT_ValidateConstraint', 'AT_SetStatistics', 'AT_SetRelOptions', 'AT_ResetRelOptions', 'AT_SetStorage', 'AT_SetCompression'];
+const HARMLESS = [
+  'AT_DropNotNull',
+  'AT_ValidateConstraint',
+  'AT_SetStatistics',
+  'AT_SetRelOptions',
+  'AT_ResetRelOptions',
+  'AT_SetStorage',
+  'AT_SetCompression',
+];
 /** Statements that only add, or only set what holds for the migration's own session. */
-const ADDING = ['CreateSchemaStmt', 'CreateEnumStmt', 'CreateSeqStmt', 'CreateExtensionStmt', 'CommentStmt', 'VariableSetStmt'];
+const ADDING = [
+  'CreateSchemaStmt',
+  'CreateEnumStmt',
+  'CreateSeqStmt',
+  'CreateExtensionStmt',
+  'CommentStmt',
+  'VariableSetStmt',
+];
 const NUMBERED = ['serial', 'bigserial', 'smallserial', 'serial2', 'serial4', 'serial8'];
 
 const tableName = (of: RangeVar | undefined): string => `${of?.schemaname ?? 'public'}.${of?.relname ?? ''}`;
-const constraintsOf = (column: ColumnDef): readonly Constraint[] => (column.constraints ?? []).flatMap((node) => ('Constraint' in node ? [node.Constraint] : []));
+const constraintsOf = (column: ColumnDef): readonly Constraint[] =>
+  (column.constraints ?? []).flatMap((node) => ('Constraint' in node ? [node.Constraint] : []));
 
 /** A function gives each row a value of its own: all of them would be written. */
-const isConstant = (value: Node | undefined): boolean => value === undefined || 'A_Const' in value || 'SQLValueFunction' in value || ('TypeCast' in value && isConstant(value.TypeCast.arg));
+const isConstant = (value: Node | undefined): boolean =>
+  value === undefined ||
+  'A_Const' in value ||
+  'SQLValueFunction' in value ||
+  ('TypeCast' in value && isConstant(value.TypeCast.arg));
 
 /** @returns what is wrong with a column that an existing table gets; null: nothing */
 function addedColumn(column: ColumnDef): string | null {
@@ -34,18 +54,34 @@ function addedColumn(column: ColumnDef): string | null {
   const constraints = constraintsOf(column);
   const byDefault = constraints.find(({ contype }) => contype === 'CONSTR_DEFAULT');
   const typeName = column.typeName?.names?.map((node) => ('String' in node ? node.String.sval : '')).at(-1) ?? '';
-  if (NUMBERED.includes(typeName) || constraints.some(({ contype }) => contype === 'CONSTR_IDENTITY' || contype === 'CONSTR_GENERATED')) return `ADD COLUMN ${name} writes every row anew: add it empty, and fill it in batches`;
-  if (byDefault && !isConstant(byDefault.raw_expr)) return `ADD COLUMN ${name} has a default that is another for each row, so every row is written: add it empty, and fill it in batches`;
-  if (constraints.some(({ contype }) => contype === 'CONSTR_NOTNULL') && !byDefault) return `ADD COLUMN ${name} NOT NULL without a default: what the former version inserts would be refused`;
-  const other = constraints.find(({ contype }) => contype !== 'CONSTR_NOTNULL' && contype !== 'CONSTR_NULL' && contype !== 'CONSTR_DEFAULT');
-  return other ? `ADD COLUMN ${name} with a constraint checks or indexes all rows while nobody can write: add the constraint by itself` : null;
+  if (
+    NUMBERED.includes(typeName) ||
+    constraints.some(({ contype }) => contype === 'CONSTR_IDENTITY' || contype === 'CONSTR_GENERATED')
+  )
+    return `ADD COLUMN ${name} writes every row anew: add it empty, and fill it in batches`;
+  if (byDefault && !isConstant(byDefault.raw_expr))
+    return `ADD COLUMN ${name} has a default that is another for each row, so every row is written: add it empty, and fill it in batches`;
+  if (constraints.some(({ contype }) => contype === 'CONSTR_NOTNULL') && !byDefault)
+    return `ADD COLUMN ${name} NOT NULL without a default: what the former version inserts would be refused`;
+  const other = constraints.find(
+    ({ contype }) => contype !== 'CONSTR_NOTNULL' && contype !== 'CONSTR_NULL' && contype !== 'CONSTR_DEFAULT',
+  );
+  return other
+    ? `ADD COLUMN ${name} with a constraint checks or indexes all rows while nobody can write: add the constraint by itself`
+    : null;
 }
 
 /** @returns what is wrong with a constraint that an existing table gets; null: nothing that a contract step may not do */
 function addedConstraint(constraint: Constraint): string | null {
   const name = constraint.conname ?? '';
-  if (constraint.contype === 'CONSTR_UNIQUE' || constraint.contype === 'CONSTR_PRIMARY') return constraint.indexname ? null : `ADD CONSTRAINT ${name} builds an index while nobody can write: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … USING INDEX`;
-  if (constraint.contype === 'CONSTR_CHECK' || constraint.contype === 'CONSTR_FOREIGN') return constraint.skip_validation ? null : `ADD CONSTRAINT ${name} reads all rows while nobody can write: add it NOT VALID, and VALIDATE CONSTRAINT in a migration of its own`;
+  if (constraint.contype === 'CONSTR_UNIQUE' || constraint.contype === 'CONSTR_PRIMARY')
+    return constraint.indexname
+      ? null
+      : `ADD CONSTRAINT ${name} builds an index while nobody can write: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … USING INDEX`;
+  if (constraint.contype === 'CONSTR_CHECK' || constraint.contype === 'CONSTR_FOREIGN')
+    return constraint.skip_validation
+      ? null
+      : `ADD CONSTRAINT ${name} reads all rows while nobody can write: add it NOT VALID, and VALIDATE CONSTRAINT in a migration of its own`;
   return `ADD CONSTRAINT ${name} is of a kind that is not known to be safe`;
 }
 
@@ -62,12 +98,23 @@ interface Surroundings {
 function alteredTable(command: AlterTableCmd, contract: boolean): string | null {
   const { subtype = '', name = '', def } = command;
   if (subtype === 'AT_AddColumn' && def && 'ColumnDef' in def) return addedColumn(def.ColumnDef);
-  if (subtype === 'AT_AddConstraint' && def && 'Constraint' in def) return addedConstraint(def.Constraint) ?? (contract ? null : `ADD CONSTRAINT ${def.Constraint.conname ?? ''} refuses what the former version may write: a contract step`);
+  if (subtype === 'AT_AddConstraint' && def && 'Constraint' in def)
+    return (
+      addedConstraint(def.Constraint) ??
+      (contract
+        ? null
+        : `ADD CONSTRAINT ${def.Constraint.conname ?? ''} refuses what the former version may write: a contract step`)
+    );
   if (HARMLESS.includes(subtype) || (subtype === 'AT_ColumnDefault' && def !== undefined)) return null;
-  if (contract && ['AT_DropColumn', 'AT_AlterColumnType', 'AT_SetNotNull', 'AT_DropConstraint', 'AT_ColumnDefault'].includes(subtype)) return null;
+  if (
+    contract &&
+    ['AT_DropColumn', 'AT_AlterColumnType', 'AT_SetNotNull', 'AT_DropConstraint', 'AT_ColumnDefault'].includes(subtype)
+  )
+    return null;
   const words: Readonly<Record<string, string>> = {
     AT_DropColumn: 'the former version reads and writes it: a contract step',
-    AT_AlterColumnType: 'every row is written anew while nobody can read, and the former version knows the old type: add another column',
+    AT_AlterColumnType:
+      'every row is written anew while nobody can read, and the former version knows the old type: add another column',
     AT_SetNotNull: 'the former version may write NULL: a contract step',
     AT_DropConstraint: 'the former version may rely on it: a contract step',
     AT_ColumnDefault: 'the former version may rely on the default: a contract step',
@@ -82,26 +129,55 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
   if ('AlterTableStmt' in node) {
     const { relation, cmds = [] } = node.AlterTableStmt;
     if (fresh.has(tableName(relation))) return [];
-    return cmds.flatMap((command) => ('AlterTableCmd' in command ? (alteredTable(command.AlterTableCmd, contract) ?? []) : []));
+    return cmds.flatMap((command) =>
+      'AlterTableCmd' in command ? (alteredTable(command.AlterTableCmd, contract) ?? []) : [],
+    );
   }
   if ('IndexStmt' in node) {
     const { relation, idxname = '', concurrent, unique } = node.IndexStmt;
     if (fresh.has(tableName(relation))) return [];
-    if (!concurrent || !alone) return [`CREATE INDEX ${idxname} on a table in use: CONCURRENTLY, in a migration of its own (it can't run in a transaction)`];
-    return unique && !contract ? [`CREATE UNIQUE INDEX ${idxname} refuses what the former version may write: a contract step`] : [];
+    if (!concurrent || !alone)
+      return [
+        `CREATE INDEX ${idxname} on a table in use: CONCURRENTLY, in a migration of its own (it can't run in a transaction)`,
+      ];
+    return unique && !contract
+      ? [`CREATE UNIQUE INDEX ${idxname} refuses what the former version may write: a contract step`]
+      : [];
   }
   if ('DropStmt' in node) {
     const { removeType = '', objects = [], concurrent } = node.DropStmt;
-    const names = objects.map((object) => ('List' in object ? (object.List.items ?? []).map((item) => ('String' in item ? item.String.sval : '')).join('.') : ''));
+    const names = objects.map((object) =>
+      'List' in object
+        ? (object.List.items ?? []).map((item) => ('String' in item ? item.String.sval : '')).join('.')
+        : '',
+    );
     const what = `DROP ${removeType.replace('OBJECT_', '')} ${names.join(', ')}`;
-    if (removeType === 'OBJECT_TABLE' && names.every((name) => fresh.has(name.includes('.') ? name : `public.${name}`))) return [];
+    if (removeType === 'OBJECT_TABLE' && names.every((name) => fresh.has(name.includes('.') ? name : `public.${name}`)))
+      return [];
     if (!contract) return [`${what}: the former version uses it: a contract step`];
-    return removeType === 'OBJECT_INDEX' && !(concurrent && alone) ? [`${what}: CONCURRENTLY, in a migration of its own`] : [];
+    return removeType === 'OBJECT_INDEX' && !(concurrent && alone)
+      ? [`${what}: CONCURRENTLY, in a migration of its own`]
+      : [];
   }
-  if ('AlterEnumStmt' in node) return node.AlterEnumStmt.oldVal === undefined ? [] : ['ALTER TYPE … RENAME VALUE: one of two versions does not know the name'];
-  if ('InsertStmt' in node && node.InsertStmt.selectStmt && 'SelectStmt' in node.InsertStmt.selectStmt && node.InsertStmt.selectStmt.SelectStmt.valuesLists) return [];
-  if ('RenameStmt' in node) return ['RENAME: one of two versions does not know the name. Add the new one, write both, fill it in batches, and drop the old one a release later'];
-  if ('UpdateStmt' in node || 'DeleteStmt' in node || 'InsertStmt' in node) return [`${kind.replace('Stmt', '').toUpperCase()} of many rows in one transaction holds them all: in batches, beside the services`];
+  if ('AlterEnumStmt' in node)
+    return node.AlterEnumStmt.oldVal === undefined
+      ? []
+      : ['ALTER TYPE … RENAME VALUE: one of two versions does not know the name'];
+  if (
+    'InsertStmt' in node &&
+    node.InsertStmt.selectStmt &&
+    'SelectStmt' in node.InsertStmt.selectStmt &&
+    node.InsertStmt.selectStmt.SelectStmt.valuesLists
+  )
+    return [];
+  if ('RenameStmt' in node)
+    return [
+      'RENAME: one of two versions does not know the name. Add the new one, write both, fill it in batches, and drop the old one a release later',
+    ];
+  if ('UpdateStmt' in node || 'DeleteStmt' in node || 'InsertStmt' in node)
+    return [
+      `${kind.replace('Stmt', '').toUpperCase()} of many rows in one transaction holds them all: in batches, beside the services`,
+    ];
   return [`${kind}: not known to be safe`];
 }
 
@@ -112,19 +188,38 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
  * @param releases the last migration of each release, oldest first: what is older than the first was made before anything ran
  * @throws Error where SQL does not parse
  */
-export async function findUnsafe(migrations: readonly Migration[], releases: readonly string[]): Promise<readonly Finding[]> {
+export async function findUnsafe(
+  migrations: readonly Migration[],
+  releases: readonly string[],
+): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const releaseOf = (name: string): number => releases.filter((last) => last < name).length;
   const fresh = Map.groupBy(migrations, ({ name }) => releaseOf(name));
   for (const [release, group] of fresh) {
     if (release === 0 && releases.length > 0) continue;
-    const parsed = await Promise.all(group.map(async ({ name, sql }) => ({ name, sql, statements: ((await parse(sql)).stmts ?? []).flatMap(({ stmt }) => stmt ?? []) })));
-    const tables = new Set(parsed.flatMap(({ statements }) => statements.flatMap((node) => ('CreateStmt' in node ? tableName(node.CreateStmt.relation) : []))));
+    const parsed = await Promise.all(
+      group.map(async ({ name, sql }) => ({
+        name,
+        sql,
+        statements: ((await parse(sql)).stmts ?? []).flatMap(({ stmt }) => stmt ?? []),
+      })),
+    );
+    const tables = new Set(
+      parsed.flatMap(({ statements }) =>
+        statements.flatMap((node) => ('CreateStmt' in node ? tableName(node.CreateStmt.relation) : [])),
+      ),
+    );
     for (const { name, sql, statements } of parsed) {
       const expand = CONTRACT.exec(sql)?.[1];
-      const problems = statements.flatMap((node) => statement(node, { fresh: tables, contract: expand !== undefined, alone: statements.length === 1 }));
-      if (expand !== undefined && !migrations.some((migration) => migration.name === expand)) problems.push(`its expand step ${expand} is no migration`);
-      else if (expand !== undefined && releaseOf(expand) >= release) problems.push(`its expand step ${expand} is of no earlier release: the version before this one still needs what is taken away`);
+      const problems = statements.flatMap((node) =>
+        statement(node, { fresh: tables, contract: expand !== undefined, alone: statements.length === 1 }),
+      );
+      if (expand !== undefined && !migrations.some((migration) => migration.name === expand))
+        problems.push(`its expand step ${expand} is no migration`);
+      else if (expand !== undefined && releaseOf(expand) >= release)
+        problems.push(
+          `its expand step ${expand} is of no earlier release: the version before this one still needs what is taken away`,
+        );
       findings.push(...problems.map((problem) => ({ migration: name, problem })));
     }
   }

@@ -10,10 +10,20 @@ interface Extras {
 }
 
 /** The command is done, or there was nothing to do: the present state is the answer. */
-export const accept = (intentId: IntentId, extras: Extras = {}): Answer => ({ kind: 'accepted', intentId, replayed: false, ...extras });
+export const accept = (intentId: IntentId, extras: Extras = {}): Answer => ({
+  kind: 'accepted',
+  intentId,
+  replayed: false,
+  ...extras,
+});
 
 /** The command is refused; the intent's state goes with it, for `details.current_state`. */
-export const refuse = (intent: PaymentIntent, code: RefusalCode, message: string, more: Pick<Refusal, 'param' | 'details'> = {}): Answer => ({
+export const refuse = (
+  intent: PaymentIntent,
+  code: RefusalCode,
+  message: string,
+  more: Pick<Refusal, 'param' | 'details'> = {},
+): Answer => ({
   kind: 'refused',
   refusal: { code, message, intentId: intent.id, currentState: intent.status, ...more },
 });
@@ -34,7 +44,11 @@ export const refuseOutsideCreated = (intent: PaymentIntent, what: string): Answe
     case 'pending':
     case 'confirmed':
     case 'finalized':
-      return refuse(intent, 'intent.already_fulfilled', `The payment intent is ${intent.status} already, so it cannot be ${what}.`);
+      return refuse(
+        intent,
+        'intent.already_fulfilled',
+        `The payment intent is ${intent.status} already, so it cannot be ${what}.`,
+      );
     case 'expired':
       return refuse(intent, 'intent.expired', `The payment intent has expired, so it cannot be ${what}.`);
     case 'created':
@@ -48,4 +62,8 @@ export const refuseOutsideCreated = (intent: PaymentIntent, what: string): Answe
 
 /** A transaction that may still land stands in the way. */
 export const refuseInProgress = (intent: PaymentIntent): Answer =>
-  refuse(intent, 'intent.submission_in_progress', 'A transaction was submitted for this payment intent and may still land.');
+  refuse(
+    intent,
+    'intent.submission_in_progress',
+    'A transaction was submitted for this payment intent and may still land.',
+  );

@@ -10,7 +10,8 @@ export const create = (command: Extract<Command, { type: 'create' }>, draft: Dra
   const existing = draft.intent(intentId);
   if (existing !== undefined) {
     // Ids are made new for each request: only the same command, delivered again, can name one that exists.
-    if (existing.accountId !== accountId || existing.livemode !== livemode) throw new BrokenRuleError(`${intentId} exists and belongs to someone else`);
+    if (existing.accountId !== accountId || existing.livemode !== livemode)
+      throw new BrokenRuleError(`${intentId} exists and belongs to someone else`);
     return accept(intentId);
   }
   if (data.idempotencyKey !== null) {

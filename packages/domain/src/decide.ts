@@ -42,7 +42,8 @@ const answerTo = (input: Input, draft: Draft): Answer => {
 const obey = (command: Command, draft: Draft): Answer => {
   if (command.type === 'create') return create(command, draft);
   const found = draft.intent(command.intentId);
-  if (found?.accountId !== command.accountId || found.livemode !== command.livemode) return refuseUnknown(command.intentId);
+  if (found?.accountId !== command.accountId || found.livemode !== command.livemode)
+    return refuseUnknown(command.intentId);
   // No command slips in between the end of an intent's time and its expiry. What the chain saw is another matter: who paid in time has paid.
   const intent = expire(found, draft);
   switch (command.type) {

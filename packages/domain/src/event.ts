@@ -38,7 +38,11 @@ export type PaymentTerm = (typeof PAYMENT_TERMS)[number];
 
 /** What each event carries: enough to fold the state from the events alone. */
 export interface EventData {
-  'intent.created': CreateData & { readonly accountId: AccountId; readonly livemode: boolean; readonly refundOf: IntentId | null };
+  'intent.created': CreateData & {
+    readonly accountId: AccountId;
+    readonly livemode: boolean;
+    readonly refundOf: IntentId | null;
+  };
   'intent.detected': Record<never, never>;
   /** Only what changed; `metadata` is the whole map after the merge. */
   'intent.updated': {
@@ -47,10 +51,18 @@ export interface EventData {
     readonly amountBaseUnits?: bigint;
     readonly ttlSeconds?: number;
   };
-  transaction_built: { readonly fulfiller: Address; readonly transaction: UnsignedTransaction; readonly lifetime: Lifetime };
+  transaction_built: {
+    readonly fulfiller: Address;
+    readonly transaction: UnsignedTransaction;
+    readonly lifetime: Lifetime;
+  };
   submission_prepared: { readonly transaction: PreparedTransaction; readonly attempts: number };
   /** refused: by the node, before anything could have taken it. dropped: it can provably never land. The public state stays. */
-  submission_released: { readonly hash: TransactionHash; readonly outcome: 'refused' | 'dropped'; readonly reason: string };
+  submission_released: {
+    readonly hash: TransactionHash;
+    readonly outcome: 'refused' | 'dropped';
+    readonly reason: string;
+  };
   /** Broadcast, or seen on chain without us. `simulated`: by POST /test/…/simulate. */
   'intent.pending': { readonly hash: TransactionHash; readonly fulfiller: Address; readonly simulated: boolean };
   /** `late`: the state it was in, when the money moved after expiry, cancellation or failure. `landing` is null when simulated. */
@@ -89,4 +101,5 @@ export type IntentEvent = {
 }[EventType];
 
 /** True for the events that integrators hear of. */
-export const isPublic = (type: EventType): type is PublicEventType => (PUBLIC_EVENT_TYPES as readonly string[]).includes(type);
+export const isPublic = (type: EventType): type is PublicEventType =>
+  (PUBLIC_EVENT_TYPES as readonly string[]).includes(type);

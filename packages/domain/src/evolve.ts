@@ -20,14 +20,27 @@ type Change = Partial<PaymentIntent>;
 export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): PaymentIntent => {
   if (event.type === 'intent.created') return born(state, event);
   if (state?.id !== event.intentId || event.version !== state.version + 1) {
-    throw new VersionGapError(`${event.type} is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0} of ${state?.id ?? 'nothing'}`);
+    throw new VersionGapError(
+      `${event.type} is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0} of ${state?.id ?? 'nothing'}`,
+    );
   }
   const change = changeBy(state, event);
-  return { ...state, ...change, version: event.version, updatedAt: showsIn(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt };
+  return {
+    ...state,
+    ...change,
+    version: event.version,
+    updatedAt: showsIn(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
+  };
 };
 
-const born = (state: PaymentIntent | undefined, event: Extract<IntentEvent, { type: 'intent.created' }>): PaymentIntent => {
-  if (state !== undefined || event.version !== 1) throw new VersionGapError(`intent.created is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0}`);
+const born = (
+  state: PaymentIntent | undefined,
+  event: Extract<IntentEvent, { type: 'intent.created' }>,
+): PaymentIntent => {
+  if (state !== undefined || event.version !== 1)
+    throw new VersionGapError(
+      `intent.created is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0}`,
+    );
   const { data, at } = event;
   return {
     id: event.intentId,
@@ -84,10 +97,16 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     case 'intent.detected':
       return { detectedAt: event.at };
     case 'intent.updated':
-      return event.data.ttlSeconds === undefined ? event.data : { ...event.data, expiresAt: state.createdAt + event.data.ttlSeconds * 1000 };
+      return event.data.ttlSeconds === undefined
+        ? event.data
+        : { ...event.data, expiresAt: state.createdAt + event.data.ttlSeconds * 1000 };
     case 'transaction_built': {
       const { fulfiller, transaction, lifetime } = event.data;
-      return { fulfiller, ataRentLamports: transaction.ataRentLamports, build: { version: event.version, fulfiller, transaction, lifetime } };
+      return {
+        fulfiller,
+        ataRentLamports: transaction.ataRentLamports,
+        build: { version: event.version, fulfiller, transaction, lifetime },
+      };
     }
     case 'submission_prepared':
       return { submissions: prepared(state, event.data.transaction, event.data.attempts, event.at) };
@@ -95,7 +114,10 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       const { hash, outcome } = event.data;
       if (outcome === 'refused') return { submissions: marked(state, hash, { status: 'released' }) };
       // What can never land used up its nonce or its time, and so did the build it came from.
-      return { submissions: marked(state, hash, { status: 'dropped' }), ...(state.status === 'created' ? { build: null } : {}) };
+      return {
+        submissions: marked(state, hash, { status: 'dropped' }),
+        ...(state.status === 'created' ? { build: null } : {}),
+      };
     }
     case 'intent.pending': {
       const { hash, fulfiller, simulated } = event.data;
@@ -103,7 +125,14 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       const revived: SubmissionStatus | undefined = liveSubmission(state) === undefined ? 'live' : undefined;
       const broadcastAt = submissionOf(state, hash)?.broadcastAt ?? event.at;
       const submissions = marked(state, hash, { broadcastAt, ...(revived === undefined ? {} : { status: revived }) });
-      return { status: 'pending', retryRequired: false, txSignature: hash, fulfiller, submissions, simulated: state.simulated || simulated };
+      return {
+        status: 'pending',
+        retryRequired: false,
+        txSignature: hash,
+        fulfiller,
+        submissions,
+        simulated: state.simulated || simulated,
+      };
     }
     case 'intent.confirmed': {
       const { hash, fulfiller, landing, simulated } = event.data;
@@ -121,7 +150,13 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     }
     case 'intent.finalized': {
       const { hash, landing, simulated } = event.data;
-      return { ...landed(state, hash, landing, true), status: 'finalized', finalizedAt: event.at, closedAt: event.at, simulated: state.simulated || simulated };
+      return {
+        ...landed(state, hash, landing, true),
+        status: 'finalized',
+        finalizedAt: event.at,
+        closedAt: event.at,
+        simulated: state.simulated || simulated,
+      };
     }
     case 'intent.failed': {
       const { hash, simulated } = event.data;
@@ -136,20 +171,44 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     }
     case 'intent.expired': {
       const { pendingAtExpiry, simulated } = event.data;
-      return { status: 'expired', retryRequired: false, pendingAtExpiry, closedAt: event.at, simulated: state.simulated || simulated };
+      return {
+        status: 'expired',
+        retryRequired: false,
+        pendingAtExpiry,
+        closedAt: event.at,
+        simulated: state.simulated || simulated,
+      };
     }
     case 'intent.cancelled':
-      return { status: 'cancelled', retryRequired: false, closedAt: event.at, simulated: state.simulated || event.data.cause === 'simulated' };
+      return {
+        status: 'cancelled',
+        retryRequired: false,
+        closedAt: event.at,
+        simulated: state.simulated || event.data.cause === 'simulated',
+      };
     case 'intent.retry_required': {
       const { hash, simulated } = event.data;
       const submissions = marked(state, hash, { status: 'dropped' });
-      return { status: 'created', retryRequired: true, txSignature: null, submissions, build: null, simulated: state.simulated || simulated };
+      return {
+        status: 'created',
+        retryRequired: true,
+        txSignature: null,
+        submissions,
+        build: null,
+        simulated: state.simulated || simulated,
+      };
     }
     case 'refund_linked':
-      return { refundedBy: event.data.refundIntentId, otherRefunds: without(state.otherRefunds, event.data.refundIntentId) };
+      return {
+        refundedBy: event.data.refundIntentId,
+        otherRefunds: without(state.otherRefunds, event.data.refundIntentId),
+      };
     case 'refund_released': {
       const { refundIntentId } = event.data;
-      return { refundedBy: state.refundedBy === refundIntentId ? null : state.refundedBy, otherRefunds: without(state.otherRefunds, refundIntentId) };
+      return {
+        refundedBy: state.refundedBy === refundIntentId ? null : state.refundedBy,
+        otherRefunds: without(state.otherRefunds, refundIntentId),
+      };
     }
     case 'confirmation_lost': {
       const { settlement } = state;
@@ -157,16 +216,28 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
       // What is in a block from there on went with it. Landed again, it is a new payment, which may make good for this one.
       const stands = ({ transfer }: Landing): boolean => transfer.block < settlement.transfer.block;
       const gone = [settlement, ...state.extraPayments.filter((extra) => !stands(extra))];
-      return { settlement: { ...settlement, lost: true }, transfers: uncounted(state.transfers, ...gone), extraPayments: state.extraPayments.filter(stands) };
+      return {
+        settlement: { ...settlement, lost: true },
+        transfers: uncounted(state.transfers, ...gone),
+        extraPayments: state.extraPayments.filter(stands),
+      };
     }
     case 'confirmation_restored': {
       const { landing } = event.data;
       const extraPayments = state.extraPayments.filter((extra) => transferKey(extra) !== transferKey(landing));
-      return { ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false), txSignature: landing.hash, fulfiller: landing.transfer.from, extraPayments };
+      return {
+        ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false),
+        txSignature: landing.hash,
+        fulfiller: landing.transfer.from,
+        extraPayments,
+      };
     }
     case 'extra_payment_observed': {
       const { landing, refundIntentId } = event.data;
-      const seen = { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
+      const seen = {
+        transfers: counted(state.transfers, landing),
+        submissions: marked(state, landing.hash, { status: 'landed' }),
+      };
       // A refund's payment pays the refund, not this intent.
       return refundIntentId === undefined
         ? { ...seen, extraPayments: [...state.extraPayments, landing] }
@@ -174,7 +245,10 @@ const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'int
     }
     case 'mismatched_payment_observed': {
       const { landing } = event.data;
-      return { transfers: counted(state.transfers, landing), submissions: marked(state, landing.hash, { status: 'landed' }) };
+      return {
+        transfers: counted(state.transfers, landing),
+        submissions: marked(state, landing.hash, { status: 'landed' }),
+      };
     }
     default:
       return event satisfies never;
@@ -191,23 +265,39 @@ const marked = (state: PaymentIntent, hash: TransactionHash, change: Partial<Sub
 };
 
 /** A new claim, or the old one once more. Another that was live had the same sender and nonce: this one takes its place. */
-const prepared = (state: PaymentIntent, transaction: PreparedTransaction, attempts: number, at: number): readonly Submission[] => {
+const prepared = (
+  state: PaymentIntent,
+  transaction: PreparedTransaction,
+  attempts: number,
+  at: number,
+): readonly Submission[] => {
   const earlier = state.submissions.find(({ hash }) => hash === transaction.hash);
-  const claim: Submission = { ...transaction, status: 'live', attempts, preparedAt: at, broadcastAt: earlier?.broadcastAt ?? null };
-  const others = state.submissions.map((submission): Submission => (submission.status === 'live' ? { ...submission, status: 'replaced' } : submission));
+  const claim: Submission = {
+    ...transaction,
+    status: 'live',
+    attempts,
+    preparedAt: at,
+    broadcastAt: earlier?.broadcastAt ?? null,
+  };
+  const others = state.submissions.map((submission): Submission =>
+    submission.status === 'live' ? { ...submission, status: 'replaced' } : submission,
+  );
   return earlier === undefined ? [...others, claim] : others.with(state.submissions.indexOf(earlier), claim);
 };
 
 /** After `intent.failed`: what was live reverted; what had landed and was lost is dead. A landing of other terms stays one. */
 const ended = (state: PaymentIntent, hash: TransactionHash): readonly Submission[] => {
   if (isLive(state, hash)) return marked(state, hash, { status: 'reverted' });
-  return state.settlement?.lost === true && state.settlement.hash === hash ? marked(state, hash, { status: 'dropped' }) : state.submissions;
+  return state.settlement?.lost === true && state.settlement.hash === hash
+    ? marked(state, hash, { status: 'dropped' })
+    : state.submissions;
 };
 
 /** The settlement by a landing; a simulated one (null) has no evidence, and leaves what there is of it. */
 const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | null, finalized: boolean): Change => {
   const submissions = marked(state, hash, { status: 'landed' });
-  if (landing === null) return { submissions, settlement: state.settlement === null ? null : { ...state.settlement, finalized } };
+  if (landing === null)
+    return { submissions, settlement: state.settlement === null ? null : { ...state.settlement, finalized } };
   const { settlement } = state;
   // The same transaction in another place: the transfer it made in the first is no more, and would be a new one if it came again.
   const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;

@@ -1,5 +1,22 @@
-import type { AccountId, Address, ChainId, CommandId, IntentId, Reference, TokenAddress, TransactionHash } from './ids.ts';
-import type { Direction, IntentStatus, Lifetime, Metadata, PreparedTransaction, Transfer, UnsignedTransaction } from './intent.ts';
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  CommandId,
+  IntentId,
+  Reference,
+  TokenAddress,
+  TransactionHash,
+} from './ids.ts';
+import type {
+  Direction,
+  IntentStatus,
+  Lifetime,
+  Metadata,
+  PreparedTransaction,
+  Transfer,
+  UnsignedTransaction,
+} from './intent.ts';
 
 /** What a new intent is made of; everything is resolved and canonical already. */
 export interface CreateData {

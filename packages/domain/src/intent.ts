@@ -1,7 +1,24 @@
-import type { AccountId, Address, ChainId, Instant, IntentId, Reference, TokenAddress, TransactionHash } from './ids.ts';
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  Instant,
+  IntentId,
+  Reference,
+  TokenAddress,
+  TransactionHash,
+} from './ids.ts';
 
 /** The public states of spec.md part 2.2. */
-export const INTENT_STATUSES = ['created', 'pending', 'confirmed', 'finalized', 'failed', 'expired', 'cancelled'] as const;
+export const INTENT_STATUSES = [
+  'created',
+  'pending',
+  'confirmed',
+  'finalized',
+  'failed',
+  'expired',
+  'cancelled',
+] as const;
 export type IntentStatus = (typeof INTENT_STATUSES)[number];
 
 export type Direction = 'request' | 'send';

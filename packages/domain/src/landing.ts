@@ -20,8 +20,15 @@ export const termsThatDiffer = (intent: PaymentIntent, transfer: Transfer): read
  * True for the transfer that settled the intent, also where a reorganisation has put its transaction into another block
  * and so, perhaps, to another index. Another index of the same block is another transfer.
  */
-export const isSettling = (intent: PaymentIntent, { hash, transfer }: { readonly hash: TransactionHash; readonly transfer: Transfer }): boolean => {
+export const isSettling = (
+  intent: PaymentIntent,
+  { hash, transfer }: { readonly hash: TransactionHash; readonly transfer: Transfer },
+): boolean => {
   const settled = intent.settlement;
   if (settled?.hash !== hash) return false;
-  return settled.transfer.index === transfer.index || settled.transfer.block !== transfer.block || settled.transfer.blockHash !== transfer.blockHash;
+  return (
+    settled.transfer.index === transfer.index ||
+    settled.transfer.block !== transfer.block ||
+    settled.transfer.blockHash !== transfer.blockHash
+  );
 };

@@ -55,4 +55,5 @@ export class Ledger implements World {
 }
 
 /** The client's part is the last one, so no key can be taken for another. */
-const keyOf = (accountId: AccountId, livemode: boolean, idempotencyKey: string): string => `${accountId}\n${livemode ? 'live' : 'test'}\n${idempotencyKey}`;
+const keyOf = (accountId: AccountId, livemode: boolean, idempotencyKey: string): string =>
+  `${accountId}\n${livemode ? 'live' : 'test'}\n${idempotencyKey}`;

@@ -34,7 +34,8 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>
   }
   const isFinal = level === 'finalized';
   if (intent.settlement?.lost === false && isSettling(intent, landing)) {
-    if (isFinal && intent.status === 'confirmed') draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+    if (isFinal && intent.status === 'confirmed')
+      draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
     return;
   }
   if (isRepeat) return;
@@ -44,7 +45,12 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>
   }
   switch (intent.status) {
     case 'created':
-      return settle(draft.append(intent.id, 'intent.pending', { hash, fulfiller: transfer.from, simulated: false }), landing, isFinal, draft);
+      return settle(
+        draft.append(intent.id, 'intent.pending', { hash, fulfiller: transfer.from, simulated: false }),
+        landing,
+        isFinal,
+        draft,
+      );
     case 'pending':
     case 'expired':
     case 'failed':
@@ -58,7 +64,8 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>
       }
       // Any payment makes good for the lost one: the same transaction, or the one that took its nonce.
       draft.append(intent.id, 'confirmation_restored', { landing });
-      if (isFinal && intent.status === 'confirmed') draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+      if (isFinal && intent.status === 'confirmed')
+        draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
       return;
     default:
       return intent.status satisfies never;
@@ -67,16 +74,33 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>
 
 const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft: Draft): void => {
   const { hash, transfer } = landing;
-  const late = intent.status === 'expired' || intent.status === 'cancelled' || intent.status === 'failed' ? intent.status : null;
-  const paid = draft.append(intent.id, 'intent.confirmed', { hash, fulfiller: transfer.from, landing, late, simulated: false });
+  const late =
+    intent.status === 'expired' || intent.status === 'cancelled' || intent.status === 'failed' ? intent.status : null;
+  const paid = draft.append(intent.id, 'intent.confirmed', {
+    hash,
+    fulfiller: transfer.from,
+    landing,
+    late,
+    simulated: false,
+  });
   if (isFinal) draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
   if (late !== null) linkLateRefund(paid, landing, draft);
 };
 
-const mismatched = (intent: PaymentIntent, landing: Landing, differs: ReturnType<typeof termsThatDiffer>, draft: Draft): void => {
+const mismatched = (
+  intent: PaymentIntent,
+  landing: Landing,
+  differs: ReturnType<typeof termsThatDiffer>,
+  draft: Draft,
+): void => {
   const fails = (intent.status === 'created' || intent.status === 'pending') && isLive(intent, landing.hash);
   draft.append(intent.id, 'mismatched_payment_observed', { landing, differs });
-  if (fails) draft.append(intent.id, 'intent.failed', { hash: landing.hash, reason: `The transaction landed with another ${differs.join(' and ')}.`, simulated: false });
+  if (fails)
+    draft.append(intent.id, 'intent.failed', {
+      hash: landing.hash,
+      reason: `The transaction landed with another ${differs.join(' and ')}.`,
+      simulated: false,
+    });
 };
 
 /** The transaction is in a block and did nothing. Judged by hash. */
@@ -124,4 +148,5 @@ const lost = (intent: PaymentIntent, { hash }: Seen<'lost'>, draft: Draft): void
   if (standing !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: standing });
 };
 
-const isLost = (intent: PaymentIntent, hash: string): boolean => intent.settlement?.hash === hash && intent.settlement.lost;
+const isLost = (intent: PaymentIntent, hash: string): boolean =>
+  intent.settlement?.hash === hash && intent.settlement.lost;

@@ -8,13 +8,21 @@ import type { Draft } from './draft.ts';
 import { liveSubmission } from './submission.ts';
 
 /** `refund`: a new intent, the other way round, linked with its original in both directions. */
-export const refund = (original: PaymentIntent, command: Extract<Command, { type: 'refund' }>, draft: Draft): Answer => {
+export const refund = (
+  original: PaymentIntent,
+  command: Extract<Command, { type: 'refund' }>,
+  draft: Draft,
+): Answer => {
   if (original.status !== 'confirmed' && original.status !== 'finalized') return refuseState(original, 'refunded');
   if (original.refundedBy !== null) {
-    return refuse(original, 'intent.already_refunded', 'The payment intent has a refund already.', { details: { refund_intent_id: original.refundedBy } });
+    return refuse(original, 'intent.already_refunded', 'The payment intent has a refund already.', {
+      details: { refund_intent_id: original.refundedBy },
+    });
   }
-  if (original.settlement?.lost === true) return refuseState(original, 'refunded while a reorganisation has undone its payment');
-  if (original.fulfiller === null) throw new BrokenRuleError(`${original.id} is ${original.status} and nobody has paid it`);
+  if (original.settlement?.lost === true)
+    return refuseState(original, 'refunded while a reorganisation has undone its payment');
+  if (original.fulfiller === null)
+    throw new BrokenRuleError(`${original.id} is ${original.status} and nobody has paid it`);
 
   const { refundIntentId, reference, ttlSeconds } = command.data;
   draft.append(original.id, 'refund_linked', { refundIntentId });
@@ -47,12 +55,19 @@ const ENDED_UNPAID: ReadonlySet<IntentStatus> = new Set(['expired', 'cancelled',
  */
 export const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
   const ended = draft.intent(intentId);
-  if (ended === undefined || ended.refundOf === null || !ENDED_UNPAID.has(ended.status) || liveSubmission(ended) !== undefined) return;
+  if (
+    ended === undefined ||
+    ended.refundOf === null ||
+    !ENDED_UNPAID.has(ended.status) ||
+    liveSubmission(ended) !== undefined
+  )
+    return;
   const original = present(ended.refundOf, draft);
   if (original.refundedBy !== ended.id && !original.otherRefunds.includes(ended.id)) return;
   const released = draft.append(original.id, 'refund_released', { refundIntentId: ended.id });
   const paid = released.otherRefunds.at(-1);
-  if (released.refundedBy === null && paid !== undefined) draft.append(original.id, 'refund_linked', { refundIntentId: paid });
+  if (released.refundedBy === null && paid !== undefined)
+    draft.append(original.id, 'refund_linked', { refundIntentId: paid });
 };
 
 /**
@@ -67,7 +82,8 @@ export const linkLateRefund = (paid: PaymentIntent, landing: Landing, draft: Dra
   if (original.refundedBy !== null) {
     const successor = present(original.refundedBy, draft);
     if (successor.status !== 'created' || liveSubmission(successor) !== undefined) {
-      if (!original.otherRefunds.includes(paid.id)) draft.append(original.id, 'extra_payment_observed', { landing, refundIntentId: paid.id });
+      if (!original.otherRefunds.includes(paid.id))
+        draft.append(original.id, 'extra_payment_observed', { landing, refundIntentId: paid.id });
       return;
     }
     draft.append(successor.id, 'intent.cancelled', { cause: 'superseded' });

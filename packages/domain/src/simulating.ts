@@ -29,7 +29,11 @@ const PATHS: Partial<Record<IntentStatus, Partial<Record<IntentStatus, Path>>>> 
 };
 
 /** `simulate`: in test mode, what the chain or the clock would do, by the same events. The intent is marked: its payment is not on chain. */
-export const simulate = (intent: PaymentIntent, command: Extract<Command, { type: 'simulate' }>, draft: Draft): Answer => {
+export const simulate = (
+  intent: PaymentIntent,
+  command: Extract<Command, { type: 'simulate' }>,
+  draft: Draft,
+): Answer => {
   const { targetState } = command.data;
   if (command.livemode) return refuse(intent, 'api_key.test_mode_required', 'Only a test key can simulate.');
   if (targetState === intent.status) return accept(intent.id);
@@ -42,7 +46,12 @@ export const simulate = (intent: PaymentIntent, command: Extract<Command, { type
   return accept(intent.id);
 };
 
-const step = (intent: PaymentIntent, to: IntentStatus, command: Extract<Command, { type: 'simulate' }>, draft: Draft): PaymentIntent => {
+const step = (
+  intent: PaymentIntent,
+  to: IntentStatus,
+  command: Extract<Command, { type: 'simulate' }>,
+  draft: Draft,
+): PaymentIntent => {
   const hash = intent.txSignature ?? command.data.hash;
   const fulfiller = intent.fulfiller ?? command.data.fulfiller;
   const simulated = true;

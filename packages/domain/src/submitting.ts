@@ -7,17 +7,24 @@ import type { Draft } from './draft.ts';
 import { liveSubmission, RELEASE_WITHIN_MS, submissionOf } from './submission.ts';
 
 /** `prepare_submission`: claims the intent for one transaction before anything is broadcast, so that two payers never both do. */
-export const prepareSubmission = (intent: PaymentIntent, command: Extract<Command, { type: 'prepare_submission' }>, draft: Draft): Answer => {
+export const prepareSubmission = (
+  intent: PaymentIntent,
+  command: Extract<Command, { type: 'prepare_submission' }>,
+  draft: Draft,
+): Answer => {
   const { transaction } = command.data;
   const { hash } = transaction;
   const earlier = submissionOf(intent, hash);
-  if (isPast(intent, hash, earlier)) return accept(intent.id, earlier === undefined ? {} : { attempts: earlier.attempts });
+  if (isPast(intent, hash, earlier))
+    return accept(intent.id, earlier === undefined ? {} : { attempts: earlier.attempts });
   if (intent.simulated) return refuseState(intent, 'paid on chain once it was simulated');
   if (intent.status !== 'created') return refuseOutsideCreated(intent, 'paid');
 
   const differs = differences(intent, transaction);
   if (Object.keys(differs).length > 0) {
-    return refuse(intent, 'transaction.mismatch', 'The transaction does not pay exactly this payment intent.', { details: differs });
+    return refuse(intent, 'transaction.mismatch', 'The transaction does not pay exactly this payment intent.', {
+      details: differs,
+    });
   }
   const live = liveSubmission(intent);
   if (live !== undefined && live.hash !== hash && !excludes(live, transaction)) return refuseInProgress(intent);
@@ -31,10 +38,15 @@ export const prepareSubmission = (intent: PaymentIntent, command: Extract<Comman
 };
 
 /** `record_broadcast`: a node has the transaction. A released one was sent after all: it counts while no other is live. */
-export const recordBroadcast = (intent: PaymentIntent, command: Extract<Command, { type: 'record_broadcast' }>, draft: Draft): Answer => {
+export const recordBroadcast = (
+  intent: PaymentIntent,
+  command: Extract<Command, { type: 'record_broadcast' }>,
+  draft: Draft,
+): Answer => {
   const { hash } = command.data;
   const submission = submissionOf(intent, hash);
-  const counts = submission?.status === 'live' || (submission?.status === 'released' && liveSubmission(intent) === undefined);
+  const counts =
+    submission?.status === 'live' || (submission?.status === 'released' && liveSubmission(intent) === undefined);
   if (intent.status === 'created' && !intent.simulated && submission !== undefined && counts) {
     draft.append(intent.id, 'intent.pending', { hash, fulfiller: submission.sender, simulated: false });
   }
@@ -42,10 +54,19 @@ export const recordBroadcast = (intent: PaymentIntent, command: Extract<Command,
 };
 
 /** `release_submission`: the node refused it. Prepared more than once, or long ago, another broadcast may have been taken, so the claim stays. */
-export const releaseSubmission = (intent: PaymentIntent, command: Extract<Command, { type: 'release_submission' }>, draft: Draft): Answer => {
+export const releaseSubmission = (
+  intent: PaymentIntent,
+  command: Extract<Command, { type: 'release_submission' }>,
+  draft: Draft,
+): Answer => {
   const { hash, reason } = command.data;
   const submission = submissionOf(intent, hash);
-  if (intent.status === 'created' && submission?.status === 'live' && submission.attempts === 1 && draft.now - submission.preparedAt < RELEASE_WITHIN_MS) {
+  if (
+    intent.status === 'created' &&
+    submission?.status === 'live' &&
+    submission.attempts === 1 &&
+    draft.now - submission.preparedAt < RELEASE_WITHIN_MS
+  ) {
     draft.append(intent.id, 'submission_released', { hash, outcome: 'refused', reason });
   }
   return accept(intent.id);
@@ -75,9 +96,13 @@ const isPast = (intent: PaymentIntent, hash: TransactionHash, earlier: Submissio
  * is the death of this one too: it may not be over before.
  */
 const excludes = (one: PreparedTransaction, other: PreparedTransaction): boolean =>
-  one.nonce !== null && one.nonce === other.nonce && one.sender === other.sender && livesAsLongAs(other.lifetime, one.lifetime);
+  one.nonce !== null &&
+  one.nonce === other.nonce &&
+  one.sender === other.sender &&
+  livesAsLongAs(other.lifetime, one.lifetime);
 
-const livesAsLongAs = (one: Lifetime, other: Lifetime): boolean => one.kind !== 'time' || (other.kind === 'time' && one.validBefore >= other.validBefore);
+const livesAsLongAs = (one: Lifetime, other: Lifetime): boolean =>
+  one.kind !== 'time' || (other.kind === 'time' && one.validBefore >= other.validBefore);
 
 interface Difference {
   readonly expected: string | null;
@@ -85,7 +110,10 @@ interface Difference {
 }
 
 /** What the transaction was verified to pay, against what the intent asks for now. Shaped as the chains name what differs. */
-const differences = (intent: PaymentIntent, { terms, sender }: PreparedTransaction): Readonly<Record<string, Difference>> => {
+const differences = (
+  intent: PaymentIntent,
+  { terms, sender }: PreparedTransaction,
+): Readonly<Record<string, Difference>> => {
   const differs: Record<string, Difference> = {};
   const compare = (name: string, expected: string | null, actual: string): void => {
     if (expected !== actual) differs[name] = { expected, actual };

@@ -22,7 +22,15 @@ describe('folding', () => {
   it('takes a creation only where there is nothing', () => {
     const creation = given(created()).when(gateway.create(), STORY_BEGINS);
     creation.thenNothing();
-    expect(() => fresh().apply({ type: 'intent.created', intentId: INTENT, version: 1, at: STORY_BEGINS, data: created().data as never })).toThrow(VersionGapError);
+    expect(() =>
+      fresh().apply({
+        type: 'intent.created',
+        intentId: INTENT,
+        version: 1,
+        at: STORY_BEGINS,
+        data: created().data as never,
+      }),
+    ).toThrow(VersionGapError);
   });
 
   it('leaves the intent it started from as it was', () => {

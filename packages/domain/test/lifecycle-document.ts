@@ -53,7 +53,8 @@ const detail = ({ type, data }: Told): string => {
   return '';
 };
 
-const happens = (told: Told): string => `\`${told.type}\`${told.of === undefined ? '' : ' of the new intent'}${detail(told)}`;
+const happens = (told: Told): string =>
+  `\`${told.type}\`${told.of === undefined ? '' : ' of the new intent'}${detail(told)}`;
 
 const outcome = (one: Case): string => {
   if (one.refused !== undefined) return `refused: \`${one.refused}\``;
@@ -62,7 +63,9 @@ const outcome = (one: Case): string => {
 };
 
 const glance = (row: Row): string => {
-  const cells = INTENT_STATUSES.map((state) => [...new Set(row.cells[state].map(outcome))].map((text) => text.replace('refused: ', '')).join('; '));
+  const cells = INTENT_STATUSES.map((state) =>
+    [...new Set(row.cells[state].map(outcome))].map((text) => text.replace('refused: ', '')).join('; '),
+  );
   return `| **${row.name}** | ${cells.join(' | ')} |`;
 };
 
@@ -70,7 +73,10 @@ const glance = (row: Row): string => {
 const lines = (cell: readonly Case[]): string => {
   const conditions = new Map<string, string[]>();
   for (const one of cell.toSorted((a, b) => Number(a.if === undefined) - Number(b.if === undefined))) {
-    conditions.set(outcome(one), [...(conditions.get(outcome(one)) ?? []), one.if ?? (cell.length === 1 ? '' : 'otherwise')]);
+    conditions.set(outcome(one), [
+      ...(conditions.get(outcome(one)) ?? []),
+      one.if ?? (cell.length === 1 ? '' : 'otherwise'),
+    ]);
   }
   return [...conditions].map(([then, ifs]) => `${ifs.join('; ')} | ${then} |`).join('\n');
 };
@@ -82,7 +88,9 @@ const details = (row: Row): string => {
     const text = lines(row.cells[state]);
     groups.set(text, [...(groups.get(text) ?? []), state]);
   }
-  const table = [...groups].flatMap(([text, states]) => text.split('\n').map((line, n) => `| ${n === 0 ? states.join(', ') : ''} | ${line}`));
+  const table = [...groups].flatMap(([text, states]) =>
+    text.split('\n').map((line, n) => `| ${n === 0 ? states.join(', ') : ''} | ${line}`),
+  );
   return `### ${row.name}\n| State | If | Then |\n|---|---|---|\n${table.join('\n')}\n`;
 };
 

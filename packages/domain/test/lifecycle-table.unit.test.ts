@@ -38,7 +38,9 @@ describe('the lifecycle is total', () => {
 
 describe.each(ROWS.map((row) => ({ name: row.name, row })))('$name', ({ row }) => {
   describe.each(INTENT_STATUSES.map((state) => ({ state })))('$state', ({ state }) => {
-    it.each(row.cells[state].map((test) => ({ name: test.if ?? 'always', test })))('$name', ({ test }) => play(row, state, test));
+    it.each(row.cells[state].map((test) => ({ name: test.if ?? 'always', test })))('$name', ({ test }) =>
+      play(row, state, test),
+    );
   });
 });
 
@@ -51,11 +53,16 @@ describe('a command past expiresAt is decided after an expire', () => {
     for (const { given: history, when = row.when, refused: code } of row.cells.expired) {
       if (history !== undefined) continue;
       if (typeof when === 'function') throw new Error('only update looks at the intent');
-      for (const [open, pendingAtExpiry] of [['created', false], ['pending', true]] as const) {
+      for (const [open, pendingAtExpiry] of [
+        ['created', false],
+        ['pending', true],
+      ] as const) {
         const tooLate = given(...HISTORY[open]).when(when, due);
         if (code === undefined) tooLate.then(expired(pendingAtExpiry));
         else tooLate.thenRefused(code, expired(pendingAtExpiry));
-        expect(given(...HISTORY[open]).when(when, due - 1).decision.events).not.toContainEqual(expect.objectContaining(expired(pendingAtExpiry)));
+        expect(given(...HISTORY[open]).when(when, due - 1).decision.events).not.toContainEqual(
+          expect.objectContaining(expired(pendingAtExpiry)),
+        );
       }
     }
   });

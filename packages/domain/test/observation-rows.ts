@@ -1,10 +1,34 @@
 import type { Transfer } from '@pf/domain';
 import type { Told } from '../../testing/src/given.ts';
 import {
-  cancelled, confirmed, created, dropped, expired, extraPayment, failed, finalized, lost, mismatchedPayment, pending, prepared, refused, restored, retryRequired,
+  cancelled,
+  confirmed,
+  created,
+  dropped,
+  expired,
+  extraPayment,
+  failed,
+  finalized,
+  lost,
+  mismatchedPayment,
+  pending,
+  prepared,
+  refused,
+  restored,
+  retryRequired,
 } from '../../testing/src/happened.ts';
 import { owner, watcher } from '../../testing/src/inputs.ts';
-import { ALICE, CAROL, EURC, FIRST, MOVED, SECOND, STORY_BEGINS, TTL_SECONDS, UNKNOWN } from '../../testing/src/samples.ts';
+import {
+  ALICE,
+  CAROL,
+  EURC,
+  FIRST,
+  MOVED,
+  SECOND,
+  STORY_BEGINS,
+  TTL_SECONDS,
+  UNKNOWN,
+} from '../../testing/src/samples.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 import { HISTORY } from './lifecycle-table.ts';
 
@@ -16,23 +40,51 @@ const earlierByCarol: Partial<Transfer> = { from: CAROL, block: 1n };
 /** Carol's wallet paid by itself while Bob's transaction could still land. */
 const paidByAnother = [created(), prepared(FIRST), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)];
 const paidByAnotherForGood = [...paidByAnother, finalized(UNKNOWN, byCarol)];
-const sentAlone = (history: readonly Told[]): readonly Told[] => history.filter(({ type }) => type !== 'submission_prepared');
+const sentAlone = (history: readonly Told[]): readonly Told[] =>
+  history.filter(({ type }) => type !== 'submission_prepared');
 const after = (state: keyof typeof HISTORY, ...more: readonly Told[]): readonly Told[] => [...HISTORY[state], ...more];
 
 const settled = (state: 'confirmed' | 'finalized'): readonly Case[] => [
   { if: 'the settling one' },
   { if: 'the settling one, moved by a reorganisation that nobody saw', when: watcher.landed(FIRST, MOVED) },
-  { if: 'the settling one, after lost', given: after(state, lost(FIRST)), when: watcher.landed(FIRST, MOVED), then: [restored(FIRST, MOVED)] },
-  { if: 'another, after the settling one was lost', given: after(state, lost(FIRST)), when: watcher.landed(SECOND, byCarol), then: [restored(SECOND, byCarol)] },
-  { if: 'an extra one that went with the settling one', given: after(state, extraPayment(UNKNOWN, byCarol), lost(FIRST)), when: watcher.landed(UNKNOWN, byCarol), then: [restored(UNKNOWN, byCarol)] },
+  {
+    if: 'the settling one, after lost',
+    given: after(state, lost(FIRST)),
+    when: watcher.landed(FIRST, MOVED),
+    then: [restored(FIRST, MOVED)],
+  },
+  {
+    if: 'another, after the settling one was lost',
+    given: after(state, lost(FIRST)),
+    when: watcher.landed(SECOND, byCarol),
+    then: [restored(SECOND, byCarol)],
+  },
+  {
+    if: 'an extra one that went with the settling one',
+    given: after(state, extraPayment(UNKNOWN, byCarol), lost(FIRST)),
+    when: watcher.landed(UNKNOWN, byCarol),
+    then: [restored(UNKNOWN, byCarol)],
+  },
   { if: 'another', when: watcher.landed(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
-  { if: 'another, seen before', given: after(state, extraPayment(UNKNOWN, byCarol)), when: watcher.landed(UNKNOWN, byCarol) },
-  { if: 'another transfer of the settling transaction', when: watcher.landed(FIRST, { index: '1' }), then: [extraPayment(FIRST, { index: '1' })] },
+  {
+    if: 'another, seen before',
+    given: after(state, extraPayment(UNKNOWN, byCarol)),
+    when: watcher.landed(UNKNOWN, byCarol),
+  },
+  {
+    if: 'another transfer of the settling transaction',
+    when: watcher.landed(FIRST, { index: '1' }),
+    then: [extraPayment(FIRST, { index: '1' })],
+  },
 ];
 
 const isLost = (state: 'confirmed' | 'finalized'): readonly Case[] => [
   { then: [lost(FIRST)] },
-  { if: 'an extra payment stands', given: after(state, extraPayment(UNKNOWN, earlierByCarol)), then: [lost(FIRST), restored(UNKNOWN, earlierByCarol)] },
+  {
+    if: 'an extra payment stands',
+    given: after(state, extraPayment(UNKNOWN, earlierByCarol)),
+    then: [lost(FIRST), restored(UNKNOWN, earlierByCarol)],
+  },
   { if: 'an extra payment is gone with it', given: after(state, extraPayment(UNKNOWN, byCarol)), then: [lost(FIRST)] },
   { if: 'again', given: after(state, lost(FIRST)) },
   { if: 'of another', when: watcher.lost(UNKNOWN) },
@@ -46,7 +98,11 @@ const WRONG: readonly Wrong[] = [
   ['a smaller amount', { amount: 12_499_999n }, 'amount'],
   ['from = to', { from: ALICE }, 'sender'],
 ];
-const wrong = ([what, change, differs]: Wrong): Case => ({ if: what, when: watcher.landed(UNKNOWN, change), then: [mismatchedPayment(UNKNOWN, change, differs)] });
+const wrong = ([what, change, differs]: Wrong): Case => ({
+  if: what,
+  when: watcher.landed(UNKNOWN, change),
+  then: [mismatchedPayment(UNKNOWN, change, differs)],
+});
 const less: Partial<Transfer> = { amount: 1n };
 const wrongOfLive = (given: readonly Told[], ...also: readonly Told[]): Case => ({
   if: 'of the live submission',
@@ -55,7 +111,11 @@ const wrongOfLive = (given: readonly Told[], ...also: readonly Told[]): Case => 
   then: [mismatchedPayment(FIRST, less, 'amount'), ...also],
 });
 const wrongFails = failed(FIRST, 'The transaction landed with another amount.');
-const wrongAgain = (state: keyof typeof HISTORY): Case => ({ if: 'seen before', given: after(state, mismatchedPayment(UNKNOWN, less, 'amount')), when: watcher.landed(UNKNOWN, less) });
+const wrongAgain = (state: keyof typeof HISTORY): Case => ({
+  if: 'seen before',
+  given: after(state, mismatchedPayment(UNKNOWN, less, 'amount')),
+  when: watcher.landed(UNKNOWN, less),
+});
 
 /** The rows of the clock and of the chain, in the document's order. */
 export const OBSERVATION_ROWS: readonly Row[] = [
@@ -69,7 +129,10 @@ export const OBSERVATION_ROWS: readonly Row[] = [
         { if: 'a submission was released', given: [...live, refused(FIRST)], at: DUE, then: [expired(false)] },
         { if: 'there is time left', at: DUE - 1 },
       ],
-      pending: [{ if: 'its time has run out', at: DUE, then: [expired(true)] }, { if: 'there is time left', at: DUE - 1 }],
+      pending: [
+        { if: 'its time has run out', at: DUE, then: [expired(true)] },
+        { if: 'there is time left', at: DUE - 1 },
+      ],
       confirmed: [{ at: DUE }],
       finalized: [{ at: DUE }],
       expired: [{ at: DUE }],
@@ -83,9 +146,21 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     cells: {
       created: [
         { if: 'of the live submission', given: live, then: [pending(FIRST), confirmed(FIRST)] },
-        { if: 'of a transaction that nobody submitted', when: watcher.landed(UNKNOWN, byCarol), then: [pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)] },
-        { if: 'of a transaction that the node had refused', given: [...live, refused(FIRST)], then: [pending(FIRST), confirmed(FIRST)] },
-        { if: 'of a replaced submission', given: [...live, prepared(SECOND)], then: [pending(FIRST), confirmed(FIRST)] },
+        {
+          if: 'of a transaction that nobody submitted',
+          when: watcher.landed(UNKNOWN, byCarol),
+          then: [pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)],
+        },
+        {
+          if: 'of a transaction that the node had refused',
+          given: [...live, refused(FIRST)],
+          then: [pending(FIRST), confirmed(FIRST)],
+        },
+        {
+          if: 'of a replaced submission',
+          given: [...live, prepared(SECOND)],
+          then: [pending(FIRST), confirmed(FIRST)],
+        },
         { if: 'after its time, before it was expired', given: live, at: DUE, then: [pending(FIRST), confirmed(FIRST)] },
       ],
       pending: [
@@ -97,7 +172,11 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       expired: [{ given: [...live, expired(true)], then: [confirmed(FIRST, {}, 'expired')] }],
       failed: [
         { when: watcher.landed(UNKNOWN, byCarol), then: [confirmed(UNKNOWN, byCarol, 'failed')] },
-        { if: 'the settling one that was lost and given up', given: after('confirmed', lost(FIRST), failed(FIRST)), then: [confirmed(FIRST, {}, 'failed')] },
+        {
+          if: 'the settling one that was lost and given up',
+          given: after('confirmed', lost(FIRST), failed(FIRST)),
+          then: [confirmed(FIRST, {}, 'failed')],
+        },
       ],
       cancelled: [{ when: watcher.landed(UNKNOWN, byCarol), then: [confirmed(UNKNOWN, byCarol, 'cancelled')] }],
     },
@@ -110,8 +189,17 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       pending: [{ then: [confirmed(FIRST), finalized(FIRST)] }],
       confirmed: [
         { if: 'the settling one', then: [finalized(FIRST)] },
-        { if: 'the settling one, moved by a reorganisation that nobody saw', when: watcher.landedForGood(FIRST, MOVED), then: [finalized(FIRST, MOVED)] },
-        { if: 'the settling one, after lost', given: after('confirmed', lost(FIRST)), when: watcher.landedForGood(FIRST, MOVED), then: [restored(FIRST, MOVED), finalized(FIRST, MOVED)] },
+        {
+          if: 'the settling one, moved by a reorganisation that nobody saw',
+          when: watcher.landedForGood(FIRST, MOVED),
+          then: [finalized(FIRST, MOVED)],
+        },
+        {
+          if: 'the settling one, after lost',
+          given: after('confirmed', lost(FIRST)),
+          when: watcher.landedForGood(FIRST, MOVED),
+          then: [restored(FIRST, MOVED), finalized(FIRST, MOVED)],
+        },
         { if: 'another', when: watcher.landedForGood(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
       ],
       finalized: [
@@ -133,7 +221,11 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       confirmed: [...WRONG.map(wrong), wrongOfLive(paidByAnother), wrongAgain('confirmed')],
       finalized: [...WRONG.map(wrong), wrongOfLive(paidByAnotherForGood), wrongAgain('finalized')],
       expired: [...WRONG.map(wrong), wrongOfLive([...live, expired(true)]), wrongAgain('expired')],
-      failed: [...WRONG.map(wrong), wrongOfLive([...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)]), wrongAgain('failed')],
+      failed: [
+        ...WRONG.map(wrong),
+        wrongOfLive([...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)]),
+        wrongAgain('failed'),
+      ],
       cancelled: [...WRONG.map(wrong), wrongOfLive([...live, cancelled()]), wrongAgain('cancelled')],
     },
   },
@@ -149,7 +241,11 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       confirmed: [
         { given: paidByAnother },
         { if: 'of the settling one after lost', given: after('confirmed', lost(FIRST)), then: [failed(FIRST)] },
-        { if: 'of a settling one that nobody submitted, after lost', given: [...sentAlone(HISTORY.confirmed), lost(FIRST)], then: [failed(FIRST)] },
+        {
+          if: 'of a settling one that nobody submitted, after lost',
+          given: [...sentAlone(HISTORY.confirmed), lost(FIRST)],
+          then: [failed(FIRST)],
+        },
         { if: 'of the settling one' },
       ],
       finalized: [
@@ -166,20 +262,34 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     name: 'dropped, of the live submission',
     when: watcher.dropped(FIRST),
     cells: {
-      created: [{ given: live, then: [dropped(FIRST)] }, { if: 'not of the live one', given: [...live, prepared(SECOND)] }],
+      created: [
+        { given: live, then: [dropped(FIRST)] },
+        { if: 'not of the live one', given: [...live, prepared(SECOND)] },
+      ],
       pending: [{ then: [retryRequired(FIRST)] }, { if: 'not of the live one', when: watcher.dropped(UNKNOWN) }],
       confirmed: [
         { given: paidByAnother, then: [dropped(FIRST)] },
-        { if: 'of the settling one after lost', given: after('confirmed', lost(FIRST)), then: [failed(FIRST, 'its nonce is used')] },
+        {
+          if: 'of the settling one after lost',
+          given: after('confirmed', lost(FIRST)),
+          then: [failed(FIRST, 'its nonce is used')],
+        },
         { if: 'of the settling one' },
       ],
       finalized: [
         { given: paidByAnotherForGood, then: [dropped(FIRST)] },
-        { if: 'of the settling one after lost', given: after('finalized', lost(FIRST)), then: [failed(FIRST, 'its nonce is used')] },
+        {
+          if: 'of the settling one after lost',
+          given: after('finalized', lost(FIRST)),
+          then: [failed(FIRST, 'its nonce is used')],
+        },
         { if: 'of the settling one' },
       ],
       expired: [{ given: [...live, expired(true)], then: [dropped(FIRST)] }, { if: 'not of the live one' }],
-      failed: [{ given: [...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)], then: [dropped(FIRST)] }, { if: 'not of the live one' }],
+      failed: [
+        { given: [...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)], then: [dropped(FIRST)] },
+        { if: 'not of the live one' },
+      ],
       cancelled: [{ given: [...live, cancelled()], then: [dropped(FIRST)] }, { if: 'not of the live one' }],
     },
   },

@@ -3,7 +3,18 @@ import type { Command, Input, Instant, IntentEvent, IntentId, PaymentIntent } fr
 import { decide, evolve, INTENT_STATUSES, Ledger, termsThatDiffer, transferKey, view } from '@pf/domain';
 import fc from 'fast-check';
 import { about, gateway, owner, watcher } from '../../testing/src/inputs.ts';
-import { ALICE, BOB, CAROL, FIRST, INTENT, MOVED, REFUNDING, SECOND, STORY_BEGINS, UNKNOWN } from '../../testing/src/samples.ts';
+import {
+  ALICE,
+  BOB,
+  CAROL,
+  FIRST,
+  INTENT,
+  MOVED,
+  REFUNDING,
+  SECOND,
+  STORY_BEGINS,
+  UNKNOWN,
+} from '../../testing/src/samples.ts';
 
 /** One step of a random life: how long it waits, whom it is about, and which input, with free choices for what that carries. */
 interface Step {
@@ -17,7 +28,10 @@ const HASHES = [FIRST, SECOND, UNKNOWN, REFUNDING] as const;
 const pick = <T>(from: readonly T[], choice: number): T => from[choice % from.length] as T;
 const step: fc.Arbitrary<Step> = fc.record({
   // Mostly at once or after a second; now and then past the expiry.
-  wait: fc.oneof({ weight: 8, arbitrary: fc.constantFrom(0, 1, 1000) }, { weight: 1, arbitrary: fc.constantFrom(3_600_000, 90_000_000) }),
+  wait: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(0, 1, 1000) },
+    { weight: 1, arbitrary: fc.constantFrom(3_600_000, 90_000_000) },
+  ),
   whom: fc.nat(5),
   what: fc.nat(15),
   choice: fc.nat(10_000),
@@ -27,16 +41,38 @@ const step: fc.Arbitrary<Step> = fc.record({
 const inputOf = ({ what, choice }: Step, intent: PaymentIntent, freshId: IntentId): Input => {
   const hash = pick(HASHES, choice);
   const payer = pick([BOB, CAROL], choice >> 2);
-  const terms = { chain: intent.chain, tokenAddress: intent.tokenAddress, amount: intent.amountBaseUnits, requestor: intent.requestor, reference: intent.reference };
+  const terms = {
+    chain: intent.chain,
+    tokenAddress: intent.tokenAddress,
+    amount: intent.amountBaseUnits,
+    requestor: intent.requestor,
+    reference: intent.reference,
+  };
   const from = intent.direction === 'send' ? ALICE : payer;
-  const right = { tokenAddress: intent.tokenAddress, from, to: intent.requestor, amount: intent.amountBaseUnits, reference: intent.reference };
+  const right = {
+    tokenAddress: intent.tokenAddress,
+    from,
+    to: intent.requestor,
+    amount: intent.amountBaseUnits,
+    reference: intent.reference,
+  };
   const place = pick([{}, {}, {}, MOVED, { index: '1' }], choice >> 3);
   const level = pick(['confirmed', 'finalized'] as const, choice >> 5);
   const inputs: readonly (() => Input)[] = [
-    () => gateway.update({ updatedAt: intent.updatedAt, metadata: { note: `${choice % 3}` }, ...(choice % 5 === 0 ? { ttlSeconds: 600 } : {}) }),
+    () =>
+      gateway.update({
+        updatedAt: intent.updatedAt,
+        metadata: { note: `${choice % 3}` },
+        ...(choice % 5 === 0 ? { ttlSeconds: 600 } : {}),
+      }),
     () => gateway.detect(),
     () => gateway.recordBuild({ fulfiller: from, replaces: choice % 3 === 0 ? null : (intent.build?.version ?? null) }),
-    () => gateway.prepare(hash, { sender: from, nonce: pick(['7', '8', null], choice >> 4), terms: choice % 11 === 0 ? { ...terms, amount: 1n } : terms }),
+    () =>
+      gateway.prepare(hash, {
+        sender: from,
+        nonce: pick(['7', '8', null], choice >> 4),
+        terms: choice % 11 === 0 ? { ...terms, amount: 1n } : terms,
+      }),
     () => gateway.prepare(hash, { sender: from, terms }),
     () => gateway.recordBroadcast(hash),
     () => gateway.recordBroadcast(hash),
@@ -65,7 +101,10 @@ interface Turn {
 }
 
 /** Lives a random life and looks at every turn of it. */
-const live = (steps: readonly Step[], look: (turn: Turn) => void): { readonly ledger: Ledger; readonly log: readonly IntentEvent[] } => {
+const live = (
+  steps: readonly Step[],
+  look: (turn: Turn) => void,
+): { readonly ledger: Ledger; readonly log: readonly IntentEvent[] } => {
   const ledger = new Ledger();
   const log: IntentEvent[] = [];
   let now = STORY_BEGINS;
@@ -88,7 +127,11 @@ const live = (steps: readonly Step[], look: (turn: Turn) => void): { readonly le
   return { ledger, log };
 };
 
-const ofEveryLife = (look: (turn: Turn) => void): void => fc.assert(fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => void live(steps, look)), { numRuns: 300 });
+const ofEveryLife = (look: (turn: Turn) => void): void =>
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => void live(steps, look)),
+    { numRuns: 300 },
+  );
 
 const publicly = (intent: PaymentIntent): string => JSON.stringify({ ...view(intent), updatedAt: undefined });
 const isLive = ({ status }: { readonly status: string }): boolean => status === 'live';
@@ -117,7 +160,8 @@ describe('in every life of an intent', () => {
         intent = evolve(intent, event);
         expect(intent.submissions.filter(isLive).length).toBeLessThanOrEqual(1);
       }
-      if (intent.status === 'pending' && !intent.simulated) expect(intent.submissions.find(isLive)?.hash).toBe(intent.txSignature);
+      if (intent.status === 'pending' && !intent.simulated)
+        expect(intent.submissions.find(isLive)?.hash).toBe(intent.txSignature);
     });
   });
 
@@ -127,7 +171,11 @@ describe('in every life of an intent', () => {
       for (const event of events.filter(({ intentId }) => intentId === before.id)) {
         const next = evolve(intent, event);
         const [was, is] = [publicly(intent), publicly(next)];
-        expect({ event: event.type, moved: next.updatedAt > intent.updatedAt, same: next.updatedAt === intent.updatedAt }).toEqual({ event: event.type, moved: was !== is, same: was === is });
+        expect({
+          event: event.type,
+          moved: next.updatedAt > intent.updatedAt,
+          same: next.updatedAt === intent.updatedAt,
+        }).toEqual({ event: event.type, moved: was !== is, same: was === is });
         intent = next;
       }
     });
@@ -137,7 +185,9 @@ describe('in every life of an intent', () => {
     ofEveryLife(({ before, events }) => {
       const own = events.filter(({ intentId }) => intentId === before.id);
       const after = own.reduce<PaymentIntent>(evolve, before);
-      const same = (Object.keys(before) as (keyof PaymentIntent)[]).every((field) => field === 'version' || before[field] === after[field]);
+      const same = (Object.keys(before) as (keyof PaymentIntent)[]).every(
+        (field) => field === 'version' || before[field] === after[field],
+      );
       expect(own.length === 0).toBe(same);
     });
   });
@@ -151,10 +201,23 @@ describe('in every life of an intent', () => {
 
   it('a landing with the right terms ends in confirmed or finalized, or is recorded as an extra payment', () => {
     ofEveryLife(({ input, after, log }) => {
-      if (input.kind !== 'observation' || input.type !== 'landed' || termsThatDiffer(after, input.data.transfer).length > 0) return;
+      if (
+        input.kind !== 'observation' ||
+        input.type !== 'landed' ||
+        termsThatDiffer(after, input.data.transfer).length > 0
+      )
+        return;
       const key = transferKey(input.data);
-      const isExtra = log.some((event) => event.type === 'extra_payment_observed' && event.intentId === after.id && transferKey(event.data.landing) === key);
-      const isPaid = (after.status === 'confirmed' || after.status === 'finalized') && after.settlement?.hash === input.data.hash && !after.settlement.lost;
+      const isExtra = log.some(
+        (event) =>
+          event.type === 'extra_payment_observed' &&
+          event.intentId === after.id &&
+          transferKey(event.data.landing) === key,
+      );
+      const isPaid =
+        (after.status === 'confirmed' || after.status === 'finalized') &&
+        after.settlement?.hash === input.data.hash &&
+        !after.settlement.lost;
       expect(isPaid || isExtra).toBe(true);
     });
   });
@@ -175,10 +238,13 @@ describe('in every life of an intent', () => {
       const shown = view(after);
       if (shown.state === 'created') expect(shown.txSignature).toBeNull();
       else expect(shown.retryRequired).toBe(false);
-      if (shown.state === 'pending' || shown.state === 'confirmed' || shown.state === 'finalized') expect([shown.txSignature, shown.fulfiller]).not.toContain(null);
+      if (shown.state === 'pending' || shown.state === 'confirmed' || shown.state === 'finalized')
+        expect([shown.txSignature, shown.fulfiller]).not.toContain(null);
       if (shown.state === 'confirmed' || shown.state === 'finalized') expect(shown.confirmedAt).not.toBeNull();
       if (shown.state === 'finalized') expect(shown.finalizedAt).not.toBeNull();
-      expect(after.closedAt === null).toBe(shown.state === 'created' || shown.state === 'pending' || shown.state === 'confirmed');
+      expect(after.closedAt === null).toBe(
+        shown.state === 'created' || shown.state === 'pending' || shown.state === 'confirmed',
+      );
     });
   });
 
@@ -206,7 +272,10 @@ describe('commands of others', () => {
         const input = intent && inputOf(last, intent, 'pi_none' as IntentId);
         if (input?.kind !== 'command') return;
         const foreign: Command = { ...input, accountId: 'acc_thief' as Command['accountId'] };
-        expect(decide(foreign, STORY_BEGINS + 1e9, ledger)).toMatchObject({ events: [], answer: { kind: 'refused', refusal: { code: 'intent.not_found' } } });
+        expect(decide(foreign, STORY_BEGINS + 1e9, ledger)).toMatchObject({
+          events: [],
+          answer: { kind: 'refused', refusal: { code: 'intent.not_found' } },
+        });
       }),
     );
   });

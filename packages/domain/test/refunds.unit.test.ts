@@ -3,18 +3,53 @@ import type { IntentId, TransactionHash } from '@pf/domain';
 import type { Told } from '../../testing/src/given.ts';
 import { given } from '../../testing/src/given.ts';
 import {
-  cancelled, confirmed, created, dropped, expired, failed, finalized, lateRefundPaid, lost, mismatchedPayment, of, pending, prepared, refundConfirmed, refundCreated, refundLinked, refundReleased,
+  cancelled,
+  confirmed,
+  created,
+  dropped,
+  expired,
+  failed,
+  finalized,
+  lateRefundPaid,
+  lost,
+  mismatchedPayment,
+  of,
+  pending,
+  prepared,
+  refundConfirmed,
+  refundCreated,
+  refundLinked,
+  refundReleased,
   simulated,
 } from '../../testing/src/happened.ts';
 import { about, gateway, owner, watcher } from '../../testing/src/inputs.ts';
 import {
-  ALICE, BOB, CAROL, FIRST, INTENT, REFUND, REFUNDING, REFUNDING_AGAIN, refundTransfer, signedRefund, STORY_BEGINS, SUCCESSOR, TTL_SECONDS, UNKNOWN,
+  ALICE,
+  BOB,
+  CAROL,
+  FIRST,
+  INTENT,
+  REFUND,
+  REFUNDING,
+  REFUNDING_AGAIN,
+  refundTransfer,
+  signedRefund,
+  STORY_BEGINS,
+  SUCCESSOR,
+  TTL_SECONDS,
+  UNKNOWN,
 } from '../../testing/src/samples.ts';
 
 const MUCH_LATER = STORY_BEGINS + 2 * TTL_SECONDS * 1000;
-const paid: readonly Told[] = [created({ metadata: { order: '7' } }), prepared(FIRST), pending(FIRST), confirmed(FIRST)];
+const paid: readonly Told[] = [
+  created({ metadata: { order: '7' } }),
+  prepared(FIRST),
+  pending(FIRST),
+  confirmed(FIRST),
+];
 const refunded = (id: IntentId): readonly Told[] => [refundLinked(id), refundCreated(id)];
-const preparedRefund = (id: IntentId, hash: TransactionHash): Told => of(id, { type: 'submission_prepared', data: { transaction: signedRefund(id, hash), attempts: 1 } });
+const preparedRefund = (id: IntentId, hash: TransactionHash): Told =>
+  of(id, { type: 'submission_prepared', data: { transaction: signedRefund(id, hash), attempts: 1 } });
 const pendingRefund = (id: IntentId, hash: TransactionHash): Told => of(id, pending(hash, { fulfiller: ALICE }));
 
 describe('a refund', () => {
@@ -23,11 +58,27 @@ describe('a refund', () => {
       .when(gateway.refund())
       .answering({ intentId: REFUND })
       .showing({ state: 'confirmed', refundedBy: REFUND, refundOf: null })
-      .showing({ state: 'created', requestor: CAROL, fulfiller: ALICE, direction: 'send', amount: '12.50', amountBaseUnits: '12500000', token: 'USDC', refundOf: INTENT, metadata: null }, REFUND);
+      .showing(
+        {
+          state: 'created',
+          requestor: CAROL,
+          fulfiller: ALICE,
+          direction: 'send',
+          amount: '12.50',
+          amountBaseUnits: '12500000',
+          token: 'USDC',
+          refundOf: INTENT,
+          metadata: null,
+        },
+        REFUND,
+      );
   });
 
   it('names the refund that is in the way of a second one', () => {
-    given(...paid, ...refunded(REFUND)).when(gateway.refund(SUCCESSOR)).thenRefused('intent.already_refunded').answering({ details: { refund_intent_id: REFUND } });
+    given(...paid, ...refunded(REFUND))
+      .when(gateway.refund(SUCCESSOR))
+      .thenRefused('intent.already_refunded')
+      .answering({ details: { refund_intent_id: REFUND } });
   });
 
   it('may be refunded itself, once it is paid', () => {
@@ -49,11 +100,15 @@ describe('an original may be refunded anew', () => {
   });
 
   it('when its refund expired with nothing submitted', () => {
-    given(...paid, ...refunded(REFUND)).when(about(REFUND, owner.expire()), MUCH_LATER).then(of(REFUND, expired(false)), refundReleased(REFUND));
+    given(...paid, ...refunded(REFUND))
+      .when(about(REFUND, owner.expire()), MUCH_LATER)
+      .then(of(REFUND, expired(false)), refundReleased(REFUND));
   });
 
   it('when its refund had run out and a command finds it so', () => {
-    given(...paid, ...refunded(REFUND)).when(about(REFUND, gateway.cancel()), MUCH_LATER).thenRefused('intent.expired', of(REFUND, expired(false)), refundReleased(REFUND));
+    given(...paid, ...refunded(REFUND))
+      .when(about(REFUND, gateway.cancel()), MUCH_LATER)
+      .thenRefused('intent.expired', of(REFUND, expired(false)), refundReleased(REFUND));
   });
 
   it('when its refund reverted', () => {
@@ -63,7 +118,14 @@ describe('an original may be refunded anew', () => {
   });
 
   it('when its refund was lost after confirmation and proven dead', () => {
-    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING), of(REFUND, lost(REFUNDING)))
+    given(
+      ...paid,
+      ...refunded(REFUND),
+      preparedRefund(REFUND, REFUNDING),
+      pendingRefund(REFUND, REFUNDING),
+      refundConfirmed(REFUND, REFUNDING),
+      of(REFUND, lost(REFUNDING)),
+    )
       .when(about(REFUND, watcher.dropped(REFUNDING)))
       .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND));
   });
@@ -93,12 +155,22 @@ describe('an original may be refunded anew', () => {
 });
 
 describe('a released refund that lands late is confirmed, always', () => {
-  const released = [...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, dropped(REFUNDING)), of(REFUND, expired(false)), refundReleased(REFUND)];
+  const released = [
+    ...paid,
+    ...refunded(REFUND),
+    preparedRefund(REFUND, REFUNDING),
+    of(REFUND, dropped(REFUNDING)),
+    of(REFUND, expired(false)),
+    refundReleased(REFUND),
+  ];
   const late = about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND)));
 
   it('but a payment of other terms for it leaves its successor where it is', () => {
     const less = { ...refundTransfer(REFUND), amount: 1n };
-    given(...released, ...refunded(SUCCESSOR)).when(about(REFUND, watcher.landed(UNKNOWN, less))).then(of(REFUND, mismatchedPayment(UNKNOWN, less, 'amount'))).showing({ refundedBy: SUCCESSOR });
+    given(...released, ...refunded(SUCCESSOR))
+      .when(about(REFUND, watcher.landed(UNKNOWN, less)))
+      .then(of(REFUND, mismatchedPayment(UNKNOWN, less, 'amount')))
+      .showing({ refundedBy: SUCCESSOR });
   });
 
   it('and linked again, where the original has no other', () => {
@@ -111,7 +183,9 @@ describe('a released refund that lands late is confirmed, always', () => {
   });
 
   it('and a refund that was never released needs no new link', () => {
-    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true))).when(late).then(refundConfirmed(REFUND, REFUNDING, 'expired'));
+    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true)))
+      .when(late)
+      .then(refundConfirmed(REFUND, REFUNDING, 'expired'));
   });
 
   it('and its successor is cancelled, where nothing is submitted for that', () => {
@@ -151,13 +225,21 @@ describe('a released refund that lands late is confirmed, always', () => {
   });
 
   describe('and is the refund, where its successor, on which something was submitted, is never paid', () => {
-    const paidBeside = [refundConfirmed(REFUND, REFUNDING, 'expired'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND))];
+    const paidBeside = [
+      refundConfirmed(REFUND, REFUNDING, 'expired'),
+      lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
+    ];
     const both = [...released, ...refunded(SUCCESSOR), preparedRefund(SUCCESSOR, REFUNDING_AGAIN), ...paidBeside];
 
     it('because that reverts', () => {
       given(...both)
         .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
-        .then(pendingRefund(SUCCESSOR, REFUNDING_AGAIN), of(SUCCESSOR, failed(REFUNDING_AGAIN)), refundReleased(SUCCESSOR), refundLinked(REFUND))
+        .then(
+          pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
+          of(SUCCESSOR, failed(REFUNDING_AGAIN)),
+          refundReleased(SUCCESSOR),
+          refundLinked(REFUND),
+        )
         .showing({ refundedBy: REFUND })
         .when(gateway.refund('pi_4third' as IntentId))
         .thenRefused('intent.already_refunded')
@@ -177,7 +259,11 @@ describe('a released refund that lands late is confirmed, always', () => {
         .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND))
         .showing({ refundedBy: SUCCESSOR })
         .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
-        .then(pendingRefund(SUCCESSOR, REFUNDING_AGAIN), of(SUCCESSOR, failed(REFUNDING_AGAIN)), refundReleased(SUCCESSOR))
+        .then(
+          pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
+          of(SUCCESSOR, failed(REFUNDING_AGAIN)),
+          refundReleased(SUCCESSOR),
+        )
         .showing({ refundedBy: null });
     });
 
@@ -191,8 +277,19 @@ describe('a released refund that lands late is confirmed, always', () => {
   });
 
   it('and the money of a late one that is undone and comes again is not counted twice against the original', () => {
-    const paidTwice = [refundConfirmed(REFUND, REFUNDING, 'expired'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)), of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING))];
-    given(...released, ...refunded(SUCCESSOR), pendingRefund(SUCCESSOR, REFUNDING_AGAIN), refundConfirmed(SUCCESSOR, REFUNDING_AGAIN), ...paidTwice)
+    const paidTwice = [
+      refundConfirmed(REFUND, REFUNDING, 'expired'),
+      lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
+      of(REFUND, lost(REFUNDING)),
+      of(REFUND, failed(REFUNDING)),
+    ];
+    given(
+      ...released,
+      ...refunded(SUCCESSOR),
+      pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
+      refundConfirmed(SUCCESSOR, REFUNDING_AGAIN),
+      ...paidTwice,
+    )
       .when(late)
       .then(refundConfirmed(REFUND, REFUNDING, 'failed'));
   });

@@ -1,8 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
 import { given } from '../../testing/src/given.ts';
-import { confirmed, created, expired, extraPayment, failed, finalized, lateRefundPaid, lost, mismatchedPayment, pending, prepared, restored } from '../../testing/src/happened.ts';
+import {
+  confirmed,
+  created,
+  expired,
+  extraPayment,
+  failed,
+  finalized,
+  lateRefundPaid,
+  lost,
+  mismatchedPayment,
+  pending,
+  prepared,
+  restored,
+} from '../../testing/src/happened.ts';
 import { owner, watcher } from '../../testing/src/inputs.ts';
-import { BOB, CAROL, FIRST, MOVED, REFERENCE, SECOND, STORY_BEGINS, TTL_SECONDS, UNKNOWN } from '../../testing/src/samples.ts';
+import {
+  BOB,
+  CAROL,
+  FIRST,
+  MOVED,
+  REFERENCE,
+  SECOND,
+  STORY_BEGINS,
+  TTL_SECONDS,
+  UNKNOWN,
+} from '../../testing/src/samples.ts';
 
 const byCarol = { from: CAROL, block: 105n };
 const paid = [created(), prepared(FIRST), pending(FIRST), confirmed(FIRST)];
@@ -11,13 +34,21 @@ describe('a payment', () => {
   it('is shown as it really happened, whoever was expected to pay and by which transaction', () => {
     given(created({ fulfiller: BOB }), prepared(FIRST), pending(FIRST))
       .when(watcher.landed(UNKNOWN, byCarol))
-      .showing({ state: 'confirmed', txSignature: UNKNOWN, fulfiller: CAROL, confirmedAt: '2026-11-21T12:00:03.000Z', finalizedAt: null })
+      .showing({
+        state: 'confirmed',
+        txSignature: UNKNOWN,
+        fulfiller: CAROL,
+        confirmedAt: '2026-11-21T12:00:03.000Z',
+        finalizedAt: null,
+      })
       .when(watcher.landedForGood(UNKNOWN, byCarol))
       .showing({ state: 'finalized', txSignature: UNKNOWN, finalizedAt: '2026-11-21T12:00:04.000Z' });
   });
 
   it('in time is in time, though it is seen only after expiresAt', () => {
-    given(created()).when(watcher.landed(UNKNOWN, byCarol), STORY_BEGINS + TTL_SECONDS * 1000).showing({ state: 'confirmed', pendingAtExpiry: false });
+    given(created())
+      .when(watcher.landed(UNKNOWN, byCarol), STORY_BEGINS + TTL_SECONDS * 1000)
+      .showing({ state: 'confirmed', pendingAtExpiry: false });
   });
 
   it('after expiry still counts, and the intent remembers that its transaction was on its way', () => {
@@ -54,7 +85,9 @@ describe('a payment', () => {
 
   it('says everything in which it differs', () => {
     const wrong = { to: CAROL, amount: 1n, reference: REFERENCE.replace('1', '2') as typeof REFERENCE };
-    given(created()).when(watcher.landed(UNKNOWN, wrong)).then(mismatchedPayment(UNKNOWN, wrong, 'recipient', 'amount', 'reference'));
+    given(created())
+      .when(watcher.landed(UNKNOWN, wrong))
+      .then(mismatchedPayment(UNKNOWN, wrong, 'recipient', 'amount', 'reference'));
   });
 
   it('may come in the same transaction as one of other terms', () => {
@@ -69,13 +102,20 @@ describe('a payment', () => {
   });
 
   it('of another wallet leaves the live submission live: it can still land, and then somebody has paid twice', () => {
-    given(created(), prepared(FIRST), pending(FIRST)).when(watcher.landed(UNKNOWN, byCarol)).when(watcher.landed(FIRST)).then(extraPayment(FIRST)).showing({ txSignature: UNKNOWN });
+    given(created(), prepared(FIRST), pending(FIRST))
+      .when(watcher.landed(UNKNOWN, byCarol))
+      .when(watcher.landed(FIRST))
+      .then(extraPayment(FIRST))
+      .showing({ txSignature: UNKNOWN });
   });
 });
 
 describe('a reorganisation', () => {
   it('does not take the confirmation back in public', () => {
-    given(...paid).when(watcher.lost(FIRST)).then(lost(FIRST)).showing({ state: 'confirmed', txSignature: FIRST, updatedAt: '2026-11-21T12:00:03.000Z' });
+    given(...paid)
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .showing({ state: 'confirmed', txSignature: FIRST, updatedAt: '2026-11-21T12:00:03.000Z' });
   });
 
   it('may lose and bring back the same transaction any number of times', () => {
@@ -111,7 +151,11 @@ describe('a reorganisation', () => {
       .when(watcher.landed(FIRST, MOVED))
       .then(extraPayment(FIRST, MOVED))
       .showing({ state: 'confirmed', txSignature: UNKNOWN, fulfiller: CAROL });
-    given(...both, lost(FIRST)).when(watcher.landed(FIRST, MOVED)).then(restored(FIRST, MOVED)).when(watcher.landed(UNKNOWN, byCarol)).then(extraPayment(UNKNOWN, byCarol));
+    given(...both, lost(FIRST))
+      .when(watcher.landed(FIRST, MOVED))
+      .then(restored(FIRST, MOVED))
+      .when(watcher.landed(UNKNOWN, byCarol))
+      .then(extraPayment(UNKNOWN, byCarol));
   });
 
   it('is made good for by an extra payment that stands, which is then the one that can be lost', () => {
@@ -129,7 +173,9 @@ describe('a reorganisation', () => {
 
   it("does not take a late refund's payment for one of the original", () => {
     const refund = 'pi_late' as Parameters<typeof lateRefundPaid>[0];
-    given(...paid, lateRefundPaid(refund, UNKNOWN, { block: 1n })).when(watcher.lost(FIRST)).then(lost(FIRST));
+    given(...paid, lateRefundPaid(refund, UNKNOWN, { block: 1n }))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST));
   });
 
   it('ends in failure when the transaction is proven dead, and even then the money counts if it comes', () => {
@@ -145,10 +191,19 @@ describe('a reorganisation', () => {
   });
 
   it('that goes back and forth unseen does not make a repeat of what has come again', () => {
-    given(...paid).when(watcher.landedForGood(FIRST, MOVED)).when(watcher.lost(FIRST)).then(lost(FIRST)).when(watcher.landed(FIRST)).then(restored(FIRST));
+    given(...paid)
+      .when(watcher.landedForGood(FIRST, MOVED))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .when(watcher.landed(FIRST))
+      .then(restored(FIRST));
   });
 
   it('that put the settling transaction elsewhere leaves its new place as the evidence', () => {
-    given(...paid).when(watcher.landedForGood(FIRST, MOVED)).then(finalized(FIRST, MOVED)).when(watcher.landed(FIRST, MOVED)).thenNothing();
+    given(...paid)
+      .when(watcher.landedForGood(FIRST, MOVED))
+      .then(finalized(FIRST, MOVED))
+      .when(watcher.landed(FIRST, MOVED))
+      .thenNothing();
   });
 });

@@ -6,12 +6,26 @@ import { gateway } from '../../testing/src/inputs.ts';
 import { CAROL, FIRST, SYNTHETIC } from '../../testing/src/samples.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 
-const to = (targetState: IntentStatus, ...then: readonly Told[]): Case => ({ if: `to ${targetState}`, when: gateway.simulate(targetState), then });
+const to = (targetState: IntentStatus, ...then: readonly Told[]): Case => ({
+  if: `to ${targetState}`,
+  when: gateway.simulate(targetState),
+  then,
+});
 const toItself = (state: IntentStatus): Case => ({ if: `to ${state}`, when: gateway.simulate(state) });
 const notTo = (targets: readonly IntentStatus[]): readonly Case[] =>
-  targets.map((targetState) => ({ if: `to ${targetState}`, when: gateway.simulate(targetState), refused: 'intent.invalid_state' }));
-const but = (...states: readonly IntentStatus[]): readonly IntentStatus[] => INTENT_STATUSES.filter((state) => !states.includes(state));
-const liveKey: Case = { if: 'with a live key', given: [created({}, true)], when: { ...gateway.simulate('confirmed'), livemode: true }, refused: 'api_key.test_mode_required' };
+  targets.map((targetState) => ({
+    if: `to ${targetState}`,
+    when: gateway.simulate(targetState),
+    refused: 'intent.invalid_state',
+  }));
+const but = (...states: readonly IntentStatus[]): readonly IntentStatus[] =>
+  INTENT_STATUSES.filter((state) => !states.includes(state));
+const liveKey: Case = {
+  if: 'with a live key',
+  given: [created({}, true)],
+  when: { ...gateway.simulate('confirmed'), livemode: true },
+  refused: 'api_key.test_mode_required',
+};
 
 const pending = simulated.pending(SYNTHETIC, CAROL);
 const confirmed = simulated.confirmed(SYNTHETIC, CAROL);
@@ -29,7 +43,12 @@ export const SIMULATE_ROW: Row = {
       to('failed', pending, simulated.failed(SYNTHETIC)),
       to('expired', simulated.expired(false)),
       to('cancelled', simulated.cancelled()),
-      { if: 'a submission is live', given: [created(), prepared(FIRST)], when: gateway.simulate('confirmed'), refused: 'intent.submission_in_progress' },
+      {
+        if: 'a submission is live',
+        given: [created(), prepared(FIRST)],
+        when: gateway.simulate('confirmed'),
+        refused: 'intent.submission_in_progress',
+      },
       liveKey,
     ],
     pending: [
@@ -41,7 +60,11 @@ export const SIMULATE_ROW: Row = {
       to('expired', simulated.expired(true)),
       ...notTo(['cancelled']),
     ],
-    confirmed: [toItself('confirmed'), to('finalized', simulated.finalized(FIRST)), ...notTo(but('confirmed', 'finalized'))],
+    confirmed: [
+      toItself('confirmed'),
+      to('finalized', simulated.finalized(FIRST)),
+      ...notTo(but('confirmed', 'finalized')),
+    ],
     finalized: [toItself('finalized'), ...notTo(but('finalized'))],
     expired: [toItself('expired'), ...notTo(but('expired'))],
     failed: [toItself('failed'), ...notTo(but('failed'))],

@@ -5,7 +5,8 @@ import { built, created, detected, expired, pending, prepared, updated } from '.
 import { gateway } from '../../testing/src/inputs.ts';
 import { BOB, FIRST, STORY_BEGINS, TTL_SECONDS } from '../../testing/src/samples.ts';
 
-const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = STORY_BEGINS) => gateway.update({ updatedAt, ...data });
+const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = STORY_BEGINS) =>
+  gateway.update({ updatedAt, ...data });
 
 describe('metadata', () => {
   it('is merged key by key, a null removes one', () => {
@@ -15,35 +16,55 @@ describe('metadata', () => {
   });
 
   it('is cleared by a null in its place', () => {
-    given(created({ metadata: { table: '4' } })).when(patch({ metadata: null })).then(updated({ metadata: null }));
+    given(created({ metadata: { table: '4' } }))
+      .when(patch({ metadata: null }))
+      .then(updated({ metadata: null }));
   });
 
   it('that is the same as before changes nothing', () => {
-    given(created({ metadata: { table: '4' } })).when(patch({ metadata: { table: '4', gone: null } })).thenNothing();
-    given(created()).when(patch({ metadata: {} })).thenNothing();
+    given(created({ metadata: { table: '4' } }))
+      .when(patch({ metadata: { table: '4', gone: null } }))
+      .thenNothing();
+    given(created())
+      .when(patch({ metadata: {} }))
+      .thenNothing();
     given(created()).when(patch({})).thenNothing();
   });
 
   it('holds any text as a key', () => {
     const key: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
-    given(created()).when(patch({ metadata: key })).then(updated({ metadata: key }));
+    given(created())
+      .when(patch({ metadata: key }))
+      .then(updated({ metadata: key }));
   });
 
   it('holds at most 20 keys after the merge', () => {
     const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key ${n}`, 'x']));
-    given(created({ metadata: twenty })).when(patch({ metadata: { more: 'x' } })).thenRefused('request.validation_failed').answering({ param: 'metadata' });
-    given(created({ metadata: twenty })).when(patch({ metadata: { more: 'x', 'key 0': null } })).showing({ metadata: { ...Object.fromEntries(Object.entries(twenty).slice(1)), more: 'x' } });
+    given(created({ metadata: twenty }))
+      .when(patch({ metadata: { more: 'x' } }))
+      .thenRefused('request.validation_failed')
+      .answering({ param: 'metadata' });
+    given(created({ metadata: twenty }))
+      .when(patch({ metadata: { more: 'x', 'key 0': null } }))
+      .showing({ metadata: { ...Object.fromEntries(Object.entries(twenty).slice(1)), more: 'x' } });
   });
 });
 
 describe('ttlSeconds', () => {
   it('counts from createdAt', () => {
-    given(created(), detected()).when(patch({ ttlSeconds: 60 }, STORY_BEGINS + 1000)).showing({ ttlSeconds: 60, expiresAt: '2026-11-21T12:01:00.000Z' });
+    given(created(), detected())
+      .when(patch({ ttlSeconds: 60 }, STORY_BEGINS + 1000))
+      .showing({ ttlSeconds: 60, expiresAt: '2026-11-21T12:01:00.000Z' });
   });
 
   it('that would end in the past is an error of that field', () => {
-    given(created()).when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 60_000).thenRefused('request.validation_failed').answering({ param: 'ttlSeconds' });
-    given(created()).when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 59_999).then(updated({ ttlSeconds: 60 }));
+    given(created())
+      .when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 60_000)
+      .thenRefused('request.validation_failed')
+      .answering({ param: 'ttlSeconds' });
+    given(created())
+      .when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 59_999)
+      .then(updated({ ttlSeconds: 60 }));
   });
 });
 
@@ -57,7 +78,10 @@ describe('updatedAt', () => {
   });
 
   it('stays where only private things change', () => {
-    given(created({ fulfiller: BOB }), built()).when(gateway.prepare(FIRST)).then(prepared(FIRST)).knowing({ updatedAt: STORY_BEGINS });
+    given(created({ fulfiller: BOB }), built())
+      .when(gateway.prepare(FIRST))
+      .then(prepared(FIRST))
+      .knowing({ updatedAt: STORY_BEGINS });
   });
 
   it('is the token of the next update, and the refusal says the present one', () => {
@@ -68,18 +92,25 @@ describe('updatedAt', () => {
   });
 
   it('moves with an expiry that was due, so an update just then is stale', () => {
-    given(created()).when(patch({ metadata: { a: 'b' } }), STORY_BEGINS + TTL_SECONDS * 1000).thenRefused('intent.stale_update', expired(false));
+    given(created())
+      .when(patch({ metadata: { a: 'b' } }), STORY_BEGINS + TTL_SECONDS * 1000)
+      .thenRefused('intent.stale_update', expired(false));
   });
 });
 
 describe('amount', () => {
   it('cannot change once somebody may have signed for it, though that transaction is gone', () => {
-    given(created(), prepared(FIRST), pending(FIRST), { type: 'intent.retry_required', data: { hash: FIRST, proof: 'dropped', simulated: false } })
+    given(created(), prepared(FIRST), pending(FIRST), {
+      type: 'intent.retry_required',
+      data: { hash: FIRST, proof: 'dropped', simulated: false },
+    })
       .when(patch({ amount: '1', amountBaseUnits: 1_000_000n }, STORY_BEGINS + 3000))
       .thenRefused('intent.invalid_state');
   });
 
   it('in other words for the same money is shown as the client wrote it', () => {
-    given(created()).when(patch({ amount: '12.5', amountBaseUnits: 12_500_000n })).showing({ amount: '12.5', amountBaseUnits: '12500000' });
+    given(created())
+      .when(patch({ amount: '12.5', amountBaseUnits: 12_500_000n }))
+      .showing({ amount: '12.5', amountBaseUnits: '12500000' });
   });
 });

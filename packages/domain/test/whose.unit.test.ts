@@ -3,7 +3,15 @@ import { BrokenRuleError, UnknownIntentError } from '@pf/domain';
 import { given } from '../../testing/src/given.ts';
 import { created, of } from '../../testing/src/happened.ts';
 import { about, gateway, owner, watcher } from '../../testing/src/inputs.ts';
-import { FIRST, INTENT, OTHER_ACCOUNT, REFUND, STORY_BEGINS, SUCCESSOR, TTL_SECONDS } from '../../testing/src/samples.ts';
+import {
+  FIRST,
+  INTENT,
+  OTHER_ACCOUNT,
+  REFUND,
+  STORY_BEGINS,
+  SUCCESSOR,
+  TTL_SECONDS,
+} from '../../testing/src/samples.ts';
 
 const commands = [
   gateway.update({ updatedAt: STORY_BEGINS }),
@@ -20,30 +28,48 @@ const commands = [
 describe.each(commands.map((command) => ({ name: command.type, command })))('$name', ({ command }) => {
   it('does not find an intent that does not exist, is of another account, or of the other mode', () => {
     given(created()).when(about(REFUND, command)).thenRefused('intent.not_found').answering({ intentId: REFUND });
-    given(created()).when({ ...command, accountId: OTHER_ACCOUNT }).thenRefused('intent.not_found');
-    given(created()).when({ ...command, livemode: true }).thenRefused('intent.not_found');
+    given(created())
+      .when({ ...command, accountId: OTHER_ACCOUNT })
+      .thenRefused('intent.not_found');
+    given(created())
+      .when({ ...command, livemode: true })
+      .thenRefused('intent.not_found');
   });
 
   it('of somebody else does not even expire it', () => {
-    given(created()).when({ ...command, accountId: OTHER_ACCOUNT }, STORY_BEGINS + TTL_SECONDS * 1000).thenRefused('intent.not_found');
+    given(created())
+      .when({ ...command, accountId: OTHER_ACCOUNT }, STORY_BEGINS + TTL_SECONDS * 1000)
+      .thenRefused('intent.not_found');
   });
 });
 
 describe('an observation or expiry of an unknown intent', () => {
-  it.each([watcher.landed(FIRST), watcher.reverted(FIRST), watcher.dropped(FIRST), watcher.lost(FIRST), owner.expire()].map((input) => ({ name: input.kind, input })))('is thrown for the dead letters: $name', ({ input }) => {
+  it.each(
+    [watcher.landed(FIRST), watcher.reverted(FIRST), watcher.dropped(FIRST), watcher.lost(FIRST), owner.expire()].map(
+      (input) => ({ name: input.kind, input }),
+    ),
+  )('is thrown for the dead letters: $name', ({ input }) => {
     expect(() => given(created()).when(about(REFUND, input))).toThrow(UnknownIntentError);
   });
 });
 
 describe('create', () => {
   it('that arrives twice gets the first answer twice', () => {
-    given(created({ idempotencyKey: 'order 7' })).when(gateway.create({ idempotencyKey: 'order 7' })).thenNothing().answering({ intentId: INTENT, replayed: false });
+    given(created({ idempotencyKey: 'order 7' }))
+      .when(gateway.create({ idempotencyKey: 'order 7' }))
+      .thenNothing()
+      .answering({ intentId: INTENT, replayed: false });
   });
 
   it('with the key of another account or mode is a new intent', () => {
     const request = about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7' }));
-    for (const other of [{ ...request, accountId: OTHER_ACCOUNT }, { ...request, livemode: true }]) {
-      given(created({ idempotencyKey: 'order 7' })).when(other).answering({ intentId: SUCCESSOR, replayed: false });
+    for (const other of [
+      { ...request, accountId: OTHER_ACCOUNT },
+      { ...request, livemode: true },
+    ]) {
+      given(created({ idempotencyKey: 'order 7' }))
+        .when(other)
+        .answering({ intentId: SUCCESSOR, replayed: false });
     }
   });
 
@@ -52,7 +78,10 @@ describe('create', () => {
     given(created({ idempotencyKey: 'order 7' }))
       .when(about(REFUND, gateway.create({ idempotencyKey: 'order 7' })), STORY_BEGINS + day)
       .then(of(REFUND, created({ idempotencyKey: 'order 7' })))
-      .when(about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7', amount: '99', amountBaseUnits: 99_000_000n })), STORY_BEGINS + 2 * day - 1)
+      .when(
+        about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7', amount: '99', amountBaseUnits: 99_000_000n })),
+        STORY_BEGINS + 2 * day - 1,
+      )
       .thenNothing()
       .answering({ intentId: REFUND, replayed: true });
   });

@@ -12,7 +12,10 @@ export interface Claimant {
  * it has up to its share. The same claimants in any order give the same result; of two that claim a partition, the
  * lower id has it.
  */
-export function assignPartitions(claimants: readonly Claimant[], partitions: number): ReadonlyMap<string, readonly number[]> {
+export function assignPartitions(
+  claimants: readonly Claimant[],
+  partitions: number,
+): ReadonlyMap<string, readonly number[]> {
   const free = new Set(Array.from({ length: partitions }, (_, partition) => partition));
   const members = claimants
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -41,16 +44,26 @@ export function stickyAssigner(claims: () => readonly number[]): PartitionAssign
   return ({ cluster }) => ({
     name: NAME,
     version: VERSION,
-    protocol: ({ topics }) => ({ name: NAME, metadata: MemberMetadata.encode({ version: VERSION, topics, userData: Buffer.from(claims()) }) }),
+    protocol: ({ topics }) => ({
+      name: NAME,
+      metadata: MemberMetadata.encode({ version: VERSION, topics, userData: Buffer.from(claims()) }),
+    }),
     async assign({ members, topics }) {
       const counts = new Set(topics.map((topic) => cluster.findTopicPartitionMetadata(topic).length));
       const [partitions] = counts;
-      if (partitions === undefined || counts.size > 1) throw new Error(`The topics ${topics.join(', ')} do not have the same number of partitions`);
-      const claimants = members.map(({ memberId, memberMetadata }) => ({ id: memberId, claims: [...(MemberMetadata.decode(memberMetadata)?.userData ?? [])] }));
+      if (partitions === undefined || counts.size > 1)
+        throw new Error(`The topics ${topics.join(', ')} do not have the same number of partitions`);
+      const claimants = members.map(({ memberId, memberMetadata }) => ({
+        id: memberId,
+        claims: [...(MemberMetadata.decode(memberMetadata)?.userData ?? [])],
+      }));
       const assigned = assignPartitions(claimants, partitions);
       return members.map(({ memberId }) => {
         const assignment = Object.fromEntries(topics.map((topic) => [topic, [...(assigned.get(memberId) ?? [])]]));
-        return { memberId, memberAssignment: MemberAssignment.encode({ version: VERSION, assignment, userData: Buffer.alloc(0) }) };
+        return {
+          memberId,
+          memberAssignment: MemberAssignment.encode({ version: VERSION, assignment, userData: Buffer.alloc(0) }),
+        };
       });
     },
   });

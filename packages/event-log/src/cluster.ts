@@ -33,7 +33,14 @@ interface OffsetsOfTopic {
 }
 
 interface LibraryBroker {
-  fetch(request: object): Promise<{ readonly responses: readonly { readonly topicName: string; readonly partitions: readonly { readonly partition: number }[] }[] }>;
+  fetch(
+    request: object,
+  ): Promise<{
+    readonly responses: readonly {
+      readonly topicName: string;
+      readonly partitions: readonly { readonly partition: number }[];
+    }[];
+  }>;
   offsetFetch(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
 }
 
@@ -59,7 +66,11 @@ interface LibraryBatch {
 }
 
 /** Leaves out markers and aborted records, as the library's consumer does. */
-const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch') as new (topic: string, fetchedOffset: string, answer: object) => LibraryBatch;
+const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch') as new (
+  topic: string,
+  fetchedOffset: string,
+  answer: object,
+) => LibraryBatch;
 
 type CreateCluster = (options: object) => LibraryCluster;
 
@@ -68,7 +79,9 @@ type CreateCluster = (options: object) => LibraryCluster;
  * lies behind a symbol.
  */
 function clusterSymbol(kafka: Kafka): symbol {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === 'private:Kafka:createCluster');
+  const symbol = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  );
   if (!symbol) throw new Error('This version of kafkajs has no private:Kafka:createCluster: pin 2.2.4');
   return symbol;
 }
@@ -91,7 +104,9 @@ export function askLess(kafka: Kafka, topic: string): Kafka {
 }
 
 /** Whoever asks a former coordinator is refused, and tries again: after this long at the latest where the new one is. */
-function rememberCoordinators(find: LibraryCluster['findGroupCoordinatorMetadata']): LibraryCluster['findGroupCoordinatorMetadata'] {
+function rememberCoordinators(
+  find: LibraryCluster['findGroupCoordinatorMetadata'],
+): LibraryCluster['findGroupCoordinatorMetadata'] {
   const known = new Map<string, { readonly answer: object; readonly until: number }>();
   return async (of) => {
     const key = `${of.coordinatorType} ${of.groupId}`;
@@ -138,23 +153,50 @@ export class Cluster {
   }
 
   /** One request to one broker; answered as soon as one of the partitions has something, or after `maxWaitMs`. */
-  async fetch(nodeId: string, topic: string, positions: ReadonlyMap<number, bigint>, maxWaitMs: number): Promise<Fetched[]> {
+  async fetch(
+    nodeId: string,
+    topic: string,
+    positions: ReadonlyMap<number, bigint>,
+    maxWaitMs: number,
+  ): Promise<Fetched[]> {
     const broker = await this.#library.findBroker({ nodeId });
-    const partitions = [...positions].map(([partition, position]) => ({ partition, fetchOffset: String(position), maxBytes: PARTITION_BYTES }));
-    const { responses } = await broker.fetch({ isolationLevel: READ_COMMITTED, maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: ANSWER_BYTES, topics: [{ topic, partitions }] });
+    const partitions = [...positions].map(([partition, position]) => ({
+      partition,
+      fetchOffset: String(position),
+      maxBytes: PARTITION_BYTES,
+    }));
+    const { responses } = await broker.fetch({
+      isolationLevel: READ_COMMITTED,
+      maxWaitTime: maxWaitMs,
+      minBytes: 1,
+      maxBytes: ANSWER_BYTES,
+      topics: [{ topic, partitions }],
+    });
     return responses.flatMap((response) =>
       response.partitions.map((answer) => {
         const batch = new Batch(topic, String(positions.get(answer.partition)), answer);
         // An empty answer says nothing about the position: the library would take the high watermark, beyond what is committed.
-        return { partition: answer.partition, messages: batch.messages, next: batch.isEmptyIncludingFiltered() ? null : BigInt(batch.lastOffset()) + 1n };
+        return {
+          partition: answer.partition,
+          messages: batch.messages,
+          next: batch.isEmptyIncludingFiltered() ? null : BigInt(batch.lastOffset()) + 1n,
+        };
       }),
     );
   }
 
   /** The first offset kept, or the last stable offset: everything below it is decided. */
-  async offsets(topic: string, partitions: readonly number[], which: 'start' | 'end'): Promise<ReadonlyMap<number, bigint>> {
+  async offsets(
+    topic: string,
+    partitions: readonly number[],
+    which: 'start' | 'end',
+  ): Promise<ReadonlyMap<number, bigint>> {
     await this.#library.addMultipleTargetTopics([topic]);
-    const asked = { topic, partitions: partitions.map((partition) => ({ partition })), ...(which === 'start' ? EARLIEST : LATEST) };
+    const asked = {
+      topic,
+      partitions: partitions.map((partition) => ({ partition })),
+      ...(which === 'start' ? EARLIEST : LATEST),
+    };
     const answers = await this.#library.fetchTopicsOffset([asked]);
     return new Map(requireAll(topic, partitions, answers).map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
@@ -163,7 +205,10 @@ export class Cluster {
   async committed(group: string, topic: string, partition: number): Promise<bigint | null> {
     await this.#library.addMultipleTargetTopics([topic]);
     const coordinator = await this.#library.findGroupCoordinator({ groupId: group });
-    const { responses } = await coordinator.offsetFetch({ groupId: group, topics: [{ topic, partitions: [{ partition }] }] });
+    const { responses } = await coordinator.offsetFetch({
+      groupId: group,
+      topics: [{ topic, partitions: [{ partition }] }],
+    });
     const [answer] = requireAll(topic, [partition], responses);
     const offset = BigInt(answer?.offset ?? -1);
     return offset < 0n ? null : offset;
@@ -187,7 +232,11 @@ export class Cluster {
 }
 
 /** The library leaves out partitions that the cluster does not know, without a word. */
-function requireAll(topic: string, partitions: readonly number[], answers: readonly OffsetsOfTopic[]): readonly PartitionOffset[] {
+function requireAll(
+  topic: string,
+  partitions: readonly number[],
+  answers: readonly OffsetsOfTopic[],
+): readonly PartitionOffset[] {
   const answered = answers.find((answer) => answer.topic === topic)?.partitions ?? [];
   const missing = partitions.filter((partition) => !answered.some((answer) => answer.partition === partition));
   if (missing.length > 0) throw new Error(`${topic} has no partition ${missing.join(', ')}`);

@@ -7,7 +7,10 @@ export const kafkaVariables = {
   KAFKA_BROKERS: variables.kafkaBrokers,
   KAFKA_PARTITIONS: variables.kafkaPartitions,
   /** Before the names of topics, groups and transactional ids: several stacks can share a cluster. */
-  KAFKA_PREFIX: z.string().regex(/^[\w.-]*$/).default(''),
+  KAFKA_PREFIX: z
+    .string()
+    .regex(/^[\w.-]*$/)
+    .default(''),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(5).default(1),
   KAFKA_SESSION_TIMEOUT_MS: z.coerce.number().int().min(500).max(60_000).default(6_000),
   KAFKA_TLS: variables.flag,
@@ -19,7 +22,11 @@ type KafkaEnvironment = z.infer<z.ZodObject<typeof kafkaVariables>>;
 
 /** The options of createEventLog() that the environment gives. */
 export function eventLogOptions(environment: KafkaEnvironment, clientId: string, logger: Logger): EventLogOptions {
-  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = environment;
+  const {
+    KAFKA_SASL_MECHANISM: mechanism,
+    KAFKA_SASL_USERNAME: username = '',
+    KAFKA_SASL_PASSWORD: password = '',
+  } = environment;
   return {
     brokers: environment.KAFKA_BROKERS,
     partitions: environment.KAFKA_PARTITIONS,

@@ -11,7 +11,8 @@ export function brokerErrorType(error: unknown): string | null {
 
 /** True where the broker has refused for good: the same request will be refused again. */
 export function isRefusal(error: unknown): boolean {
-  for (const cause of causes(error)) if ('type' in cause && typeof cause.type === 'string' && 'retriable' in cause) return cause.retriable === false;
+  for (const cause of causes(error))
+    if ('type' in cause && typeof cause.type === 'string' && 'retriable' in cause) return cause.retriable === false;
   return false;
 }
 

@@ -33,7 +33,14 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   /** Between a failure and the next try. */
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
 
-  constructor(options: EventLogOptions, names: Names, group: string, topic: Topic, work: GroupWork, onCrash: (error: Error) => void) {
+  constructor(
+    options: EventLogOptions,
+    names: Names,
+    group: string,
+    topic: Topic,
+    work: GroupWork,
+    onCrash: (error: Error) => void,
+  ) {
     this.#topic = topic;
     this.#name = names.topic(topic);
     this.#work = work;
@@ -42,7 +49,12 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     this.#lag = new LagWatch(
       lagReader,
       [topic],
-      (ends) => [...this.#positions].map(([partition, position]) => ['payments.consumer.lag', behind(ends.get(topic)?.[partition], position), { 'messaging.consumer.group.name': group, 'messaging.destination.name': topic, partition: String(partition) }]),
+      (ends) =>
+        [...this.#positions].map(([partition, position]) => [
+          'payments.consumer.lag',
+          behind(ends.get(topic)?.[partition], position),
+          { 'messaging.consumer.group.name': group, 'messaging.destination.name': topic, partition: String(partition) },
+        ]),
       this.#log,
     );
     this.#member = new GroupMember(
@@ -124,7 +136,11 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     try {
       return (handled = await this.#work.handle(partition, from, batch));
     } finally {
-      measureSince('messaging.process.duration', began, { ...about, 'messaging.operation.name': 'process', ...(!handled && { 'error.type': 'NotHandled' }) });
+      measureSince('messaging.process.duration', began, {
+        ...about,
+        'messaging.operation.name': 'process',
+        ...(!handled && { 'error.type': 'NotHandled' }),
+      });
     }
   }
 
@@ -134,7 +150,9 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
       this.#positions.delete(partition);
       this.#member.pause(this.#name, partition);
     }
-    this.#takingUp = Promise.all([this.#takingUp, this.#resume(partitions, this.#assignment.signal, after)]).then(() => undefined);
+    this.#takingUp = Promise.all([this.#takingUp, this.#resume(partitions, this.#assignment.signal, after)]).then(
+      () => undefined,
+    );
   }
 
   async #resume(partitions: readonly number[], assignment: AbortSignal, after?: Promise<void>): Promise<void> {

@@ -62,7 +62,11 @@ export class GroupMember {
       try {
         return await this.#joining;
       } catch (error) {
-        if (performance.now() > giveUp) throw new LogUnavailableError(`The group ${this.#options.group} cannot be joined: ${asError(error).message}`, { cause: error });
+        if (performance.now() > giveUp)
+          throw new LogUnavailableError(
+            `The group ${this.#options.group} cannot be joined: ${asError(error).message}`,
+            { cause: error },
+          );
         await backOff.wait(this.#stopping.signal);
       }
     }

@@ -16,13 +16,21 @@ const MOST_PARTITIONS = 256;
 /** The log of a Kafka cluster. Opens no connection until something is asked of it. @throws RangeError for an impossible number of partitions */
 export function createEventLog(options: EventLogOptions): EventLog {
   const { partitions } = options;
-  if (!Number.isInteger(partitions) || partitions < 1 || partitions > MOST_PARTITIONS) throw new RangeError(`The log cannot have ${partitions} partitions`);
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > MOST_PARTITIONS)
+    throw new RangeError(`The log cannot have ${partitions} partitions`);
   const names = new Names(options.prefix ?? '');
   return {
     partitions,
     async publisher() {
       const openProducer = async () => {
-        const producer = createClient(options, 'publisher', BRIEF_RETRY).producer({ allowAutoTopicCreation: false, retry: BRIEF_RETRY, createPartitioner: () => ({ message }) => message.partition ?? 0 });
+        const producer = createClient(options, 'publisher', BRIEF_RETRY).producer({
+          allowAutoTopicCreation: false,
+          retry: BRIEF_RETRY,
+          createPartitioner:
+            () =>
+            ({ message }) =>
+              message.partition ?? 0,
+        });
         await producer.connect();
         return producer;
       };
@@ -30,7 +38,8 @@ export function createEventLog(options: EventLogOptions): EventLog {
       await publisher.connect();
       return publisher;
     },
-    reader: async (name) => new KafkaLogReader(() => createClient(options, `reader-${name}`, BRIEF_RETRY), names, partitions),
+    reader: async (name) =>
+      new KafkaLogReader(() => createClient(options, `reader-${name}`, BRIEF_RETRY), names, partitions),
     partitionOwner: (work, onCrash) => new KafkaPartitionOwner(options, names, work, onCrash),
     group: (name, topic, work, onCrash) => new KafkaGroupConsumer(options, names, name, topic, work, onCrash),
     createTopics: () => createTopics(options, names),

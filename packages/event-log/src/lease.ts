@@ -38,6 +38,9 @@ export class ClusterLease {
   #closeWhenDone(): void {
     if (!this.#retired || this.#questions > 0) return;
     // What could not be opened, or has lost its connections, has nothing left to close.
-    this.#opening.then((cluster) => cluster.close()).catch(() => undefined).finally(this.#closed.resolve);
+    this.#opening
+      .then((cluster) => cluster.close())
+      .catch(() => undefined)
+      .finally(this.#closed.resolve);
   }
 }

@@ -19,7 +19,9 @@ export interface EventLogOptions {
 }
 
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
-export type Sasl = { [Mechanism in SaslMechanism]: { readonly mechanism: Mechanism; readonly username: string; readonly password: string } }[SaslMechanism];
+export type Sasl = {
+  [Mechanism in SaslMechanism]: { readonly mechanism: Mechanism; readonly username: string; readonly password: string };
+}[SaslMechanism];
 
 export interface LogSink {
   debug(fields: object, message: string): void;
@@ -31,4 +33,9 @@ export interface LogSink {
 /** The least that a broker accepts unless told otherwise. */
 export const SESSION_TIMEOUT_MS = 6_000;
 
-export const SILENT: LogSink = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const SILENT: LogSink = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

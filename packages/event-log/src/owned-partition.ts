@@ -121,7 +121,7 @@ export class OwnedPartition<Context> {
 
   /** Works the batch off in slices, which take turns with those of the other topic. Never throws; what is not resolved comes again. */
   async consume(batch: InputBatch): Promise<void> {
-    for (let rest = batch.records; rest.length > 0; ) {
+    for (let rest = batch.records; rest.length > 0;) {
       const slice = rest.slice(0, fitting(rest, inputSize, SLICE_LIMITS));
       rest = rest.slice(slice.length);
       const last = slice[slice.length - 1];
@@ -141,7 +141,10 @@ export class OwnedPartition<Context> {
     if (!hold || this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
       const go = (reached: boolean): void => {
-        if (reached) void this.#enqueue(async () => (this.#hold === hold && !this.#stopped ? this.#perform(hold, work, null) : false)).then(() => resolve());
+        if (reached)
+          void this.#enqueue(async () =>
+            this.#hold === hold && !this.#stopped ? this.#perform(hold, work, null) : false,
+          ).then(() => resolve());
         else resolve();
       };
       if (after === null || (hold.next.get(after.topic) ?? 0n) >= after.offset) go(true);
@@ -199,7 +202,8 @@ export class OwnedPartition<Context> {
     const end = await reader.endOffset('intent.events', this.#partition);
     assignment.throwIfAborted();
     const position = await this.#catchUp(end, assignment);
-    if (position > end) throw new Error(`Partition ${this.#partition} is projected up to ${position}, but its log ends at ${end}`);
+    if (position > end)
+      throw new Error(`Partition ${this.#partition} is projected up to ${position}, but its log ends at ${end}`);
     const next = await committed(this.#partition);
     assignment.throwIfAborted();
     await work.acquired(this.#partition);
@@ -231,8 +235,16 @@ export class OwnedPartition<Context> {
     if (records.length === 0) return true;
     const began = performance.now();
     measure('payments.slice.size', records.length, { 'messaging.destination.name': batch.topic });
-    const worked = await this.#perform(hold, () => this.#parts.work.decide(this.#partition, records), { topic: batch.topic, offset: next });
-    measureSince('messaging.process.duration', began, { 'messaging.system': 'kafka', 'messaging.operation.name': 'process', 'messaging.destination.name': batch.topic, ...(!worked && { 'error.type': 'PartitionLost' }) });
+    const worked = await this.#perform(hold, () => this.#parts.work.decide(this.#partition, records), {
+      topic: batch.topic,
+      offset: next,
+    });
+    measureSince('messaging.process.duration', began, {
+      'messaging.system': 'kafka',
+      'messaging.operation.name': 'process',
+      'messaging.destination.name': batch.topic,
+      ...(!worked && { 'error.type': 'PartitionLost' }),
+    });
     return worked;
   }
 
@@ -248,11 +260,13 @@ export class OwnedPartition<Context> {
       // Also where nothing is appended: a refusal counts only if its offset could be committed, so never from a fenced owner.
       const base = await timed(() => hold.writer.commit(append, consumed), committed);
       if (append.length > 0) count('messaging.client.sent.messages', SENT, append.length);
-      if (base !== null && base !== hold.position) throw new Error(`Partition ${this.#partition}: appended at ${base}, expected ${hold.position}`);
+      if (base !== null && base !== hold.position)
+        throw new Error(`Partition ${this.#partition}: appended at ${base}, expected ${hold.position}`);
       // The commit's marker takes the offset after the last record.
       const next = base === null ? hold.position : base + BigInt(append.length) + 1n;
       const project = async (): Promise<void> => {
-        if (!(await work.project(this.#partition, hold.position, next, context))) throw new Error(`Partition ${this.#partition}: the checkpoint is not at ${hold.position}`);
+        if (!(await work.project(this.#partition, hold.position, next, context)))
+          throw new Error(`Partition ${this.#partition}: the checkpoint is not at ${hold.position}`);
       };
       await timed(project, projected);
       hold.position = next;
@@ -305,13 +319,22 @@ export class OwnedPartition<Context> {
   }
 }
 
-const SENT = { 'messaging.system': 'kafka', 'messaging.operation.name': 'send', 'messaging.destination.name': 'intent.events' } as const;
+const SENT = {
+  'messaging.system': 'kafka',
+  'messaging.operation.name': 'send',
+  'messaging.destination.name': 'intent.events',
+} as const;
 
-const committed = (began: number, done: boolean): void => measureSince('payments.transaction.duration', began, { outcome: done ? 'committed' : 'failed' });
-const projected = (began: number, done: boolean): void => measureSince('payments.projection.duration', began, { outcome: done ? 'projected' : 'failed' });
+const committed = (began: number, done: boolean): void =>
+  measureSince('payments.transaction.duration', began, { outcome: done ? 'committed' : 'failed' });
+const projected = (began: number, done: boolean): void =>
+  measureSince('payments.projection.duration', began, { outcome: done ? 'projected' : 'failed' });
 
 /** Does it, and has it told whether it was done; `began` is performance.now()'s. */
-async function timed<Result>(work: () => Promise<Result>, tell: (began: number, done: boolean) => void): Promise<Result> {
+async function timed<Result>(
+  work: () => Promise<Result>,
+  tell: (began: number, done: boolean) => void,
+): Promise<Result> {
   const began = performance.now();
   let done = false;
   try {

@@ -25,19 +25,29 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
 
   constructor(options: EventLogOptions, names: Names, work: PartitionWork<Context>, onCrash: (error: Error) => void) {
     this.#names = names;
-    this.#reader = new KafkaLogReader(() => createClient(options, 'owner-reader', BRIEF_RETRY), names, options.partitions);
+    this.#reader = new KafkaLogReader(
+      () => createClient(options, 'owner-reader', BRIEF_RETRY),
+      names,
+      options.partitions,
+    );
     this.#partitions = Array.from({ length: options.partitions }, (_, partition) => {
       return new OwnedPartition<Context>(partition, {
         work,
         feed: this.#feed(),
         reader: this.#reader,
-        openWriter: () => PartitionWriter.open(createClient(options, `writer-${partition}`, QUICK_RETRY), names, partition),
+        openWriter: () =>
+          PartitionWriter.open(createClient(options, `writer-${partition}`, QUICK_RETRY), names, partition),
         committed: () => this.#committed(partition),
         log: options.logger ?? SILENT,
       });
     });
     const lagReader = new KafkaLogReader(() => createClient(options, 'lag', BRIEF_RETRY), names, options.partitions);
-    this.#lag = new LagWatch(lagReader, [...INPUT_TOPICS, 'intent.events'], (ends) => this.#lags(ends), options.logger ?? SILENT);
+    this.#lag = new LagWatch(
+      lagReader,
+      [...INPUT_TOPICS, 'intent.events'],
+      (ends) => this.#lags(ends),
+      options.logger ?? SILENT,
+    );
     this.#unlook = lookUp('payments.partitions.owned', () => [[this.owned().length, {}]]);
     this.#member = new GroupMember(
       {
@@ -65,7 +75,11 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     return [...this.#partitions.keys()].filter((partition) => this.#partitions[partition]?.owning);
   }
 
-  run(partition: number, after: { readonly topic: InputTopic; readonly offset: bigint } | null, work: () => Promise<Slice<Context>>): Promise<void> {
+  run(
+    partition: number,
+    after: { readonly topic: InputTopic; readonly offset: bigint } | null,
+    work: () => Promise<Slice<Context>>,
+  ): Promise<void> {
     const owned = this.#partitions[partition];
     if (!owned) return Promise.reject(new RangeError(`There is no partition ${partition}`));
     return owned.run(after, work);
@@ -105,7 +119,11 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     const { batch } = payload;
     const topic = this.#names.inputTopic(batch.topic);
     if (!topic) return;
-    count('messaging.client.consumed.messages', { 'messaging.system': 'kafka', 'messaging.operation.name': 'poll', 'messaging.destination.name': topic }, batch.messages.length);
+    count(
+      'messaging.client.consumed.messages',
+      { 'messaging.system': 'kafka', 'messaging.operation.name': 'poll', 'messaging.destination.name': topic },
+      batch.messages.length,
+    );
     await this.#partitions[batch.partition]?.consume({
       topic,
       records: batch.messages.map((message) => toLogRecord(topic, batch.partition, message)),
@@ -133,13 +151,27 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
       if (!standing) return [];
       const at = String(partition);
       return [
-        ...[...standing.next].map(([topic, next]): Lag => ['payments.consumer.lag', behind(ends.get(topic)?.[partition], next), { 'messaging.consumer.group.name': 'intent', 'messaging.destination.name': topic, partition: at }]),
-        ['payments.projection.lag', behind(ends.get('intent.events')?.[partition], standing.position), { partition: at }],
+        ...[...standing.next].map(([topic, next]): Lag => [
+          'payments.consumer.lag',
+          behind(ends.get(topic)?.[partition], next),
+          { 'messaging.consumer.group.name': 'intent', 'messaging.destination.name': topic, partition: at },
+        ]),
+        [
+          'payments.projection.lag',
+          behind(ends.get('intent.events')?.[partition], standing.position),
+          { partition: at },
+        ],
       ];
     });
   }
 
   async #committed(partition: number): Promise<Map<InputTopic, bigint>> {
-    return new Map(await Promise.all(INPUT_TOPICS.map(async (topic) => [topic, await this.#reader.resumePosition(OWNER_GROUP, topic, partition)] as const)));
+    return new Map(
+      await Promise.all(
+        INPUT_TOPICS.map(
+          async (topic) => [topic, await this.#reader.resumePosition(OWNER_GROUP, topic, partition)] as const,
+        ),
+      ),
+    );
   }
 }

@@ -83,9 +83,13 @@ export class PartitionWriter {
 
   async #send(transaction: Transaction, append: readonly NewRecord[]): Promise<bigint | null> {
     let base: bigint | null = null;
-    for (let rest = append; rest.length > 0; ) {
+    for (let rest = append; rest.length > 0;) {
       const part = rest.slice(0, fitting(rest, sizeOf, SEND_LIMITS));
-      const [answer] = await transaction.send({ topic: this.#names.topic('intent.events'), acks: -1, messages: part.map(toMessage) });
+      const [answer] = await transaction.send({
+        topic: this.#names.topic('intent.events'),
+        acks: -1,
+        messages: part.map(toMessage),
+      });
       if (answer?.baseOffset === undefined) throw new Error(`Partition ${this.#partition} of the events has no leader`);
       base ??= BigInt(answer.baseOffset);
       rest = rest.slice(part.length);
@@ -94,7 +98,12 @@ export class PartitionWriter {
   }
 
   async #sendOffset(transaction: Transaction, { topic, offset }: Consumed): Promise<void> {
-    const offsets = { consumerGroupId: this.#names.group(OWNER_GROUP), topics: [{ topic: this.#names.topic(topic), partitions: [{ partition: this.#partition, offset: String(offset) }] }] };
+    const offsets = {
+      consumerGroupId: this.#names.group(OWNER_GROUP),
+      topics: [
+        { topic: this.#names.topic(topic), partitions: [{ partition: this.#partition, offset: String(offset) }] },
+      ],
+    };
     for (let tries = 1; ; tries++) {
       try {
         return await transaction.sendOffsets(offsets);

@@ -50,7 +50,11 @@ export interface LogReader {
   /** The same for all partitions of a topic in one request. */
   endOffsets(topic: Topic): Promise<readonly bigint[]>;
   /** Follows all the given partitions for ever, from the given positions, until the signal aborts. */
-  follow(topic: Topic, from: ReadonlyMap<number, bigint>, signal: AbortSignal): AsyncIterable<RecordBatch & { readonly partition: number }>;
+  follow(
+    topic: Topic,
+    from: ReadonlyMap<number, bigint>,
+    signal: AbortSignal,
+  ): AsyncIterable<RecordBatch & { readonly partition: number }>;
   /** The offset a group has committed; 0 where it has committed none. */
   committed(group: string, topic: Topic, partition: number): Promise<bigint>;
   close(): Promise<void>;
@@ -98,7 +102,11 @@ export interface PartitionOwner<Context> {
    * that offset. Resolves when projected; resolves too, without having run, when the partition is lost meanwhile, and
    * when `work` fails, which loses the partition like any other error. An empty slice ends there: nothing is projected.
    */
-  run(partition: number, after: { readonly topic: InputTopic; readonly offset: bigint } | null, work: () => Promise<Slice<Context>>): Promise<void>;
+  run(
+    partition: number,
+    after: { readonly topic: InputTopic; readonly offset: bigint } | null,
+    work: () => Promise<Slice<Context>>,
+  ): Promise<void>;
   /** Milliseconds since the group's coordinator last answered: feeds the liveness probe. A join may take 15 s. */
   idleMs(): number;
   /** Stop taking, finish what is begun, leave the group. */

@@ -54,10 +54,13 @@ export class KafkaPublisher implements Publisher {
 
   publish(topic: Exclude<Topic, 'intent.events'>, record: NewRecord, deadline?: AbortSignal): Promise<void> {
     const bytes = sizeOf(record);
-    if (!Number.isInteger(record.partition) || record.partition < 0 || record.partition >= this.#partitions) return Promise.reject(new RangeError(`There is no partition ${record.partition}`));
-    if (bytes > REQUEST_LIMITS.bytes) return Promise.reject(new RangeError(`A record of ${bytes} bytes is too large for the log`));
+    if (!Number.isInteger(record.partition) || record.partition < 0 || record.partition >= this.#partitions)
+      return Promise.reject(new RangeError(`There is no partition ${record.partition}`));
+    if (bytes > REQUEST_LIMITS.bytes)
+      return Promise.reject(new RangeError(`A record of ${bytes} bytes is too large for the log`));
     if (this.#closed) return Promise.reject(new LogUnavailableError('The publisher is closed'));
-    if (deadline?.aborted) return Promise.reject(new LogUnavailableError('The deadline has passed', { cause: deadline.reason }));
+    if (deadline?.aborted)
+      return Promise.reject(new LogUnavailableError('The deadline has passed', { cause: deadline.reason }));
     return new Promise((resolve, reject) => {
       this.#queue.push(this.#waiting(topic, record, bytes, deadline, resolve, reject));
       // Not at once: what the caller's other records of this turn add goes in the same request.
@@ -71,7 +74,14 @@ export class KafkaPublisher implements Publisher {
     await this.#dropProducer();
   }
 
-  #waiting(topic: Topic, record: NewRecord, bytes: number, deadline: AbortSignal | undefined, resolve: () => void, reject: (error: Error) => void): Waiting {
+  #waiting(
+    topic: Topic,
+    record: NewRecord,
+    bytes: number,
+    deadline: AbortSignal | undefined,
+    resolve: () => void,
+    reject: (error: Error) => void,
+  ): Waiting {
     let open = true;
     const settle = (): boolean => {
       if (!open) return false;
@@ -83,7 +93,8 @@ export class KafkaPublisher implements Publisher {
     const refuse = (error: Error): void => {
       if (settle()) reject(error);
     };
-    const onDeadline = (): void => refuse(new LogUnavailableError('The broker has not answered in time', { cause: deadline?.reason }));
+    const onDeadline = (): void =>
+      refuse(new LogUnavailableError('The broker has not answered in time', { cause: deadline?.reason }));
     const timer = deadline ? undefined : setTimeout(onDeadline, PATIENCE_MS);
     deadline?.addEventListener('abort', onDeadline);
     return {
@@ -111,7 +122,8 @@ export class KafkaPublisher implements Publisher {
         measureSince('messaging.client.operation.duration', began, { ...SENDING, 'error.type': errorTypeOf(error) });
         await this.#dropProducer();
         if (isRefusal(error)) {
-          for (const waiting of batch) waiting.refuse(new LogUnavailableError(`The broker refuses: ${asError(error).message}`, { cause: error }));
+          for (const waiting of batch)
+            waiting.refuse(new LogUnavailableError(`The broker refuses: ${asError(error).message}`, { cause: error }));
         } else {
           // Whoever still waits is tried again, first in line; an answer that was lost makes a record appear twice.
           this.#queue.unshift(...batch);
@@ -125,21 +137,28 @@ export class KafkaPublisher implements Publisher {
   /** The next request's records, without those whose callers have gone: nothing is sent behind anybody's back. */
   #take(): Waiting[] {
     const open = this.#queue.filter((waiting) => waiting.open());
-    const batch = open.slice(0, fitting(open, ({ bytes }) => bytes, REQUEST_LIMITS));
+    const batch = open.slice(
+      0,
+      fitting(open, ({ bytes }) => bytes, REQUEST_LIMITS),
+    );
     this.#queue.splice(0, this.#queue.length, ...open.slice(batch.length));
     return batch;
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
     const byTopic = Map.groupBy(batch, ({ topic }) => topic);
-    const topicMessages: TopicMessages[] = [...byTopic].map(([topic, waiting]) => ({ topic: this.#names.topic(topic), messages: waiting.map(({ record }) => toMessage(record)) }));
+    const topicMessages: TopicMessages[] = [...byTopic].map(([topic, waiting]) => ({
+      topic: this.#names.topic(topic),
+      messages: waiting.map(({ record }) => toMessage(record)),
+    }));
     const producer = await this.#connected();
     const answers = await producer.sendBatch({ acks: -1, timeout: ACKNOWLEDGE_MS, topicMessages });
     // The library leaves out partitions that it finds no leader for, and calls that a success.
     const answered = new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
     const silent = batch.find(({ topic, record }) => !answered.has(`${this.#names.topic(topic)}/${record.partition}`));
     if (silent) throw new Error(`${this.#names.topic(silent.topic)} has no partition ${silent.record.partition}`);
-    for (const [topic, waiting] of byTopic) count('messaging.client.sent.messages', { ...SENDING, 'messaging.destination.name': topic }, waiting.length);
+    for (const [topic, waiting] of byTopic)
+      count('messaging.client.sent.messages', { ...SENDING, 'messaging.destination.name': topic }, waiting.length);
   }
 
   async #connected(): Promise<Producer> {

@@ -34,7 +34,13 @@ export class KafkaLogReader implements LogReader {
     this.#partitions = Array.from({ length: partitions }, (_, partition) => partition);
   }
 
-  async *read(topic: Topic, partition: number, from: bigint, end: bigint, signal?: AbortSignal): AsyncIterable<RecordBatch> {
+  async *read(
+    topic: Topic,
+    partition: number,
+    from: bigint,
+    end: bigint,
+    signal?: AbortSignal,
+  ): AsyncIterable<RecordBatch> {
     const name = this.#names.topic(topic);
     let position = from;
     while (position < end) {
@@ -60,12 +66,19 @@ export class KafkaLogReader implements LogReader {
   }
 
   async committed(group: string, topic: Topic, partition: number): Promise<bigint> {
-    return (await this.#ask((cluster) => cluster.committed(this.#names.group(group), this.#names.topic(topic), partition))) ?? 0n;
+    return (
+      (await this.#ask((cluster) =>
+        cluster.committed(this.#names.group(group), this.#names.topic(topic), partition),
+      )) ?? 0n
+    );
   }
 
   /** Where a group goes on: after what it has committed, or where the log begins when that has been deleted by age. */
   async resumePosition(group: string, topic: Topic, partition: number): Promise<bigint> {
-    const [committed, start] = await Promise.all([this.committed(group, topic, partition), this.#offset(topic, partition, 'start')]);
+    const [committed, start] = await Promise.all([
+      this.committed(group, topic, partition),
+      this.#offset(topic, partition, 'start'),
+    ]);
     return committed > start ? committed : start;
   }
 
@@ -98,7 +111,12 @@ export class KafkaLogReader implements LogReader {
   }
 
   /** One request for all partitions of a broker, again and again, with all brokers at once. */
-  async *#poll(own: ClusterLease, topic: Topic, positions: ReadonlyMap<number, bigint>, ended: AbortSignal): AsyncIterable<FollowedBatch> {
+  async *#poll(
+    own: ClusterLease,
+    topic: Topic,
+    positions: ReadonlyMap<number, bigint>,
+    ended: AbortSignal,
+  ): AsyncIterable<FollowedBatch> {
     const name = this.#names.topic(topic);
     const leaders = await own.ask((cluster) => cluster.leaders(name, [...positions.keys()]));
     const idle = new Set(leaders.keys());
@@ -113,8 +131,15 @@ export class KafkaLogReader implements LogReader {
     try {
       while (!ended.aborted) {
         for (const node of idle) {
-          const asked = new Map((leaders.get(node) ?? []).map((partition) => [partition, positions.get(partition) ?? 0n]));
-          own.ask((cluster) => cluster.fetch(node, name, asked, FOLLOW_WAIT_MS)).then((answer) => arrive(node, answer), (error: unknown) => arrive(node, asError(error)));
+          const asked = new Map(
+            (leaders.get(node) ?? []).map((partition) => [partition, positions.get(partition) ?? 0n]),
+          );
+          own
+            .ask((cluster) => cluster.fetch(node, name, asked, FOLLOW_WAIT_MS))
+            .then(
+              (answer) => arrive(node, answer),
+              (error: unknown) => arrive(node, asError(error)),
+            );
         }
         idle.clear();
         if (arrived.length === 0) await new Promise<void>((resolve) => (wake = resolve));
@@ -147,7 +172,8 @@ export class KafkaLogReader implements LogReader {
         return await shared.ask(question);
       } catch (error) {
         if (isOutOfRange(error)) throw error;
-        if (tries === TRIES) throw new LogUnavailableError(`The log does not answer: ${asError(error).message}`, { cause: error });
+        if (tries === TRIES)
+          throw new LogUnavailableError(`The log does not answer: ${asError(error).message}`, { cause: error });
         if (!(await this.#refreshed(shared, error))) {
           if (this.#shared === shared) this.#shared = null;
           this.#retire(shared);
@@ -181,7 +207,9 @@ export class KafkaLogReader implements LogReader {
 }
 
 function toBatch(topic: Topic, { partition, messages, next }: Fetched): FollowedBatch | null {
-  return next === null ? null : { partition, records: messages.map((message) => toLogRecord(topic, partition, message)), next };
+  return next === null
+    ? null
+    : { partition, records: messages.map((message) => toLogRecord(topic, partition, message)), next };
 }
 
 /** The position asked for is not in the log: asking again does not help. */

@@ -7,12 +7,17 @@ const RECORD_OVERHEAD_BYTES = 32;
 /** Bytes of a record on its way to the broker. */
 export function sizeOf(record: Pick<NewRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = RECORD_OVERHEAD_BYTES + Buffer.byteLength(record.key) + Buffer.byteLength(record.value);
-  for (const [name, value] of Object.entries(record.headers ?? {})) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4;
+  for (const [name, value] of Object.entries(record.headers ?? {}))
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4;
   return bytes;
 }
 
 /** How many of the first items go together within the limits; one at least, or nothing would ever go. */
-export function fitting<Item>(items: readonly Item[], sizeOfItem: (item: Item) => number, limits: { readonly count: number; readonly bytes: number }): number {
+export function fitting<Item>(
+  items: readonly Item[],
+  sizeOfItem: (item: Item) => number,
+  limits: { readonly count: number; readonly bytes: number },
+): number {
   let bytes = 0;
   let count = 0;
   for (const item of items) {
@@ -24,7 +29,12 @@ export function fitting<Item>(items: readonly Item[], sizeOfItem: (item: Item) =
 }
 
 export function toMessage(record: NewRecord): Message {
-  return { partition: record.partition, key: record.key, value: record.value, ...(record.headers ? { headers: { ...record.headers } } : {}) };
+  return {
+    partition: record.partition,
+    key: record.key,
+    value: record.value,
+    ...(record.headers ? { headers: { ...record.headers } } : {}),
+  };
 }
 
 export function toLogRecord(topic: Topic, partition: number, message: KafkaMessage): LogRecord {

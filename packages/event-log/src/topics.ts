@@ -57,7 +57,10 @@ export async function createTopics(options: EventLogOptions, names: Names): Prom
         configEntries: Object.entries(configOf(topic, replication)).map(([name, value]) => ({ name, value })),
       })),
     });
-    await awaitLeaders(admin, TOPICS.map((topic) => names.topic(topic)));
+    await awaitLeaders(
+      admin,
+      TOPICS.map((topic) => names.topic(topic)),
+    );
   });
   await wakeCoordinators(options, names);
 }
@@ -68,12 +71,18 @@ async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
   for (;;) {
     try {
       const metadata = await admin.fetchTopicMetadata({ topics });
-      if (metadata.topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))) return;
+      if (
+        metadata.topics.every(
+          ({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0),
+        )
+      )
+        return;
     } catch (error) {
       // A topic that was made a moment ago is unknown for some milliseconds: asked again until time is up.
       if (performance.now() > end) throw error;
     }
-    if (performance.now() > end) throw new Error(`Kafka found no leaders for ${topics.join(', ')} within ${LEADERS_MS} ms`);
+    if (performance.now() > end)
+      throw new Error(`Kafka found no leaders for ${topics.join(', ')} within ${LEADERS_MS} ms`);
     await pause(LEADERS_PAUSE_MS);
   }
 }
@@ -113,12 +122,20 @@ export async function verifyTopics(options: EventLogOptions, names: Names): Prom
     const present = new Set(await admin.listTopics());
     const missing = TOPICS.filter((topic) => !present.has(names.topic(topic)));
     const found = TOPICS.filter((topic) => present.has(names.topic(topic)));
-    return [...missing.map((topic) => `${names.topic(topic)} does not exist`), ...(await compare(admin, found, options, names))];
+    return [
+      ...missing.map((topic) => `${names.topic(topic)} does not exist`),
+      ...(await compare(admin, found, options, names)),
+    ];
   });
   if (differences.length > 0) throw new Error(`The Kafka cluster is not as configured: ${differences.join('; ')}`);
 }
 
-async function compare(admin: Admin, topics: readonly Topic[], options: EventLogOptions, names: Names): Promise<string[]> {
+async function compare(
+  admin: Admin,
+  topics: readonly Topic[],
+  options: EventLogOptions,
+  names: Names,
+): Promise<string[]> {
   if (topics.length === 0) return [];
   const replication = options.replication ?? 1;
   const differences: string[] = [];
@@ -128,7 +145,11 @@ async function compare(admin: Admin, topics: readonly Topic[], options: EventLog
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map((topic) => names.topic(topic)) });
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: topics.map((topic) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: names.topic(topic), configNames: Object.keys(configOf(topic, replication)) })),
+    resources: topics.map((topic) => ({
+      type: kafkajs.ConfigResourceTypes.TOPIC,
+      name: names.topic(topic),
+      configNames: Object.keys(configOf(topic, replication)),
+    })),
   });
   for (const topic of topics) {
     const partitions = metadata.topics.find(({ name }) => name === names.topic(topic))?.partitions ?? [];

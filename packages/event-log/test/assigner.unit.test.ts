@@ -6,14 +6,22 @@ import { assignPartitions, stickyAssigner } from '../src/assigner.ts';
 
 const partitionCounts = fc.integer({ min: 1, max: 64 });
 /** Members with claims as they may come: overlapping, stale, beyond the number of partitions. */
-const claimants = fc.uniqueArray(fc.record({ id: fc.string({ minLength: 1 }), claims: fc.uniqueArray(fc.integer({ min: 0, max: 80 }), { maxLength: 64 }) }), { selector: ({ id }) => id, minLength: 1, maxLength: 12 });
+const claimants = fc.uniqueArray(
+  fc.record({
+    id: fc.string({ minLength: 1 }),
+    claims: fc.uniqueArray(fc.integer({ min: 0, max: 80 }), { maxLength: 64 }),
+  }),
+  { selector: ({ id }) => id, minLength: 1, maxLength: 12 },
+);
 
 describe('the assigner', () => {
   it('gives every partition to exactly one member', () => {
     fc.assert(
       fc.property(claimants, partitionCounts, (members, partitions) => {
         const given = [...assignPartitions(members, partitions).values()].flat();
-        expect(given.toSorted((a, b) => a - b)).toEqual(Array.from({ length: partitions }, (_, partition) => partition));
+        expect(given.toSorted((a, b) => a - b)).toEqual(
+          Array.from({ length: partitions }, (_, partition) => partition),
+        );
       }),
     );
   });
@@ -49,7 +57,8 @@ describe('the assigner', () => {
       fc.property(claimants, partitionCounts, (members, partitions) => {
         const before = assignPartitions(members, partitions);
         const settled = [...before].map(([id, claims]) => ({ id, claims })).reverse();
-        for (const [id, given] of assignPartitions(settled, partitions)) expect(new Set(given)).toEqual(new Set(before.get(id)));
+        for (const [id, given] of assignPartitions(settled, partitions))
+          expect(new Set(given)).toEqual(new Set(before.get(id)));
       }),
     );
   });
@@ -58,16 +67,32 @@ describe('the assigner', () => {
     const cluster = { findTopicPartitionMetadata: () => Array.from({ length: 6 }, () => ({})) } as unknown as Cluster;
     const claims = [[0, 5], [1], []];
     const topics = ['intent.commands', 'chain.observations'];
-    const assigners = claims.map((claim) => stickyAssigner(() => claim)({ cluster, groupId: 'intent', logger: undefined as never }));
-    const members = assigners.map((assigner, index) => ({ memberId: `member-${index}`, memberMetadata: assigner.protocol({ topics }).metadata }));
-    const assignments = (await assigners[0]?.assign({ members, topics }))?.map(({ memberAssignment }) => kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment);
-    for (const assignment of assignments ?? []) expect(assignment?.['intent.commands']).toEqual(assignment?.['chain.observations']);
-    expect(assignments?.map((assignment) => assignment?.['intent.commands'])).toEqual([[0, 5], [1, 2], [3, 4]]);
+    const assigners = claims.map((claim) =>
+      stickyAssigner(() => claim)({ cluster, groupId: 'intent', logger: undefined as never }),
+    );
+    const members = assigners.map((assigner, index) => ({
+      memberId: `member-${index}`,
+      memberMetadata: assigner.protocol({ topics }).metadata,
+    }));
+    const assignments = (await assigners[0]?.assign({ members, topics }))?.map(
+      ({ memberAssignment }) => kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment,
+    );
+    for (const assignment of assignments ?? [])
+      expect(assignment?.['intent.commands']).toEqual(assignment?.['chain.observations']);
+    expect(assignments?.map((assignment) => assignment?.['intent.commands'])).toEqual([
+      [0, 5],
+      [1, 2],
+      [3, 4],
+    ]);
   });
 
   it('refuses topics whose partitions do not match', async () => {
-    const cluster = { findTopicPartitionMetadata: (topic: string) => Array.from({ length: topic.length }, () => ({})) } as unknown as Cluster;
+    const cluster = {
+      findTopicPartitionMetadata: (topic: string) => Array.from({ length: topic.length }, () => ({})),
+    } as unknown as Cluster;
     const assigner = stickyAssigner(() => [])({ cluster, groupId: 'intent', logger: undefined as never });
-    await expect(assigner.assign({ members: [], topics: ['a', 'bb'] })).rejects.toThrow('do not have the same number of partitions');
+    await expect(assigner.assign({ members: [], topics: ['a', 'bb'] })).rejects.toThrow(
+      'do not have the same number of partitions',
+    );
   });
 });

@@ -18,7 +18,13 @@ class Rows implements GroupWork {
   readonly busy = new Set<string>();
 
   as(member: string): GroupWork {
-    return { positions: (partitions) => this.positions(partitions), handle: async (...batch) => { this.busy.add(member); return this.handle(...batch); } };
+    return {
+      positions: (partitions) => this.positions(partitions),
+      handle: async (...batch) => {
+        this.busy.add(member);
+        return this.handle(...batch);
+      },
+    };
   }
 
   async positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
@@ -66,9 +72,16 @@ describe('a group whose offsets lie with its rows', () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const values = await Promise.all(
       partitions.map(async (partition) => {
-        const writer = await PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), new Names(options.prefix ?? ''), partition);
+        const writer = await PartitionWriter.open(
+          createClient(options, 'test', QUICK_RETRY),
+          new Names(options.prefix ?? ''),
+          partition,
+        );
         const pair = [`${label}-${partition}-a`, `${label}-${partition}-b`];
-        await writer.commit(pair.map((value) => ({ partition, key: 'k', value })), null);
+        await writer.commit(
+          pair.map((value) => ({ partition, key: 'k', value })),
+          null,
+        );
         await writer.close();
         return pair;
       }),
@@ -76,7 +89,8 @@ describe('a group whose offsets lie with its rows', () => {
     return values.flat();
   }
 
-  const untilSeen = (values: readonly string[]): Promise<void> => until(() => values.every((value) => rows.values.includes(value)), 'the rows');
+  const untilSeen = (values: readonly string[]): Promise<void> =>
+    until(() => values.every((value) => rows.values.includes(value)), 'the rows');
 
   it('hands every event over once, from where the rows stand, also after a restart', async () => {
     const first = await append('first');

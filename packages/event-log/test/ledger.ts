@@ -44,7 +44,9 @@ export function fold(state: Projected, values: readonly string[], position: bigi
   let { count, hash } = state;
   for (const value of values) {
     count++;
-    hash = createHash('sha1').update(hash + value).digest('hex');
+    hash = createHash('sha1')
+      .update(hash + value)
+      .digest('hex');
   }
   return { position, count, hash };
 }
@@ -55,17 +57,27 @@ export class Ledger {
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file, { timeout: 5_000 });
-    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS projection (partition INTEGER PRIMARY KEY, position TEXT, count INTEGER, hash TEXT)');
+    this.#database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS projection (partition INTEGER PRIMARY KEY, position TEXT, count INTEGER, hash TEXT)',
+    );
   }
 
   load(partition: number): Projected {
-    const row = this.#database.prepare('SELECT position, count, hash FROM projection WHERE partition = ?').get(partition);
-    return row ? { position: BigInt(String(row['position'])), count: Number(row['count']), hash: String(row['hash']) } : START;
+    const row = this.#database
+      .prepare('SELECT position, count, hash FROM projection WHERE partition = ?')
+      .get(partition);
+    return row
+      ? { position: BigInt(String(row['position'])), count: Number(row['count']), hash: String(row['hash']) }
+      : START;
   }
 
   move(partition: number, from: bigint, to: Projected): boolean {
     this.#database.prepare('INSERT OR IGNORE INTO projection VALUES (?, ?, 0, ?)').run(partition, '0', '');
-    return this.#database.prepare('UPDATE projection SET position = ?, count = ?, hash = ? WHERE partition = ? AND position = ?').run(String(to.position), to.count, to.hash, partition, String(from)).changes === 1;
+    return (
+      this.#database
+        .prepare('UPDATE projection SET position = ?, count = ?, hash = ? WHERE partition = ? AND position = ?')
+        .run(String(to.position), to.count, to.hash, partition, String(from)).changes === 1
+    );
   }
 
   close(): void {
@@ -92,7 +104,15 @@ export class LedgerWork implements PartitionWork<Context> {
 
   async catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
     this.caughtUp += records.length;
-    return this.#ledger.move(partition, from, fold(this.#ledger.load(partition), records.map(({ value }) => value ?? ''), next));
+    return this.#ledger.move(
+      partition,
+      from,
+      fold(
+        this.#ledger.load(partition),
+        records.map(({ value }) => value ?? ''),
+        next,
+      ),
+    );
   }
 
   async acquired(partition: number): Promise<void> {
@@ -107,9 +127,16 @@ export class LedgerWork implements PartitionWork<Context> {
   async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<Context>> {
     let version = this.#states.get(partition)?.count ?? 0;
     const commands = records.map(({ value }) => JSON.parse(value ?? '') as TestCommand);
-    const append = commands.filter(({ refuse }) => !refuse).flatMap(({ id, copies = 1, pad }): NewRecord[] => {
-      return Array.from({ length: copies }, () => ({ partition, key: String(id), value: JSON.stringify({ id, version: ++version, ...(pad ? { pad } : {}) }), headers: { commandId: String(id) } }));
-    });
+    const append = commands
+      .filter(({ refuse }) => !refuse)
+      .flatMap(({ id, copies = 1, pad }): NewRecord[] => {
+        return Array.from({ length: copies }, () => ({
+          partition,
+          key: String(id),
+          value: JSON.stringify({ id, version: ++version, ...(pad ? { pad } : {}) }),
+          headers: { commandId: String(id) },
+        }));
+      });
     await this.#hooks.at?.('decided', partition);
     return { append, context: { values: append.map(({ value }) => value), ids: commands.map(({ id }) => id) } };
   }

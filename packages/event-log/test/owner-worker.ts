@@ -15,7 +15,12 @@ export interface WorkerConfig {
 
 export type WorkerMessage =
   | { readonly kind: 'owned'; readonly partitions: readonly number[] }
-  | { readonly kind: 'published'; readonly partition: number; readonly ids: readonly number[]; readonly caughtUp: number }
+  | {
+      readonly kind: 'published';
+      readonly partition: number;
+      readonly ids: readonly number[];
+      readonly caughtUp: number;
+    }
   | { readonly kind: 'trapped'; readonly partition: number }
   | { readonly kind: 'lost'; readonly partition: number }
   | { readonly kind: 'crashed'; readonly reason: string };
@@ -25,7 +30,10 @@ let { trap } = config;
 let times = 0;
 
 /** Resolves when the parent has it, so that nothing is lost with the process. */
-const tell = (message: WorkerMessage): Promise<void> => new Promise((resolve) => (process.connected ? process.send?.(message, undefined, undefined, () => resolve()) : resolve()));
+const tell = (message: WorkerMessage): Promise<void> =>
+  new Promise((resolve) =>
+    process.connected ? process.send?.(message, undefined, undefined, () => resolve()) : resolve(),
+  );
 
 async function springTrap(moment: Moment, partition: number): Promise<void> {
   if (trap?.moment !== moment || ++times < trap.time) return;
@@ -40,7 +48,10 @@ const work: LedgerWork = new LedgerWork(new Ledger(config.file), {
   lost: (partition) => void tell({ kind: 'lost', partition }),
   at: springTrap,
 });
-const owner = createEventLog(config.options).partitionOwner(work, (error) => void tell({ kind: 'crashed', reason: error.message }).then(() => process.exit(1)));
+const owner = createEventLog(config.options).partitionOwner(
+  work,
+  (error) => void tell({ kind: 'crashed', reason: error.message }).then(() => process.exit(1)),
+);
 
 let told = '';
 const report = setInterval(() => {

@@ -16,14 +16,21 @@ describe('the partition owner', () => {
     await Promise.all([stage.send(1), stage.send(2, {}, 'chain.observations'), stage.send(3)]);
     await until(() => stage.handled.length === 3, 'three inputs');
     expect((await stage.events(3)).map(({ id }) => id).sort()).toEqual([1, 2, 3]);
-    await until(async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 2n, 'the offsets of commands');
+    await until(
+      async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 2n,
+      'the offsets of commands',
+    );
     expect(await stage.reader.committed('intent', 'chain.observations', PARTITION)).toBe(1n);
     expect(await stage.reader.committed('intent', 'intent.commands', 0)).toBe(0n);
   });
 
   it('handles the commands of a partition in order, and takes turns with the other topic while many wait', async () => {
     const count = 1_000;
-    await Promise.all(Array.from({ length: count }, (_, index) => Promise.all([stage.send(index, { pad: 'x'.repeat(200) }), stage.send(count + index, {}, 'chain.observations')])));
+    await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        Promise.all([stage.send(index, { pad: 'x'.repeat(200) }), stage.send(count + index, {}, 'chain.observations')]),
+      ),
+    );
     // As they lie in the log: what was not acknowledged in time is published again.
     const [commands, observations] = [await stage.read('intent.commands'), await stage.read('chain.observations')];
     const all = commands.length + observations.length;
@@ -43,7 +50,10 @@ describe('the partition owner', () => {
     await stage.send(1, { refuse: true });
     await until(() => stage.handled.length === 1, 'the refusal');
     expect(await stage.events(0)).toEqual([]);
-    await until(async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 1n, 'the offset');
+    await until(
+      async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 1n,
+      'the offset',
+    );
     await stage.send(2);
     await until(() => stage.handled.length === 2, 'the next command');
     expect((await stage.events(1)).map(({ id }) => id)).toEqual([2]);
@@ -61,20 +71,33 @@ describe('the partition owner', () => {
 
   it('projects what was committed when the projection failed, and goes on behind it', async () => {
     let failures = 1;
-    const work = stage.work({ at: async (moment) => { if (moment === 'committed' && failures-- > 0) throw new Error('the database is away'); } });
+    const work = stage.work({
+      at: async (moment) => {
+        if (moment === 'committed' && failures-- > 0) throw new Error('the database is away');
+      },
+    });
     await stage.start(work);
     await stage.send(1);
     await until(() => work.caughtUp === 1, 'the catch-up');
     await stage.send(2);
     await until(() => stage.handled.includes(2), 'the next command');
     expect(stage.lost).toEqual([PARTITION]);
-    expect((await stage.events(2)).map(({ id, version }) => [id, version])).toEqual([[1, 1], [2, 2]]);
+    expect((await stage.events(2)).map(({ id, version }) => [id, version])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
     expect(stage.ledger.load(PARTITION).count).toBe(2);
   });
 
   it('decides a slice again when deciding failed, and loses nothing', async () => {
     let failures = 2;
-    await stage.start(stage.work({ at: async (moment) => { if (moment === 'decided' && failures-- > 0) throw new Error('the database is away'); } }));
+    await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment === 'decided' && failures-- > 0) throw new Error('the database is away');
+        },
+      }),
+    );
     await Promise.all([stage.send(1), stage.send(2)]);
     await until(() => stage.handled.length === 2, 'both commands');
     expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
@@ -87,7 +110,9 @@ describe('the partition owner', () => {
     const { position, count, hash } = stage.ledger.load(PARTITION);
     // As if a process had projected the next event, which is at this offset, under us.
     const values = [JSON.stringify({ id: 2, version: 2 })];
-    expect(stage.ledger.move(PARTITION, position, { position: position + 2n, count: count + values.length, hash })).toBe(true);
+    expect(
+      stage.ledger.move(PARTITION, position, { position: position + 2n, count: count + values.length, hash }),
+    ).toBe(true);
     await stage.send(2);
     await until(() => stage.lost.length === 1, 'the partition to be given up');
     await stage.send(3);
@@ -96,13 +121,21 @@ describe('the partition owner', () => {
   });
 
   describe('with work of its own', () => {
-    const expiry = (id: number) => async () => ({ append: [{ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: 0 }) }], context: { values: [], ids: [id] } });
+    const expiry = (id: number) => async () => ({
+      append: [{ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: 0 }) }],
+      context: { values: [], ids: [id] },
+    });
 
     it('runs it only after the input that was there before', async () => {
       const gate = Promise.withResolvers<void>();
-      const running = await stage.start(stage.work({ at: async (moment) => (moment === 'decided' ? gate.promise : undefined) }));
+      const running = await stage.start(
+        stage.work({ at: async (moment) => (moment === 'decided' ? gate.promise : undefined) }),
+      );
       await Promise.all([stage.send(1, {}, 'chain.observations'), stage.send(2, {}, 'chain.observations')]);
-      const after = { topic: 'chain.observations', offset: await stage.reader.endOffset('chain.observations', PARTITION) } as const;
+      const after = {
+        topic: 'chain.observations',
+        offset: await stage.reader.endOffset('chain.observations', PARTITION),
+      } as const;
       const done = running.run(PARTITION, after, expiry(99));
       gate.resolve();
       await done;
@@ -127,7 +160,16 @@ describe('the partition owner', () => {
   it('finishes what is begun when it is stopped, and leaves the rest to the next', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const running = await stage.start(stage.work({ at: async (moment) => { if (moment === 'decided') { begun.resolve(); await gate.promise; } } }));
+    const running = await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment === 'decided') {
+            begun.resolve();
+            await gate.promise;
+          }
+        },
+      }),
+    );
     await stage.send(1);
     await begun.promise;
     await stage.send(2);

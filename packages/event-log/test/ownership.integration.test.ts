@@ -10,7 +10,11 @@ import { until } from './stack.ts';
 
 jest.setTimeout(PATIENCE_MS);
 
-const event = (id: number): NewRecord => ({ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: id }) });
+const event = (id: number): NewRecord => ({
+  partition: PARTITION,
+  key: String(id),
+  value: JSON.stringify({ id, version: id }),
+});
 
 /** Of a log whose topic of commands is not there, so that no offset of it can be moved. */
 class NoCommands extends Names {
@@ -45,7 +49,8 @@ describe('what an owner may rely on', () => {
         await former.commit([event(1)], { topic: 'intent.commands', offset: 1n });
         return openWriter();
       },
-      committed: async () => new Map([['intent.commands', await stage.reader.committed('intent', 'intent.commands', PARTITION)]]),
+      committed: async () =>
+        new Map([['intent.commands', await stage.reader.committed('intent', 'intent.commands', PARTITION)]]),
       log: SILENT,
     });
     stage.onClose(() => partition.release());
@@ -72,36 +77,48 @@ describe('what an owner may rely on', () => {
   it('is that it works on one slice of a partition at a time, of whichever topic', async () => {
     // More than a slice of each, there before the owner comes: one fetch brings both.
     const count = 300;
-    await Promise.all(Array.from({ length: count }, (_, id) => Promise.all([stage.send(id), stage.send(count + id, {}, 'chain.observations')])));
+    await Promise.all(
+      Array.from({ length: count }, (_, id) =>
+        Promise.all([stage.send(id), stage.send(count + id, {}, 'chain.observations')]),
+      ),
+    );
     let now = 0;
     let most = 0;
-    await stage.start(stage.work({
-      at: async (moment) => {
-        if (moment === 'decided') most = Math.max(most, ++now);
-        // As long as deciding takes that asks somebody.
-        await stage.reader.endOffset('intent.events', PARTITION);
-        if (moment === 'projected') now--;
-      },
-      // What was begun is begun anew.
-      lost: () => (now = 0),
-    }));
+    await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment === 'decided') most = Math.max(most, ++now);
+          // As long as deciding takes that asks somebody.
+          await stage.reader.endOffset('intent.events', PARTITION);
+          if (moment === 'projected') now--;
+        },
+        // What was begun is begun anew.
+        lost: () => (now = 0),
+      }),
+    );
     await until(() => stage.ledger.load(PARTITION).count >= 2 * count || most > 1, 'all inputs');
     expect(most).toBe(1);
   });
 
   it('is that its own work comes behind the input that had arrived, decided or not', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const owner = await stage.start(stage.work({
-      at: async (moment) => {
-        if (moment !== 'decided') return;
-        begun.resolve();
-        await gate.promise;
-      },
-    }));
+    const owner = await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment !== 'decided') return;
+          begun.resolve();
+          await gate.promise;
+        },
+      }),
+    );
     await stage.send(1, {}, 'chain.observations');
     await begun.promise;
     await stage.send(2, {}, 'chain.observations');
-    const done = owner.run(PARTITION, { topic: 'chain.observations', offset: await stage.reader.endOffset('chain.observations', PARTITION) }, expiry(99));
+    const done = owner.run(
+      PARTITION,
+      { topic: 'chain.observations', offset: await stage.reader.endOffset('chain.observations', PARTITION) },
+      expiry(99),
+    );
     gate.resolve();
     await done;
     expect(stage.handled).toEqual([1, 2, 99]);

@@ -1,7 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Producer } from 'kafkajs';
 import { BRIEF_RETRY, createClient } from '../src/client.ts';
-import { type EventLog, type EventLogOptions, type LogReader, LogUnavailableError, type NewRecord, type Publisher } from '../src/index.ts';
+import {
+  type EventLog,
+  type EventLogOptions,
+  type LogReader,
+  LogUnavailableError,
+  type NewRecord,
+  type Publisher,
+} from '../src/index.ts';
 import { Names } from '../src/names.ts';
 import { KafkaPublisher } from '../src/publisher.ts';
 import { sizeOf } from '../src/record.ts';
@@ -24,12 +31,23 @@ class Line {
 
   readonly open = async (): Promise<Producer> => {
     if (this.cut) throw new Error('cut');
-    const producer = createClient(this.#options, 'test', BRIEF_RETRY).producer({ allowAutoTopicCreation: false, retry: BRIEF_RETRY, createPartitioner: () => ({ message }) => message.partition ?? 0 });
+    const producer = createClient(this.#options, 'test', BRIEF_RETRY).producer({
+      allowAutoTopicCreation: false,
+      retry: BRIEF_RETRY,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
+    });
     await producer.connect();
     return {
       ...producer,
       sendBatch: async (batch) => {
-        this.requests.push((batch.topicMessages ?? []).flatMap(({ messages }) => messages).reduce((sum, { key, value }) => sum + sizeOf({ key: String(key), value: String(value) }), 0));
+        this.requests.push(
+          (batch.topicMessages ?? [])
+            .flatMap(({ messages }) => messages)
+            .reduce((sum, { key, value }) => sum + sizeOf({ key: String(key), value: String(value) }), 0),
+        );
         await this.hold;
         if (this.cut) throw new Error('cut');
         return producer.sendBatch(batch);
@@ -65,7 +83,13 @@ describe('the publisher', () => {
   /** Values of a partition of the dead letters from `from` on, a topic that this test has for itself. */
   async function valuesFrom(partition: number, from: bigint): Promise<(string | null)[]> {
     const values: (string | null)[] = [];
-    for await (const { records } of reader.read('intent.dead', partition, from, await reader.endOffset('intent.dead', partition))) values.push(...records.map(({ value }) => value));
+    for await (const { records } of reader.read(
+      'intent.dead',
+      partition,
+      from,
+      await reader.endOffset('intent.dead', partition),
+    ))
+      values.push(...records.map(({ value }) => value));
     return values;
   }
 
@@ -92,7 +116,11 @@ describe('the publisher', () => {
   it('puts no more than 512 KiB into a request', async () => {
     const line = new Line(options);
     const publisher = publisherOn(line);
-    await Promise.all(Array.from({ length: 300 }, (_, index) => publisher.publish('intent.dead', record(index % PARTITIONS, 'x'.repeat(4_096)))));
+    await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        publisher.publish('intent.dead', record(index % PARTITIONS, 'x'.repeat(4_096))),
+      ),
+    );
     expect(line.requests).toHaveLength(3);
     expect(Math.max(...line.requests)).toBeLessThanOrEqual(512 * 1024);
   });
@@ -115,16 +143,30 @@ describe('the publisher', () => {
     const publisher = publisherOn(line);
     const gate = Promise.withResolvers<void>();
     line.hold = gate.promise;
-    await expect(publisher.publish('intent.dead', record(2, 'under way'), AbortSignal.timeout(50))).rejects.toThrow('has not answered in time');
+    await expect(publisher.publish('intent.dead', record(2, 'under way'), AbortSignal.timeout(50))).rejects.toThrow(
+      'has not answered in time',
+    );
     gate.resolve();
   });
 
   it('carries key, headers and the time of the broker', async () => {
     const publisher = publisherOn(new Line(options));
     const before = Date.now();
-    await publisher.publish('chain.observations', { partition: 3, key: 'pi_1', value: '{"ünïcode":1}', headers: { traceparent: '00-a-b-01', requestId: 'req_1' } });
+    await publisher.publish('chain.observations', {
+      partition: 3,
+      key: 'pi_1',
+      value: '{"ünïcode":1}',
+      headers: { traceparent: '00-a-b-01', requestId: 'req_1' },
+    });
     const [batch] = await collect(reader.read('chain.observations', 3, 0n, 1n));
-    expect(batch?.records[0]).toMatchObject({ topic: 'chain.observations', partition: 3, offset: 0n, key: 'pi_1', value: '{"ünïcode":1}', headers: { traceparent: '00-a-b-01', requestId: 'req_1' } });
+    expect(batch?.records[0]).toMatchObject({
+      topic: 'chain.observations',
+      partition: 3,
+      offset: 0n,
+      key: 'pi_1',
+      value: '{"ünïcode":1}',
+      headers: { traceparent: '00-a-b-01', requestId: 'req_1' },
+    });
     expect(Math.abs((batch?.records[0]?.timestamp ?? 0) - before)).toBeLessThan(5_000);
   });
 

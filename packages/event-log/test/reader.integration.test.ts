@@ -20,16 +20,27 @@ describe('the reader', () => {
   });
   afterAll(() => reader.close());
 
-  const openWriter = (partition: number): Promise<PartitionWriter> => PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, partition);
+  const openWriter = (partition: number): Promise<PartitionWriter> =>
+    PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, partition);
   const event = (partition: number, value: string): NewRecord => ({ partition, key: 'pi_1', value });
-  const valuesOf = (batches: readonly RecordBatch[]): (string | null)[] => batches.flatMap(({ records }) => records.map(({ value }) => value));
+  const valuesOf = (batches: readonly RecordBatch[]): (string | null)[] =>
+    batches.flatMap(({ records }) => records.map(({ value }) => value));
 
   /** A transaction whose writer dies before the end of it. */
   async function abandon(partition: number, values: readonly string[]): Promise<void> {
-    const producer = createClient(options, 'dying', QUICK_RETRY).producer({ transactionalId: names.transactionalId(partition), idempotent: true, maxInFlightRequests: 1, retry: QUICK_RETRY, createPartitioner: () => () => partition });
+    const producer = createClient(options, 'dying', QUICK_RETRY).producer({
+      transactionalId: names.transactionalId(partition),
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: QUICK_RETRY,
+      createPartitioner: () => () => partition,
+    });
     await producer.connect();
     const transaction = await producer.transaction();
-    await transaction.send({ topic: names.topic('intent.events'), messages: values.map((value) => ({ value, partition })) });
+    await transaction.send({
+      topic: names.topic('intent.events'),
+      messages: values.map((value) => ({ value, partition })),
+    });
     await producer.disconnect();
   }
 
@@ -71,7 +82,8 @@ describe('the reader', () => {
     const seen: { value: string | null; partition: number; after: number }[] = [];
     const from = new Map(Array.from({ length: PARTITIONS }, (_, partition) => [partition, 0n] as const));
     const following = (async () => {
-      for await (const { partition, records } of reader.follow('chain.observations', from, stop.signal)) seen.push(...records.map(({ value }) => ({ value, partition, after: performance.now() - Number(value) })));
+      for await (const { partition, records } of reader.follow('chain.observations', from, stop.signal))
+        seen.push(...records.map(({ value }) => ({ value, partition, after: performance.now() - Number(value) })));
     })();
     const publisher = await log.publisher();
     for (let index = 0; index < 30; index++) {
@@ -88,14 +100,17 @@ describe('the reader', () => {
 
   it('says so when a position lies beyond the log, instead of asking for ever', async () => {
     await expect(collect(reader.read('intent.dead', 5, 1_000n, 1_001n))).rejects.toThrow('not within the range');
-    await expect(collect(reader.follow('intent.dead', new Map([[5, 1_000n]]), new AbortController().signal))).rejects.toThrow('not within the range');
+    await expect(
+      collect(reader.follow('intent.dead', new Map([[5, 1_000n]]), new AbortController().signal)),
+    ).rejects.toThrow('not within the range');
   });
 });
 
 describe('the writer of a partition', () => {
   const options = freshOptions();
   const names = new Names(options.prefix ?? '');
-  const openWriter = (): Promise<PartitionWriter> => PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, 0);
+  const openWriter = (): Promise<PartitionWriter> =>
+    PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, 0);
 
   it('is fenced by the next one, and what it then tries to commit is never seen', async () => {
     const log = await freshLog(options);
@@ -103,14 +118,19 @@ describe('the writer of a partition', () => {
     const former = await openWriter();
     await former.commit([{ partition: 0, key: 'k', value: 'former' }], null);
     const present = await openWriter();
-    await expect(former.commit([{ partition: 0, key: 'k', value: 'stale' }], { topic: 'intent.commands', offset: 7n })).rejects.toThrow();
+    await expect(
+      former.commit([{ partition: 0, key: 'k', value: 'stale' }], { topic: 'intent.commands', offset: 7n }),
+    ).rejects.toThrow();
     await expect(former.commit([], { topic: 'intent.commands', offset: 8n })).rejects.toThrow();
     await present.commit([{ partition: 0, key: 'k', value: 'present' }], { topic: 'intent.commands', offset: 1n });
     // Two records and two markers: a commit is visible to readers some milliseconds after its answer.
     await until(async () => (await reader.endOffset('intent.events', 0)) === 4n, 'both commits to be visible');
     const batches = await collect(reader.read('intent.events', 0, 0n, 4n));
     expect(batches.flatMap(({ records }) => records.map(({ value }) => value))).toEqual(['former', 'present']);
-    await until(async () => (await reader.committed('intent', 'intent.commands', 0)) === 1n, 'the offset to be committed');
+    await until(
+      async () => (await reader.committed('intent', 'intent.commands', 0)) === 1n,
+      'the offset to be committed',
+    );
     await Promise.all([former.close(), present.close(), reader.close()]);
   });
 
@@ -118,7 +138,11 @@ describe('the writer of a partition', () => {
     const reader = await (await freshLog(options)).reader('test');
     const writer = await openWriter();
     const from = await reader.endOffset('intent.events', 0);
-    const append = Array.from({ length: 40 }, (_, index) => ({ partition: 0, key: 'k', value: `${index} ${'x'.repeat(50_000)}` }));
+    const append = Array.from({ length: 40 }, (_, index) => ({
+      partition: 0,
+      key: 'k',
+      value: `${index} ${'x'.repeat(50_000)}`,
+    }));
     expect(await writer.commit(append, { topic: 'intent.commands', offset: 2n })).toBe(from);
     await until(async () => (await reader.endOffset('intent.events', 0)) === from + 41n, 'the transaction to end');
     const batches = await collect(reader.read('intent.events', 0, from, from + 41n));

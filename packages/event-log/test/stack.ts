@@ -9,13 +9,20 @@ export const PARTITIONS = 6;
 export function brokers(): readonly string[] {
   const file = process.env['STACK_FILE'] ?? new URL('../../../.local/stack.json', import.meta.url);
   const stack: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  if (typeof stack !== 'object' || stack === null || !('kafka' in stack) || typeof stack.kafka !== 'string') throw new Error(`${String(file)} names no kafka brokers`);
+  if (typeof stack !== 'object' || stack === null || !('kafka' in stack) || typeof stack.kafka !== 'string')
+    throw new Error(`${String(file)} names no kafka brokers`);
   return stack.kafka.split(',');
 }
 
 /** Options of a log that nothing else uses. */
 export function freshOptions(overrides: Partial<EventLogOptions> = {}): EventLogOptions {
-  return { brokers: brokers(), partitions: PARTITIONS, clientId: 'test', prefix: `test-${randomBytes(6).toString('hex')}.`, ...overrides };
+  return {
+    brokers: brokers(),
+    partitions: PARTITIONS,
+    clientId: 'test',
+    prefix: `test-${randomBytes(6).toString('hex')}.`,
+    ...overrides,
+  };
 }
 
 const fresh = new Map<string | undefined, EventLog>();
@@ -34,7 +41,11 @@ afterAll(async () => {
 });
 
 /** Resolves when the condition holds; tests wait for conditions, never for a time. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, withinMs = 20_000): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  withinMs = 20_000,
+): Promise<void> {
   const giveUp = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > giveUp) throw new Error(`Waited ${withinMs} ms in vain for ${what}`);

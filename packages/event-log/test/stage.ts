@@ -1,4 +1,13 @@
-import type { EventLog, EventLogOptions, InputTopic, LogReader, LogRecord, PartitionOwner, Publisher, Topic } from '../src/index.ts';
+import type {
+  EventLog,
+  EventLogOptions,
+  InputTopic,
+  LogReader,
+  LogRecord,
+  PartitionOwner,
+  Publisher,
+  Topic,
+} from '../src/index.ts';
 import { type Hooks, Ledger, LedgerWork, type TestCommand, type TestEvent } from './ledger.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
 
@@ -25,7 +34,11 @@ export class Stage {
     this.log = log;
     this.reader = reader;
     this.publisher = publisher;
-    this.#closing.push(() => this.ledger.close(), () => publisher.close(), () => reader.close());
+    this.#closing.push(
+      () => this.ledger.close(),
+      () => publisher.close(),
+      () => reader.close(),
+    );
   }
 
   static async open(): Promise<Stage> {
@@ -44,12 +57,20 @@ export class Stage {
   }
 
   send(id: number, more: Partial<TestCommand> = {}, topic: InputTopic = 'intent.commands'): Promise<void> {
-    return this.publisher.publish(topic, { partition: PARTITION, key: String(id), value: JSON.stringify({ id, ...more }) }, AbortSignal.timeout(PATIENCE_MS));
+    return this.publisher.publish(
+      topic,
+      { partition: PARTITION, key: String(id), value: JSON.stringify({ id, ...more }) },
+      AbortSignal.timeout(PATIENCE_MS),
+    );
   }
 
   /** Work in the ledger that tells of what it handles and loses. */
   work(hooks: Hooks = {}): LedgerWork {
-    return new LedgerWork(this.ledger, { published: (_, ids) => this.handled.push(...ids), lost: (partition) => this.lost.push(partition), ...hooks });
+    return new LedgerWork(this.ledger, {
+      published: (_, ids) => this.handled.push(...ids),
+      lost: (partition) => this.lost.push(partition),
+      ...hooks,
+    });
   }
 
   /** Resolves with an owner of all partitions. */
@@ -65,7 +86,9 @@ export class Stage {
 
   /** All that others see of the topic in the partition. */
   async read(topic: Topic): Promise<readonly LogRecord[]> {
-    const batches = await collect(this.reader.read(topic, PARTITION, 0n, await this.reader.endOffset(topic, PARTITION)));
+    const batches = await collect(
+      this.reader.read(topic, PARTITION, 0n, await this.reader.endOffset(topic, PARTITION)),
+    );
     return batches.flatMap(({ records }) => records);
   }
 

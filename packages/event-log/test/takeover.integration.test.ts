@@ -34,11 +34,16 @@ describe('a partition changes hands', () => {
   /** One command to every partition; their ids. */
   async function sendRound(): Promise<number[]> {
     const ids = Array.from({ length: PARTITIONS }, () => ++sent);
-    await Promise.all(ids.map((id, partition) => publisher.publish('intent.commands', { partition, key: String(id), value: JSON.stringify({ id }) })));
+    await Promise.all(
+      ids.map((id, partition) =>
+        publisher.publish('intent.commands', { partition, key: String(id), value: JSON.stringify({ id }) }),
+      ),
+    );
     return ids;
   }
 
-  const handledBy = (worker: Worker, ids: readonly number[], withinMs?: number): Promise<void> => until(() => ids.every((id) => worker.published.has(id)), `commands ${ids.join()} to be handled`, withinMs);
+  const handledBy = (worker: Worker, ids: readonly number[], withinMs?: number): Promise<void> =>
+    until(() => ids.every((id) => worker.published.has(id)), `commands ${ids.join()} to be handled`, withinMs);
 
   /** Every command led to one event, in order, without a gap, and the projection is the fold of the log. */
   async function expectConsistent(): Promise<void> {
@@ -47,15 +52,22 @@ describe('a partition changes hands', () => {
     const seen: number[] = [];
     for (let partition = 0; partition < PARTITIONS; partition++) {
       // A commit is visible to readers some milliseconds after its answer.
-      await until(async () => ledger.load(partition).position === (await reader.endOffset('intent.events', partition)), 'the log to show what is projected');
+      await until(
+        async () => ledger.load(partition).position === (await reader.endOffset('intent.events', partition)),
+        'the log to show what is projected',
+      );
       const values: string[] = [];
       const end = await reader.endOffset('intent.events', partition);
-      for await (const { records } of reader.read('intent.events', partition, 0n, end)) values.push(...records.map(({ value }) => value ?? ''));
+      for await (const { records } of reader.read('intent.events', partition, 0n, end))
+        values.push(...records.map(({ value }) => value ?? ''));
       const events = values.map((value) => JSON.parse(value) as TestEvent);
       expect(events.map(({ version }) => version)).toEqual(events.map((_, index) => index + 1));
       expect(ledger.load(partition)).toEqual(fold({ position: 0n, count: 0, hash: '' }, values, end));
       const consumed = await reader.endOffset('intent.commands', partition);
-      await until(async () => (await reader.committed('intent', 'intent.commands', partition)) === consumed, 'all commands to be consumed');
+      await until(
+        async () => (await reader.committed('intent', 'intent.commands', partition)) === consumed,
+        'all commands to be consumed',
+      );
       seen.push(...events.map(({ id }) => id));
     }
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: sent }, (_, index) => index + 1));
@@ -74,7 +86,10 @@ describe('a partition changes hands', () => {
     await until(() => before.every((id) => first.published.has(id) || second.published.has(id)), 'both to work');
     const gone = first.stop('SIGTERM');
     const during = await sendRound();
-    await until(() => during.every((id) => first.published.has(id) || second.published.has(id)), 'the commands of the take-over');
+    await until(
+      () => during.every((id) => first.published.has(id) || second.published.has(id)),
+      'the commands of the take-over',
+    );
     await Promise.all([gone, second.untilOwning(PARTITIONS)]);
     await handledBy(second, await sendRound());
     await expectConsistent();
@@ -112,7 +127,10 @@ describe('a partition changes hands', () => {
     await handledBy(second, ids);
     sleeper.kill('SIGCONT');
     await until(() => sleeper.lost.length > 0, 'the sleeper to find itself fenced');
-    await until(() => sleeper.owned.length + second.owned.length === PARTITIONS && sleeper.owned.length === second.owned.length, 'the group to share the partitions again');
+    await until(
+      () => sleeper.owned.length + second.owned.length === PARTITIONS && sleeper.owned.length === second.owned.length,
+      'the group to share the partitions again',
+    );
     const after = await sendRound();
     await until(() => after.every((id) => sleeper.published.has(id) || second.published.has(id)), 'both to work on');
     await expectConsistent();

@@ -16,13 +16,22 @@ describe('the topics', () => {
     const log = await freshLog();
     await log.deleteTopics();
     // The other brokers, and this one's metadata, hear of it a moment later.
-    await until(() => log.verifyTopics().then(() => false, (error: Error) => error.message.includes('intent.dead does not exist')), 'the topics to be gone');
+    await until(
+      () =>
+        log.verifyTopics().then(
+          () => false,
+          (error: Error) => error.message.includes('intent.dead does not exist'),
+        ),
+      'the topics to be gone',
+    );
     await expect(createEventLog({ ...freshOptions(), prefix: '' }).deleteTopics()).rejects.toThrow('without a prefix');
   });
 
   it('are missed by name when they are not there', async () => {
     const options = freshOptions();
-    await expect(createEventLog(options).verifyTopics()).rejects.toThrow(`${options.prefix}intent.events does not exist`);
+    await expect(createEventLog(options).verifyTopics()).rejects.toThrow(
+      `${options.prefix}intent.events does not exist`,
+    );
   });
 
   it('are refused with every difference when the cluster has them otherwise', async () => {
@@ -31,7 +40,9 @@ describe('the topics', () => {
     const other = createEventLog({ ...options, partitions: 12, replication: 3 });
     await expect(other.verifyTopics()).rejects.toThrow(`${options.prefix}intent.commands has partitions 6, not 12`);
     await expect(other.verifyTopics()).rejects.toThrow(`${options.prefix}intent.dead has replicas 1, not 3`);
-    await expect(other.verifyTopics()).rejects.toThrow(`${options.prefix}chain.observations has min.insync.replicas 1, not 2`);
+    await expect(other.verifyTopics()).rejects.toThrow(
+      `${options.prefix}chain.observations has min.insync.replicas 1, not 2`,
+    );
   });
 });
 

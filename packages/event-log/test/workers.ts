@@ -19,7 +19,10 @@ export class Worker {
   trapped = false;
 
   constructor(config: WorkerConfig) {
-    this.#process = fork(FILE, [JSON.stringify(config)], { cwd: ROOT, execArgv: ['--no-warnings', '--conditions=source', '--import', 'tsx'] });
+    this.#process = fork(FILE, [JSON.stringify(config)], {
+      cwd: ROOT,
+      execArgv: ['--no-warnings', '--conditions=source', '--import', 'tsx'],
+    });
     this.gone = new Promise((resolve) => this.#process.once('exit', () => resolve()));
     this.#process.on('message', (message: WorkerMessage) => this.#hear(message));
   }

@@ -1,7 +1,14 @@
 export * from './config.ts';
 export * from './health.ts';
 export * from './logger.ts';
-export { type CounterName, type HistogramName, type LevelName, METRICS, type MetricLabels, type MetricName } from './metrics/catalogue.ts';
+export {
+  type CounterName,
+  type HistogramName,
+  type LevelName,
+  METRICS,
+  type MetricLabels,
+  type MetricName,
+} from './metrics/catalogue.ts';
 export { type Metric, prometheusName } from './metrics/metric.ts';
 export { change, count, lookUp, measure, measureSince, measuring } from './metrics/recording.ts';
 export * from './pause.ts';

@@ -19,8 +19,17 @@ This page is made of the table in the code (\`packages/runtime/src/metrics/catal
 /** docs/metrics.md: the catalogue, for people. */
 export function metricsDocument(): string {
   const metrics: readonly (readonly [string, Metric])[] = Object.entries(METRICS);
-  const rows = metrics.map(([name, metric]) => `| \`${prometheusName(name, metric)}\` | ${metric.kind} | ${metric.services.join(', ')} |`);
-  return [INTRODUCTION, '| In Prometheus | Kind | Services |', '| --- | --- | --- |', ...rows, '', ...metrics.map(([name, metric]) => section(name, metric))].join('\n');
+  const rows = metrics.map(
+    ([name, metric]) => `| \`${prometheusName(name, metric)}\` | ${metric.kind} | ${metric.services.join(', ')} |`,
+  );
+  return [
+    INTRODUCTION,
+    '| In Prometheus | Kind | Services |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+    ...metrics.map(([name, metric]) => section(name, metric)),
+  ].join('\n');
 }
 
 function section(name: string, metric: Metric): string {
@@ -28,10 +37,13 @@ function section(name: string, metric: Metric): string {
   const lines = [
     `- **In Prometheus:** \`${prometheusName(name, metric)}\``,
     `- **Kind:** ${kind}${unit === '' ? '' : `, in \`${unit}\``}. **From:** ${metric.services.join(', ')}.`,
-    ...Object.entries(labels).map(([label, values]) => `- \`${label}\`${values.isOptional ? '?' : ''}: ${valuesOf(values)}`),
+    ...Object.entries(labels).map(
+      ([label, values]) => `- \`${label}\`${values.isOptional ? '?' : ''}: ${valuesOf(values)}`,
+    ),
     ...(buckets ? [`- **Buckets:** ${buckets.join(', ')}`] : []),
   ];
   return [`## \`${name}\``, '', description, '', ...lines, ''].join('\n');
 }
 
-const valuesOf = ({ values, what, most }: LabelValues<string, boolean>): string => (values ? values.map((value) => `\`${value}\``).join(', ') : `${what ?? ''} (at most ${most})`);
+const valuesOf = ({ values, what, most }: LabelValues<string, boolean>): string =>
+  values ? values.map((value) => `\`${value}\``).join(', ') : `${what ?? ''} (at most ${most})`;

@@ -20,7 +20,10 @@ describe('the catalogue of metrics', () => {
 
   it('bounds the series of each metric', () => {
     for (const [name, { labels }] of metrics) {
-      const bound = Object.entries(labels).reduce((product, [label, { most }]) => product * (label === 'partition' ? 24 : most), 1);
+      const bound = Object.entries(labels).reduce(
+        (product, [label, { most }]) => product * (label === 'partition' ? 24 : most),
+        1,
+      );
       // Few of them exist: a route answers with a handful of codes, an upstream is of one network.
       expect([name, bound <= 20_000]).toEqual([name, true]);
     }

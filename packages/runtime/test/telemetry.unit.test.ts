@@ -15,11 +15,21 @@ const read = (environment: Record<string, string>) => loadConfig(telemetryVariab
 
 describe('the variables of telemetry', () => {
   it('send and serve nothing where none is set', () => {
-    expect(read({})).toMatchObject({ METRICS_PORT: undefined, OTEL_EXPORTER_OTLP_ENDPOINT: undefined, OTEL_TRACES_SAMPLER: 'parentbased_always_on', OTEL_SDK_DISABLED: false });
+    expect(read({})).toMatchObject({
+      METRICS_PORT: undefined,
+      OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_SDK_DISABLED: false,
+    });
   });
 
   it('read headers and attributes as OpenTelemetry writes them', () => {
-    expect(read({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-team=payments', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=production' })).toMatchObject({
+    expect(
+      read({
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-team=payments',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=production',
+      }),
+    ).toMatchObject({
       OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer a=b', 'x-team': 'payments' },
       OTEL_RESOURCE_ATTRIBUTES: { 'deployment.environment.name': 'production' },
     });
@@ -43,7 +53,9 @@ describe('the variables of telemetry', () => {
 describe('telemetry that cannot be sent', () => {
   it('is complained of once a minute, without what was to be sent', () => {
     const lines: unknown[] = [];
-    const complaints = new Complaints({ warn: (fields: unknown, message: string) => lines.push([fields, message]) } as unknown as Logger);
+    const complaints = new Complaints({
+      warn: (fields: unknown, message: string) => lines.push([fields, message]),
+    } as unknown as Logger);
     complaints.error('{"stack":"…"}', new Error('ECONNREFUSED'), { headers: { authorization: 'secret' } });
     complaints.warn('another');
     expect(lines).toEqual([[{ reason: 'ECONNREFUSED' }, 'telemetry cannot be sent']]);
@@ -51,7 +63,12 @@ describe('telemetry that cannot be sent', () => {
 });
 
 describe('the port of the metrics', () => {
-  const config = { HOST: '127.0.0.1', OTEL_EXPORTER_OTLP_HEADERS: {}, OTEL_EXPORTER_OTLP_TIMEOUT: 1_000, OTEL_METRIC_EXPORT_INTERVAL: 60_000 };
+  const config = {
+    HOST: '127.0.0.1',
+    OTEL_EXPORTER_OTLP_HEADERS: {},
+    OTEL_EXPORTER_OTLP_TIMEOUT: 1_000,
+    OTEL_METRIC_EXPORT_INTERVAL: 60_000,
+  };
   const resource = resourceFromAttributes({ 'service.name': 'webhook', 'service.version': '1.2.3' });
   async function takenPort(): Promise<{ readonly port: number; readonly free: () => Promise<unknown> }> {
     const server = createServer().listen(0, '127.0.0.1');
@@ -61,7 +78,9 @@ describe('the port of the metrics', () => {
 
   it('is named where another has it', async () => {
     const { port, free } = await takenPort();
-    await expect(exportMetrics('webhook', resource, { pushTo: null, scraped: port, config })).rejects.toThrow(`METRICS_PORT: ${port} cannot be listened on: EADDRINUSE`);
+    await expect(exportMetrics('webhook', resource, { pushTo: null, scraped: port, config })).rejects.toThrow(
+      `METRICS_PORT: ${port} cannot be listened on: EADDRINUSE`,
+    );
     await free();
   });
 
@@ -95,11 +114,21 @@ describe('the port of the metrics', () => {
 
 describe('what spans say', () => {
   it('of an error is its code or its class, never its message', () => {
-    expect([Object.assign(new Error('to 10.0.0.1'), { code: 'ECONNREFUSED' }), new TypeError('no'), 'text', Object.assign(new Error(), { code: 'a b' })].map(errorTypeOf)).toEqual(['ECONNREFUSED', 'TypeError', 'unknown', 'Error']);
+    expect(
+      [
+        Object.assign(new Error('to 10.0.0.1'), { code: 'ECONNREFUSED' }),
+        new TypeError('no'),
+        'text',
+        Object.assign(new Error(), { code: 'a b' }),
+      ].map(errorTypeOf),
+    ).toEqual(['ECONNREFUSED', 'TypeError', 'unknown', 'Error']);
   });
 
   it('of a trace whether it is kept', () => {
-    const traceOf = (flags: string) => ({ traceparent: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${flags}`, requestId: null });
+    const traceOf = (flags: string) => ({
+      traceparent: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${flags}`,
+      requestId: null,
+    });
     expect(['00', '01', '02', '03'].map((flags) => isSampled(traceOf(flags)))).toEqual([false, true, false, true]);
     expect(isSampled({ traceparent: null, requestId: null })).toBe(false);
   });

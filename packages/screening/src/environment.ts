@@ -23,18 +23,33 @@ export type ScreeningConfig = z.infer<z.ZodObject<typeof screeningVariables>>;
  * @throws ConfigurationError where it asks for none without saying so, or for half of the API
  */
 export function openScreening(config: ScreeningConfig, log: Logger): Screening {
-  const { SCREENING, SCREENING_LIST_FILE: file, SCREENING_API_URL: url, SCREENING_API_KEY: key, SCREENING_CACHE_SECONDS: cleanSeconds } = config;
+  const {
+    SCREENING,
+    SCREENING_LIST_FILE: file,
+    SCREENING_API_URL: url,
+    SCREENING_API_KEY: key,
+    SCREENING_CACHE_SECONDS: cleanSeconds,
+  } = config;
   if (SCREENING === 'off') {
     log.warn({ alarm: 'screening_off' }, 'sanctions screening is off: every wallet passes');
     return createScreening([]);
   }
-  if ((url === undefined) !== (key === undefined)) throw wrong(url === undefined ? 'SCREENING_API_URL: is not set, but SCREENING_API_KEY is' : 'SCREENING_API_KEY: is not set, but SCREENING_API_URL is');
+  if ((url === undefined) !== (key === undefined))
+    throw wrong(
+      url === undefined
+        ? 'SCREENING_API_URL: is not set, but SCREENING_API_KEY is'
+        : 'SCREENING_API_KEY: is not set, but SCREENING_API_URL is',
+    );
   const parts: ScreeningPart[] = [];
   if (file !== undefined) parts.push(new ListPart({ file, log }));
   if (url !== undefined && key !== undefined) parts.push(new ApiPart({ url, key, cleanSeconds, log }));
-  if (parts.length === 0) throw wrong('SCREENING: set SCREENING_LIST_FILE, or SCREENING_API_URL and SCREENING_API_KEY, or both; to screen nobody, say SCREENING=off');
+  if (parts.length === 0)
+    throw wrong(
+      'SCREENING: set SCREENING_LIST_FILE, or SCREENING_API_URL and SCREENING_API_KEY, or both; to screen nobody, say SCREENING=off',
+    );
   log.info({ list: file ?? null, api: url === undefined ? null : new URL(url).host }, 'wallets are screened');
   return createScreening(parts);
 }
 
-const wrong = (problem: string): ConfigurationError => new ConfigurationError(`The configuration cannot be used:\n  ${problem}`);
+const wrong = (problem: string): ConfigurationError =>
+  new ConfigurationError(`The configuration cannot be used:\n  ${problem}`);

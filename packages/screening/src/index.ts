@@ -2,8 +2,22 @@ export { createScreening } from './screening.ts';
 export { ApiPart } from './api/api-part.ts';
 export { openScreening, screeningVariables } from './environment.ts';
 export { comparable } from './comparable.ts';
-export { ListFileError, readListFile, readListFileIfThere, type SanctionsList, writeListFile } from './list/list-file.ts';
+export {
+  ListFileError,
+  readListFile,
+  readListFileIfThere,
+  type SanctionsList,
+  writeListFile,
+} from './list/list-file.ts';
 export { ListPart } from './list/list-part.ts';
 export { type ListedAddress, OfacExportError } from './list/ofac-export.ts';
-export { changesBetween, FEWEST_ADDRESSES, fetchExport, type ListChanges, listOf, OFAC_ADVANCED_EXPORT, suspicion } from './list/update.ts';
+export {
+  changesBetween,
+  FEWEST_ADDRESSES,
+  fetchExport,
+  type ListChanges,
+  listOf,
+  OFAC_ADVANCED_EXPORT,
+  suspicion,
+} from './list/update.ts';
 export { type Finding, type ScreenedWallet, type Screening, ScreeningUnavailableError, type Verdict } from './port.ts';

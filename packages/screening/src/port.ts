@@ -15,7 +15,8 @@ export interface Finding {
   readonly name: string | null;
 }
 
-export type Verdict = { readonly kind: 'clean' } | { readonly kind: 'match'; readonly wallet: ScreenedWallet; readonly finding: Finding };
+export type Verdict =
+  { readonly kind: 'clean' } | { readonly kind: 'match'; readonly wallet: ScreenedWallet; readonly finding: Finding };
 
 /** No answer, so nobody may pass. */
 export class ScreeningUnavailableError extends Error {
@@ -23,7 +24,10 @@ export class ScreeningUnavailableError extends Error {
   /** After so many seconds another try may be worth it. */
   readonly retryAfterSeconds: number;
 
-  constructor(message: string, { retryAfterSeconds = 5, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { retryAfterSeconds = 5, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.retryAfterSeconds = retryAfterSeconds;
   }

@@ -1,5 +1,12 @@
 import { measureSince, type MetricLabels } from '@pf/runtime';
-import { type Finding, type ScreenedWallet, type Screening, type ScreeningPart, ScreeningUnavailableError, type Verdict } from './port.ts';
+import {
+  type Finding,
+  type ScreenedWallet,
+  type Screening,
+  type ScreeningPart,
+  ScreeningUnavailableError,
+  type Verdict,
+} from './port.ts';
 
 /** The port over its parts, which are asked in their order: what one knows need not be asked of the next. */
 export const createScreening = (parts: readonly ScreeningPart[]): Screening => ({
@@ -22,7 +29,8 @@ async function screen(parts: readonly ScreeningPart[], wallets: readonly Screene
   let failure: ScreeningUnavailableError | null = null;
   for (const [at, answer] of answers.entries()) {
     const wallet = wallets[at];
-    if (answer.status === 'fulfilled' && answer.value !== null && wallet) return { kind: 'match', wallet, finding: answer.value };
+    if (answer.status === 'fulfilled' && answer.value !== null && wallet)
+      return { kind: 'match', wallet, finding: answer.value };
     if (answer.status === 'rejected') failure ??= unavailable(answer.reason);
   }
   if (failure) throw failure;
@@ -41,4 +49,6 @@ async function find(parts: readonly ScreeningPart[], wallet: ScreenedWallet): Pr
 
 /** Whatever went wrong in a part, nobody passes. */
 const unavailable = (reason: unknown): ScreeningUnavailableError =>
-  reason instanceof ScreeningUnavailableError ? reason : new ScreeningUnavailableError('a part of the screening failed', { cause: reason });
+  reason instanceof ScreeningUnavailableError
+    ? reason
+    : new ScreeningUnavailableError('a part of the screening failed', { cause: reason });

@@ -23,7 +23,14 @@ describe('the HTTP API as a part of the screening', () => {
     await Promise.all(opened.splice(0).map((part) => part.close()));
   });
   const open = (more: Partial<ConstructorParameters<typeof ApiPart>[0]> = {}): ApiPart => {
-    const part = new ApiPart({ url: provider.url, key: 'right', log: createLogger('test', 'silent'), now: () => now, timeoutMs: 10_000, ...more });
+    const part = new ApiPart({
+      url: provider.url,
+      key: 'right',
+      log: createLogger('test', 'silent'),
+      now: () => now,
+      timeoutMs: 10_000,
+      ...more,
+    });
     opened.push(part);
     return part;
   };
@@ -67,24 +74,34 @@ describe('the HTTP API as a part of the screening', () => {
     expect(provider.asked).toHaveLength(1);
   });
 
-  it.each(['down', 'error', 'garbage', 'limited'] as const)('gives no answer where the provider is in the mode "%s"', async (mode) => {
-    provider.mode = mode;
-    await expect(open().find(evm(CLEAN))).rejects.toThrow(ScreeningUnavailableError);
-  });
+  it.each(['down', 'error', 'garbage', 'limited'] as const)(
+    'gives no answer where the provider is in the mode "%s"',
+    async (mode) => {
+      provider.mode = mode;
+      await expect(open().find(evm(CLEAN))).rejects.toThrow(ScreeningUnavailableError);
+    },
+  );
 
   it('gives no answer where the provider hangs', async () => {
     provider.mode = 'hang';
-    await expect(open({ timeoutMs: 50 }).find(evm(CLEAN))).rejects.toMatchObject({ cause: { message: expect.stringContaining('TimeoutError') as unknown } });
+    await expect(open({ timeoutMs: 50 }).find(evm(CLEAN))).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('TimeoutError') as unknown },
+    });
   });
 
   it.each([
     ['the key is wrong', { key: 'wrong' }, 'HTTP 403: it does not take the API key'],
     ['the path is wrong', { url: '/nowhere' }, 'HTTP 404'],
     ['nobody listens', { url: 'http://127.0.0.1:1' }, 'ECONNREFUSED'],
-  ])('gives no answer where %s, and says why without the key', async (_name, { key = 'right', url = '' }: { key?: string; url?: string }, says) => {
-    const part = open({ key, url: url.startsWith('http') ? url : `${provider.url}${url}` });
-    await expect(part.find(evm(CLEAN))).rejects.toMatchObject({ cause: { message: expect.stringContaining(says) as unknown } });
-  });
+  ])(
+    'gives no answer where %s, and says why without the key',
+    async (_name, { key = 'right', url = '' }: { key?: string; url?: string }, says) => {
+      const part = open({ key, url: url.startsWith('http') ? url : `${provider.url}${url}` });
+      await expect(part.find(evm(CLEAN))).rejects.toMatchObject({
+        cause: { message: expect.stringContaining(says) as unknown },
+      });
+    },
+  );
 
   it('stops asking a provider that does not answer, and tries again when the time is over', async () => {
     const part = open();
@@ -133,7 +150,10 @@ describe('the HTTP API as a part of the screening', () => {
 });
 
 describe('the screening over its parts', () => {
-  const part = (find: () => Promise<null | { part: 'list'; label: null; uid: null; name: null }>) => ({ find, close: async () => undefined });
+  const part = (find: () => Promise<null | { part: 'list'; label: null; uid: null; name: null }>) => ({
+    find,
+    close: async () => undefined,
+  });
   const knows = part(async () => ({ part: 'list', label: null, uid: null, name: null }));
   const knowsNothing = part(async () => null);
   const fails = part(() => Promise.reject(new Error('broken')));
@@ -148,7 +168,9 @@ describe('the screening over its parts', () => {
   });
 
   it('is unavailable where any part fails, however it fails', async () => {
-    await expect(createScreening([knowsNothing, fails]).screen([numbered(1)])).rejects.toThrow(ScreeningUnavailableError);
+    await expect(createScreening([knowsNothing, fails]).screen([numbered(1)])).rejects.toThrow(
+      ScreeningUnavailableError,
+    );
   });
 
   it('names the wallet that is sanctioned, also where another cannot be screened', async () => {
@@ -158,6 +180,9 @@ describe('the screening over its parts', () => {
       if (asked === 1) throw new Error('broken');
       return { part: 'list', label: null, uid: null, name: null };
     });
-    expect(await createScreening([half]).screen([numbered(1), numbered(2)])).toMatchObject({ kind: 'match', wallet: numbered(2) });
+    expect(await createScreening([half]).screen([numbered(1), numbered(2)])).toMatchObject({
+      kind: 'match',
+      wallet: numbered(2),
+    });
   });
 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { ConfigurationError, createLogger, loadConfig } from '@pf/runtime';
 import { openScreening, screeningVariables } from '../src/index.ts';
 
-const open = (environment: Record<string, string>) => openScreening(loadConfig(screeningVariables, environment), createLogger('test', 'silent'));
+const open = (environment: Record<string, string>) =>
+  openScreening(loadConfig(screeningVariables, environment), createLogger('test', 'silent'));
 
 describe('the configuration of the screening', () => {
   it('does not run without a screening that nobody switched off', () => {
@@ -11,7 +12,9 @@ describe('the configuration of the screening', () => {
   });
 
   it('lets everybody pass where it was switched off', async () => {
-    expect(await open({ SCREENING: 'off' }).screen([{ chain: 'eip155:8453', address: `0x${'1'.repeat(40)}` }])).toEqual({ kind: 'clean' });
+    expect(await open({ SCREENING: 'off' }).screen([{ chain: 'eip155:8453', address: `0x${'1'.repeat(40)}` }])).toEqual(
+      { kind: 'clean' },
+    );
   });
 
   it.each([

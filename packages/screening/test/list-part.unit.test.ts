@@ -26,11 +26,22 @@ describe('the list as a part of the screening', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   const write = (addresses: ListedAddress[], fetchedAt = START): Promise<void> =>
-    writeListFile(file, { version: 1, source: 'test', publishedOn: null, fetchedAt: new Date(fetchedAt).toISOString(), count: addresses.length, addresses });
+    writeListFile(file, {
+      version: 1,
+      source: 'test',
+      publishedOn: null,
+      fetchedAt: new Date(fetchedAt).toISOString(),
+      count: addresses.length,
+      addresses,
+    });
 
   it('finds EVM addresses in any case under any label, and says whose they are', async () => {
     await write([ETH, SOL]);
-    for (const address of [ETH.address, ETH.address.toUpperCase().replace('0X', '0x'), '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b']) {
+    for (const address of [
+      ETH.address,
+      ETH.address.toUpperCase().replace('0X', '0x'),
+      '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b',
+    ]) {
       expect(await part.find(evm(address))).toEqual({ part: 'list', label: 'USDT', uid: '90001', name: 'JANE DOE' });
     }
     expect(await part.find(evm(`${ETH.address.slice(0, -1)}c`))).toBeNull();
@@ -74,7 +85,17 @@ describe('the list as a part of the screening', () => {
 
   it.each([
     ['cut off', '{"version":1,"source":"te'],
-    ['with another number of addresses than it says', JSON.stringify({ version: 1, source: 'x', publishedOn: null, fetchedAt: '2026-11-21T11:00:00.000Z', count: 2, addresses: [ETH] })],
+    [
+      'with another number of addresses than it says',
+      JSON.stringify({
+        version: 1,
+        source: 'x',
+        publishedOn: null,
+        fetchedAt: '2026-11-21T11:00:00.000Z',
+        count: 2,
+        addresses: [ETH],
+      }),
+    ],
   ])('goes on with the last good one while the file is %s, as long as that is not too old', async (_name, content) => {
     await write([ETH]);
     expect(await part.find(evm(ETH.address))).not.toBeNull();
@@ -83,6 +104,8 @@ describe('the list as a part of the screening', () => {
     expect(await part.find(evm(ETH.address))).not.toBeNull();
     now = START + 48 * HOUR_MS + 1;
     await expect(part.find(evm(ETH.address))).rejects.toThrow(ScreeningUnavailableError);
-    await expect(new ListPart({ file, log: createLogger('test', 'silent') }).find(evm(ETH.address))).rejects.toThrow(ScreeningUnavailableError);
+    await expect(new ListPart({ file, log: createLogger('test', 'silent') }).find(evm(ETH.address))).rejects.toThrow(
+      ScreeningUnavailableError,
+    );
   });
 });

@@ -29,13 +29,17 @@ describe('reading an export of the SDN list', () => {
   });
 
   it('cares neither for the namespace nor for a prefix', async () => {
-    const text = (await fixture('sdn.xml')).toString().replaceAll(/<(\/?)(?=[a-zA-Z])/g, '<$1o:').replace('xmlns="https', 'xmlns:o="http');
+    const text = (await fixture('sdn.xml'))
+      .toString()
+      .replaceAll(/<(\/?)(?=[a-zA-Z])/g, '<$1o:')
+      .replace('xmlns="https', 'xmlns:o="http');
     expect((await read(text)).addresses).toHaveLength(4);
   });
 
   it.each(['sdn-advanced.xml', 'sdn.xml'])('refuses %s cut off anywhere', async (file) => {
     const whole = await fixture(file);
-    for (const part of [0.1, 0.5, 0.9, 0.999]) await expect(read(whole.subarray(0, Math.floor(whole.length * part)), 512)).rejects.toThrow('not well-formed');
+    for (const part of [0.1, 0.5, 0.9, 0.999])
+      await expect(read(whole.subarray(0, Math.floor(whole.length * part)), 512)).rejects.toThrow('not well-formed');
   });
 
   it('refuses an export with fewer entries than it says', async () => {

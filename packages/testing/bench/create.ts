@@ -40,7 +40,9 @@ async function compare(targets: readonly Target[], keys: Keys, clients: number):
   for (const [index, target] of targets.entries()) {
     const of = (field: keyof Measured): number => median(runs.get(target)?.map((measured) => measured[field]) ?? []);
     const ratio = index === 0 ? '' : ((rates[0] ?? 0) / (rates[index] ?? 0)).toFixed(2);
-    console.log(`| ${keys} | ${clients} | ${target.name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${ratio} |`);
+    console.log(
+      `| ${keys} | ${clients} | ${target.name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${ratio} |`,
+    );
   }
 }
 
@@ -48,7 +50,10 @@ const clusters = await Promise.all([startCluster(), startCluster(), startCluster
 const [ours, forPg, forPrisma] = clusters;
 try {
   if (!ours || !forPg || !forPrisma) throw new Error('three clusters are needed');
-  const [gateway] = await Promise.all([ours.start('gateway', { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } }), ours.start('intent', { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } })]);
+  const [gateway] = await Promise.all([
+    ours.start('gateway', { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } }),
+    ours.start('intent', { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } }),
+  ]);
   const targets: Target[] = [
     { name: 'this service', url: gateway.url, apiKey: ours.apiKeys.test },
     await plain('Express + pg', 'plain-pg.ts', forPg, 4971),
@@ -56,8 +61,12 @@ try {
   ];
   for (const target of targets) await measureCreates(target, KEYS['own key'], 64, WARM_UP_SECONDS);
 
-  console.log(`\nCreates; median of ${ROUNDS} rounds of ${SECONDS} s; "own key": each with an idempotency key of its own.\n`);
-  console.log('| creates with | clients | service | creates/s | p50 ms | p99 ms | ratio to it |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |');
+  console.log(
+    `\nCreates; median of ${ROUNDS} rounds of ${SECONDS} s; "own key": each with an idempotency key of its own.\n`,
+  );
+  console.log(
+    '| creates with | clients | service | creates/s | p50 ms | p99 ms | ratio to it |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |',
+  );
   for (const keys of Object.keys(KEYS) as Keys[]) {
     for (const clients of CLIENTS) await compare(targets, keys, clients);
   }

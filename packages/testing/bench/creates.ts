@@ -18,7 +18,12 @@ export interface Measured {
  * @param more what each create has beside a plain request
  * @throws Error where anything but 201 was answered
  */
-export async function measureCreates({ url, apiKey }: Target, more: () => object, clients: number, seconds: number): Promise<Measured> {
+export async function measureCreates(
+  { url, apiKey }: Target,
+  more: () => object,
+  clients: number,
+  seconds: number,
+): Promise<Measured> {
   const result = await autocannon({
     url: `${url}/v1/intents`,
     connections: clients,
@@ -29,15 +34,24 @@ export async function measureCreates({ url, apiKey }: Target, more: () => object
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         setupRequest: (request) => ({
           ...request,
-          body: JSON.stringify({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', ...more(), metadata: { order: 'A-1001' } }),
+          body: JSON.stringify({
+            chain: 'eip155:84532',
+            token: 'USDC',
+            amount: '12.50',
+            requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+            ...more(),
+            metadata: { order: 'A-1001' },
+          }),
         }),
       },
     ],
   });
   const created = result.statusCodeStats?.['201']?.count ?? 0;
   const others = result.requests.total - created;
-  if (result.errors > 0 || others > clients) throw new Error(`${result.errors} errors and ${others} answers other than 201 from ${url}`);
+  if (result.errors > 0 || others > clients)
+    throw new Error(`${result.errors} errors and ${others} answers other than 201 from ${url}`);
   return { perSecond: created / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
 }
 
-export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

@@ -2,7 +2,12 @@ import { findKeyHolder, openDatabase } from '@pf/database';
 import { plainService, type PlainStore, preparePlainTable } from './plain-service.ts';
 
 /** Express + pg: prepared statements on a pool, nothing in between. */
-const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', applicationName: 'plain-pg', maxConnections: 16, onError: () => undefined });
+const database = openDatabase({
+  url: process.env['DATABASE_URL'] ?? '',
+  applicationName: 'plain-pg',
+  maxConnections: 16,
+  onError: () => undefined,
+});
 await preparePlainTable(database);
 
 const store: PlainStore = {
@@ -15,8 +20,21 @@ const store: PlainStore = {
              VALUES ($1, 0, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15)
              ON CONFLICT (account_id, livemode, idempotency_key) DO NOTHING`,
       values: [
-        intent.id, intent.accountId, intent.livemode, intent.idempotencyKey, intent.status, intent.chain, intent.token, intent.tokenAddress,
-        intent.amountBaseUnits, intent.requestor, intent.direction, intent.reference, intent.createdAt, intent.expiresAt, intent.state,
+        intent.id,
+        intent.accountId,
+        intent.livemode,
+        intent.idempotencyKey,
+        intent.status,
+        intent.chain,
+        intent.token,
+        intent.tokenAddress,
+        intent.amountBaseUnits,
+        intent.requestor,
+        intent.direction,
+        intent.reference,
+        intent.createdAt,
+        intent.expiresAt,
+        intent.state,
       ],
     });
     return rowCount === 1 ? 'inserted' : 'duplicate';

@@ -2,16 +2,25 @@ import { openDatabase } from '@pf/database';
 import { plainService, type PlainStore, preparePlainTable } from './plain-service.ts';
 
 /** Express + Prisma, as its documentation shows it. */
-const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', applicationName: 'plain-prisma', maxConnections: 16, onError: () => undefined });
+const database = openDatabase({
+  url: process.env['DATABASE_URL'] ?? '',
+  applicationName: 'plain-prisma',
+  maxConnections: 16,
+  onError: () => undefined,
+});
 await preparePlainTable(database);
 const { prisma } = database;
 
 /** Prisma's code for a broken unique index. */
-const isDuplicate = (error: unknown): boolean => error instanceof Error && (error as { code?: unknown }).code === 'P2002';
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === 'P2002';
 
 const store: PlainStore = {
   async findKey(hash) {
-    const key = await prisma.apiKey.findUnique({ where: { hash: Uint8Array.from(hash), revokedAt: null }, include: { account: true } });
+    const key = await prisma.apiKey.findUnique({
+      where: { hash: Uint8Array.from(hash), revokedAt: null },
+      include: { account: true },
+    });
     return key && { accountId: key.accountId, livemode: key.livemode };
   },
   async insert(intent) {
@@ -23,6 +32,7 @@ const store: PlainStore = {
       throw error;
     }
   },
-  findByKey: ({ accountId, livemode }, idempotencyKey) => prisma.intent.findFirst({ where: { accountId, livemode, idempotencyKey }, select: { state: true } }),
+  findByKey: ({ accountId, livemode }, idempotencyKey) =>
+    prisma.intent.findFirst({ where: { accountId, livemode, idempotencyKey }, select: { state: true } }),
 };
 plainService(store).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -41,7 +41,9 @@ export interface PlainStore {
 
 /** The idempotency index of both: what a plain service has in place of a single writer. The table and its other indexes are the projection's. */
 export async function preparePlainTable(database: Database): Promise<void> {
-  await database.sql.query('CREATE UNIQUE INDEX IF NOT EXISTS plain_by_key ON ledger.intents (account_id, livemode, idempotency_key)');
+  await database.sql.query(
+    'CREATE UNIQUE INDEX IF NOT EXISTS plain_by_key ON ledger.intents (account_id, livemode, idempotency_key)',
+  );
 }
 
 const USDC = { symbol: 'USDC', address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', decimals: 6 };
@@ -61,10 +63,14 @@ export function plainService(store: PlainStore): Express {
     const holder = key === undefined ? null : await store.findKey(createHash('sha256').update(key).digest());
     if (!holder) return void response.status(401).json({ error: { code: 'api_key.invalid' } });
     const parsed = parseRequest(createIntentRequest, request.body);
-    if (!parsed.ok) return void response.status(400).json({ error: { code: 'request.validation_failed', param: parsed.issues[0].param } });
+    if (!parsed.ok)
+      return void response
+        .status(400)
+        .json({ error: { code: 'request.validation_failed', param: parsed.issues[0].param } });
     const { chain, token, amount, requestor, direction, idempotencyKey, ttlSeconds, metadata } = parsed.value;
     const baseUnits = parseAmount(amount, USDC.decimals);
-    if (chain !== 'eip155:84532' || token !== USDC.symbol || typeof baseUnits === 'string') return void response.status(422).json({ error: { code: 'token.not_available' } });
+    if (chain !== 'eip155:84532' || token !== USDC.symbol || typeof baseUnits === 'string')
+      return void response.status(422).json({ error: { code: 'token.not_available' } });
 
     const createdAt = new Date();
     const expiresAt = new Date(createdAt.getTime() + ttlSeconds * 1000);
@@ -98,10 +104,28 @@ export function plainService(store: PlainStore): Express {
       livemode: holder.livemode,
     };
     const { id, tokenAddress, amountBaseUnits, reference } = intent;
-    const row = { id, ...holder, idempotencyKey: idempotencyKey ?? null, status: 'created', chain, token, tokenAddress, amountBaseUnits, requestor: intent.requestor, direction, reference, createdAt, expiresAt };
-    if ((await store.insert({ ...row, state: JSON.stringify(intent) })) === 'inserted') return void response.status(201).json({ intent });
+    const row = {
+      id,
+      ...holder,
+      idempotencyKey: idempotencyKey ?? null,
+      status: 'created',
+      chain,
+      token,
+      tokenAddress,
+      amountBaseUnits,
+      requestor: intent.requestor,
+      direction,
+      reference,
+      createdAt,
+      expiresAt,
+    };
+    if ((await store.insert({ ...row, state: JSON.stringify(intent) })) === 'inserted')
+      return void response.status(201).json({ intent });
     const earlier = await store.findByKey(holder, idempotencyKey ?? '');
-    return void response.status(200).type('json').send(`{"intent":${earlier?.state ?? 'null'}}`);
+    return void response
+      .status(200)
+      .type('json')
+      .send(`{"intent":${earlier?.state ?? 'null'}}`);
   });
   return app;
 }

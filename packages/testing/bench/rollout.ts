@@ -36,7 +36,10 @@ try {
   const began = performance.now();
   for (let round = 1; round <= restarts; round++) {
     await Promise.all(fleet.services.map((service) => fleet.restart(service)));
-    if (round % 10 === 0) console.log(`${round} restarts of each service, ${Math.round((performance.now() - began) / 1000)} s, ${requests.failures.length} failed requests`);
+    if (round % 10 === 0)
+      console.log(
+        `${round} restarts of each service, ${Math.round((performance.now() - began) / 1000)} s, ${requests.failures.length} failed requests`,
+      );
   }
   await load.stop();
   const seconds = (performance.now() - began) / 1000;
@@ -45,7 +48,8 @@ try {
 
   console.log('\n| request | answered | p50 ms | p99 ms | worst ms |\n| --- | ---: | ---: | ---: | ---: |');
   const summary = requests.summary();
-  for (const { kind, count, p50, p99, worst } of summary) console.log(`| ${kind} | ${count} | ${p50.toFixed(0)} | ${p99.toFixed(0)} | ${worst.toFixed(0)} |`);
+  for (const { kind, count, p50, p99, worst } of summary)
+    console.log(`| ${kind} | ${count} | ${p50.toFixed(0)} | ${p99.toFixed(0)} | ${worst.toFixed(0)} |`);
   console.log('\n| service | restarts | slowest start ms | slowest end ms |\n| --- | ---: | ---: | ---: |');
   for (const service of fleet.services) {
     const { done, worstStartMs, worstEndMs } = fleet.restarts[service];
@@ -54,8 +58,12 @@ try {
   const { created, paid, waiting } = load.promised;
   const reopened = [...paid.values(), ...waiting].reduce((total, { opened }) => total + opened() - 1, 0);
   const problems = [...verdict.problems, ...fleet.services.flatMap((service) => fleet.restarts[service].badEnds)];
-  console.log(`\n${created.size} intents, ${paid.size} of them paid on chain and final, ${verdict.events} events, ${receiver.received.length} webhooks (${verdict.repeatedWebhooks} came again), streams were taken up again ${reopened} times; ${Math.round(seconds)} s`);
-  console.log(`failed requests: ${requests.failures.length}; worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms; lost or doubled: ${verdict.problems.length}; bad ends: ${problems.length - verdict.problems.length}`);
+  console.log(
+    `\n${created.size} intents, ${paid.size} of them paid on chain and final, ${verdict.events} events, ${receiver.received.length} webhooks (${verdict.repeatedWebhooks} came again), streams were taken up again ${reopened} times; ${Math.round(seconds)} s`,
+  );
+  console.log(
+    `failed requests: ${requests.failures.length}; worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms; lost or doubled: ${verdict.problems.length}; bad ends: ${problems.length - verdict.problems.length}`,
+  );
   for (const problem of problems.slice(0, SHOWN)) console.log(problem);
   process.exitCode = requests.failures.length + problems.length === 0 ? 0 : 1;
 } finally {

@@ -1,5 +1,22 @@
 import type { PublicIntent, Reference } from '@pf/domain';
-import { type ApiClient, apiClient, newWallet, readBackingStack, type RpcProxy, type RpcRequest, startAnvil, startCluster, startRpcProxy, startSolana, startTempo, type StackChain, type StackWallet, until, upstreamEnvironment, walletOn } from '@pf/testing';
+import {
+  type ApiClient,
+  apiClient,
+  newWallet,
+  readBackingStack,
+  type RpcProxy,
+  type RpcRequest,
+  startAnvil,
+  startCluster,
+  startRpcProxy,
+  startSolana,
+  startTempo,
+  type StackChain,
+  type StackWallet,
+  until,
+  upstreamEnvironment,
+  walletOn,
+} from '@pf/testing';
 import { z } from 'zod';
 
 /**
@@ -20,12 +37,15 @@ const UNITS = 3_000_000n;
 const FOUND_WITHIN_MS = 5_000;
 const RATIO_MAX = 1.1;
 /** Of a network's watch, in the health report. */
-const health = z.looseObject({ networks: z.record(z.string(), z.object({ watched: z.number().nullable(), behind: z.string().nullable() })) });
+const health = z.looseObject({
+  networks: z.record(z.string(), z.object({ watched: z.number().nullable(), behind: z.string().nullable() })),
+});
 
 /** What each step asks once, and nothing else does: the head. */
 const HEAD: Readonly<Record<string, (request: RpcRequest) => boolean>> = {
   'base-sepolia': ({ method, params: [tag] }) => method === 'eth_getBlockByNumber' && tag === 'latest',
-  'solana-devnet': ({ method, params: [options] }) => method === 'getEpochInfo' && JSON.stringify(options).includes('"confirmed"'),
+  'solana-devnet': ({ method, params: [options] }) =>
+    method === 'getEpochInfo' && JSON.stringify(options).includes('"confirmed"'),
   'tempo-moderato': ({ method, params: [tag] }) => method === 'eth_getBlockByNumber' && tag === 'finalized',
 };
 
@@ -48,7 +68,11 @@ async function counted({ proxy, steps }: Watched, during: Promise<unknown>): Pro
   const [began, calls, requests, before] = [performance.now(), callsOf(proxy), proxy.requests, steps()];
   await during;
   const minutes = (performance.now() - began) / 60_000;
-  return { perStep: (callsOf(proxy) - calls) / (steps() - before), calls: (callsOf(proxy) - calls) / minutes, requests: (proxy.requests - requests) / minutes };
+  return {
+    perStep: (callsOf(proxy) - calls) / (steps() - before),
+    calls: (callsOf(proxy) - calls) / minutes,
+    requests: (proxy.requests - requests) / minutes,
+  };
 }
 const timePasses = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -62,7 +86,12 @@ async function each(count: number, atOnce: number, work: (place: number) => Prom
 }
 
 async function create(api: ApiClient, { chain, requestors }: Watched, place: number): Promise<PublicIntent> {
-  const { status, body } = await api.create({ chain: chain.caip2, token: 'USDC', amount: AMOUNT, requestor: requestors[place % REQUESTORS] });
+  const { status, body } = await api.create({
+    chain: chain.caip2,
+    token: 'USDC',
+    amount: AMOUNT,
+    requestor: requestors[place % REQUESTORS],
+  });
   if (status !== 201) throw new Error(`a create was answered ${status}: ${JSON.stringify(body.error)}`);
   return body.intent;
 }
@@ -73,25 +102,50 @@ async function paidAlone(api: ApiClient, watched: Watched): Promise<number> {
   const payer = walletOn(watched.chain, watched.chain.wallets[0] as StackWallet);
   const began = performance.now();
   await payer.pay(watched.chain.tokens['USDC'] ?? '', intent.requestor, UNITS, intent.reference as Reference);
-  await until('the payment to be found', async () => (await api.get(intent.id)).body.intent.state !== 'created', 60_000);
+  await until(
+    'the payment to be found',
+    async () => (await api.get(intent.id)).body.intent.state !== 'created',
+    60_000,
+  );
   return performance.now() - began;
 }
 
-const [base, solana, tempo] = await Promise.all([startAnvil({ blockMs: 250 }), startSolana({ slotMs: 400 }), startTempo({ blockMs: 500 })]);
-const chains: readonly (readonly [string, StackChain])[] = [['base-sepolia', base], ['solana-devnet', solana], ['tempo-moderato', tempo]];
+const [base, solana, tempo] = await Promise.all([
+  startAnvil({ blockMs: 250 }),
+  startSolana({ slotMs: 400 }),
+  startTempo({ blockMs: 500 }),
+]);
+const chains: readonly (readonly [string, StackChain])[] = [
+  ['base-sepolia', base],
+  ['solana-devnet', solana],
+  ['tempo-moderato', tempo],
+];
 const networks = await Promise.all(
   chains.map(async ([name, chain]): Promise<Watched> => {
     const proxy = await startRpcProxy(chain.rpcUrl);
     let steps = 0;
     proxy.answer = (request) => void (HEAD[name]?.(request) === true && (steps += 1));
-    return { name, chain, proxy, steps: () => steps, requestors: Array.from({ length: REQUESTORS }, () => newWallet(chain).address) };
+    return {
+      name,
+      chain,
+      proxy,
+      steps: () => steps,
+      requestors: Array.from({ length: REQUESTORS }, () => newWallet(chain).address),
+    };
   }),
 );
-const cluster = await startCluster(readBackingStack(), chains.map(([, chain]) => chain));
+const cluster = await startCluster(
+  readBackingStack(),
+  chains.map(([, chain]) => chain),
+);
 try {
   const env = { LOG_LEVEL: 'warn', NODE_ENV: 'production' };
   const counting = upstreamEnvironment(networks.map(({ chain, proxy }) => ({ ...chain, rpcUrl: proxy.url })));
-  const [gateway, watcher] = await Promise.all([cluster.start('gateway', { env }), cluster.start('watcher', { env: { ...env, ...counting } }), cluster.start('intent', { env })]);
+  const [gateway, watcher] = await Promise.all([
+    cluster.start('gateway', { env }),
+    cluster.start('watcher', { env: { ...env, ...counting } }),
+    cluster.start('intent', { env }),
+  ]);
   const api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
   const isWatching = async (count: number): Promise<boolean> => {
     const reported = health.parse(await (await fetch(`${watcher.url}/readyz`)).json()).networks;
@@ -99,12 +153,18 @@ try {
   };
   let missed = 0;
 
-  console.log(`\nOpen intents of ${REQUESTORS} requestors on each network, ${SECONDS} s each; one unsolicited payment on each meanwhile.\n`);
-  console.log(`| network | open intents | calls a minute | HTTP requests a minute | calls a step | ÷ those at ${LEVELS[0]} | payment found after ms |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |`);
+  console.log(
+    `\nOpen intents of ${REQUESTORS} requestors on each network, ${SECONDS} s each; one unsolicited payment on each meanwhile.\n`,
+  );
+  console.log(
+    `| network | open intents | calls a minute | HTTP requests a minute | calls a step | ÷ those at ${LEVELS[0]} | payment found after ms |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |`,
+  );
   const first = new Map<string, number>();
   let open = 0;
   for (const level of LEVELS) {
-    await Promise.all(networks.map((network) => each(level - open, AT_ONCE, async (place) => void (await create(api, network, place)))));
+    await Promise.all(
+      networks.map((network) => each(level - open, AT_ONCE, async (place) => void (await create(api, network, place)))),
+    );
     open = level;
     await until('the watcher to know them all', () => isWatching(level), 60_000);
     const rows = await Promise.all(
@@ -119,7 +179,9 @@ try {
       first.set(name, least);
       const ratio = perStep / least;
       if (ratio > RATIO_MAX || ms > FOUND_WITHIN_MS) missed += 1;
-      console.log(`| ${name} | ${level} | ${calls.toFixed(0)} | ${requests.toFixed(0)} | ${perStep.toFixed(2)} | ${ratio.toFixed(2)} | ${ms.toFixed(0)} |`);
+      console.log(
+        `| ${name} | ${level} | ${calls.toFixed(0)} | ${requests.toFixed(0)} | ${perStep.toFixed(2)} | ${ratio.toFixed(2)} | ${ms.toFixed(0)} |`,
+      );
     }
   }
 
@@ -137,13 +199,19 @@ try {
     if (HEAD[network.name]?.(request) === true) steps += 1;
     return undefined;
   };
-  console.log(`\nPending intents on Solana, ${PENDING_SECONDS} s each: questions for states in a step.\n\n| pending | status calls a step | ⌈n/256⌉ |\n| ---: | ---: | ---: |`);
+  console.log(
+    `\nPending intents on Solana, ${PENDING_SECONDS} s each: questions for states in a step.\n\n| pending | status calls a step | ⌈n/256⌉ |\n| ---: | ---: | ---: |`,
+  );
   let pending = 0;
   for (const level of PENDING) {
     await each(level - pending, SUBMITS_AT_ONCE, async (place) => {
       const { id } = await create(api, network, place);
       const { body: built } = await api.build(id, payer.address);
-      const { status, body } = await api.submit(id, await walletOn(solana, payer).sign(built.transaction.blob), payer.address);
+      const { status, body } = await api.submit(
+        id,
+        await walletOn(solana, payer).sign(built.transaction.blob),
+        payer.address,
+      );
       if (status !== 200) throw new Error(`a submit was answered ${status}: ${JSON.stringify(body.error)}`);
     });
     pending = level;
@@ -155,7 +223,11 @@ try {
     if (Math.round(perStep) > Math.ceil(level / 256)) missed += 1;
     console.log(`| ${level} | ${perStep.toFixed(2)} | ${Math.ceil(level / 256)} |`);
   }
-  console.log(missed === 0 ? `\nWithin the goals: at most ${RATIO_MAX} × the calls, found within ${FOUND_WITHIN_MS / 1_000} s, a status call for 256.` : `\n${missed} goals missed.`);
+  console.log(
+    missed === 0
+      ? `\nWithin the goals: at most ${RATIO_MAX} × the calls, found within ${FOUND_WITHIN_MS / 1_000} s, a status call for 256.`
+      : `\n${missed} goals missed.`,
+  );
   process.exitCode = missed === 0 ? 0 : 1;
 } finally {
   await cluster.close();

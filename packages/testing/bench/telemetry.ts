@@ -24,7 +24,12 @@ const SINK = `require('node:http').createServer((request, response) => request.r
 
 const sink = spawn(process.execPath, ['-e', SINK], { stdio: ['ignore', 'pipe', 'inherit'] });
 const [port] = (await once(sink.stdout, 'data')) as [Buffer];
-const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port).trim()}`, OTEL_METRICS_EXPORTER: 'none', OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: String(RATIO) };
+const tracing = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port).trim()}`,
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: String(RATIO),
+};
 const kinds = [
   { name: 'none', metrics: false, env: {} },
   { name: 'metrics', metrics: true, env: {} },
@@ -63,13 +68,29 @@ async function start({ name, metrics, env }: (typeof kinds)[number]): Promise<Lo
   const cluster = await startCluster();
   clusters.push(cluster);
   const [gatewayPort, intentPort] = await freePorts(2);
-  const settings = (metricsPort: number | undefined): Record<string, string> => ({ LOG_LEVEL: 'warn', NODE_ENV: 'production', ...env, ...(metrics && { METRICS_PORT: String(metricsPort) }) });
-  const [gateway, intent] = await Promise.all([cluster.start('gateway', { env: settings(gatewayPort) }), cluster.start('intent', { env: settings(intentPort) })]);
+  const settings = (metricsPort: number | undefined): Record<string, string> => ({
+    LOG_LEVEL: 'warn',
+    NODE_ENV: 'production',
+    ...env,
+    ...(metrics && { METRICS_PORT: String(metricsPort) }),
+  });
+  const [gateway, intent] = await Promise.all([
+    cluster.start('gateway', { env: settings(gatewayPort) }),
+    cluster.start('intent', { env: settings(intentPort) }),
+  ]);
   if (metrics) pages.push(...[gatewayPort, intentPort].map((at) => `http://127.0.0.1:${at}/metrics`));
-  return { name, url: gateway.url, apiKey: cluster.apiKeys.test, cpuMs: () => cpuMsOf(gateway.pid) + cpuMsOf(intent.pid) };
+  return {
+    name,
+    url: gateway.url,
+    apiKey: cluster.apiKeys.test,
+    cpuMs: () => cpuMsOf(gateway.pid) + cpuMsOf(intent.pid),
+  };
 }
 
-const scrape = setInterval(() => void Promise.all(pages.map(async (page) => (await fetch(page)).text())), SCRAPE_EVERY_MS);
+const scrape = setInterval(
+  () => void Promise.all(pages.map(async (page) => (await fetch(page)).text())),
+  SCRAPE_EVERY_MS,
+);
 try {
   const targets: Loaded[] = [];
   for (const kind of kinds) targets.push(await start(kind));
@@ -78,21 +99,29 @@ try {
   const runs = new Map<Loaded, Round[]>(targets.map((target) => [target, []]));
   for (let round = 0; round < ROUNDS; round++) {
     // The first of a round is another one each time: none is always after a pause.
-    const order = targets.map((_, place) => targets[(place + round) % targets.length]).filter((target) => target !== undefined);
+    const order = targets
+      .map((_, place) => targets[(place + round) % targets.length])
+      .filter((target) => target !== undefined);
     for (const target of order) runs.get(target)?.push(await measure(target, SECONDS));
   }
 
   console.log(`\nCreates with ${CLIENTS} clients; medians of ${ROUNDS} rounds of ${SECONDS} s, in turns.\n`);
-  console.log('| telemetry | creates/s | p50 ms | p99 ms | CPU ms a create | creates/s to none: median | lowest | highest |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
+  console.log(
+    '| telemetry | creates/s | p50 ms | p99 ms | CPU ms a create | creates/s to none: median | lowest | highest |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+  );
   const [none = []] = runs.values();
   let worst = 1;
   for (const [{ name }, measured] of runs) {
     const of = (field: keyof Round): number => median(measured.map((one) => one[field]));
     const ratios = measured.map(({ perSecond }, round) => perSecond / (none[round]?.perSecond ?? Number.NaN));
     worst = Math.min(worst, median(ratios));
-    console.log(`| ${name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${of('cpuMs').toFixed(2)} | ${median(ratios).toFixed(3)} | ${Math.min(...ratios).toFixed(3)} | ${Math.max(...ratios).toFixed(3)} |`);
+    console.log(
+      `| ${name} | ${Math.round(of('perSecond'))} | ${of('p50').toFixed(0)} | ${of('p99').toFixed(0)} | ${of('cpuMs').toFixed(2)} | ${median(ratios).toFixed(3)} | ${Math.min(...ratios).toFixed(3)} | ${Math.max(...ratios).toFixed(3)} |`,
+    );
   }
-  console.log(`\n${worst >= GOAL ? 'Within' : 'BEYOND'} the goal: telemetry costs at most ${Math.round((1 - GOAL) * 100)} % of the throughput.`);
+  console.log(
+    `\n${worst >= GOAL ? 'Within' : 'BEYOND'} the goal: telemetry costs at most ${Math.round((1 - GOAL) * 100)} % of the throughput.`,
+  );
 } finally {
   clearInterval(scrape);
   sink.kill('SIGKILL');

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicIntent, Reference } from '@pf/domain';
-import { type ApiClient, apiClient, type Cluster, type Instance, readBackingStack, type StackWallet, startCluster, until, walletOn } from '../src/index.ts';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type Instance,
+  readBackingStack,
+  type StackWallet,
+  startCluster,
+  until,
+  walletOn,
+} from '../src/index.ts';
 import { startTroubled, type TroubledChain } from './troubled-chain.ts';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;
@@ -16,27 +26,52 @@ const troubled = new Map<Name, TroubledChain>();
 const on = (name: Name): TroubledChain => troubled.get(name) as TroubledChain;
 const requestorOn = (name: Name): string => on(name).chain.wallets[0]?.address ?? '';
 async function create(name: Name): Promise<PublicIntent> {
-  const { status, body } = await api.create({ chain: on(name).chain.caip2, token: 'USDC', amount: AMOUNT, requestor: requestorOn(name) });
+  const { status, body } = await api.create({
+    chain: on(name).chain.caip2,
+    token: 'USDC',
+    amount: AMOUNT,
+    requestor: requestorOn(name),
+  });
   expect([status, body.error]).toEqual([201, undefined]);
   return body.intent;
 }
 /** Lets block after block pass until the intent is as `good` says. */
-const passUntil = (name: Name, what: string, id: string, good: (intent: PublicIntent) => boolean): Promise<PublicIntent> =>
-  until(`${id} to be ${what}`, async () => {
-    await on(name).pass();
-    const { intent } = (await api.get(id)).body;
-    return good(intent) && intent;
-  }, 45_000);
-const finalized = (name: Name, id: string): Promise<PublicIntent> => passUntil(name, 'finalized', id, ({ state }) => state === 'finalized');
+const passUntil = (
+  name: Name,
+  what: string,
+  id: string,
+  good: (intent: PublicIntent) => boolean,
+): Promise<PublicIntent> =>
+  until(
+    `${id} to be ${what}`,
+    async () => {
+      await on(name).pass();
+      const { intent } = (await api.get(id)).body;
+      return good(intent) && intent;
+    },
+    45_000,
+  );
+const finalized = (name: Name, id: string): Promise<PublicIntent> =>
+  passUntil(name, 'finalized', id, ({ state }) => state === 'finalized');
 async function history(id: string): Promise<string[]> {
-  const { rows } = await cluster.database.sql.query<{ type: string }>('SELECT type FROM ledger.intent_events WHERE intent_id = $1 ORDER BY version', [id]);
+  const { rows } = await cluster.database.sql.query<{ type: string }>(
+    'SELECT type FROM ledger.intent_events WHERE intent_id = $1 ORDER BY version',
+    [id],
+  );
   return rows.map(({ type }) => type);
 }
 
 beforeAll(async () => {
   await Promise.all(NAMES.map(async (name) => troubled.set(name, await startTroubled[name]())));
-  cluster = await startCluster(readBackingStack(), NAMES.map((name) => on(name).chain));
-  const [gateway, , firstWatcher] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
+  cluster = await startCluster(
+    readBackingStack(),
+    NAMES.map((name) => on(name).chain),
+  );
+  const [gateway, , firstWatcher] = await Promise.all([
+    cluster.start('gateway'),
+    cluster.start('intent'),
+    cluster.start('watcher'),
+  ]);
   watcher = firstWatcher;
   api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
 }, 90_000);
@@ -87,7 +122,10 @@ describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
     const { submit, answered } = payer.submitting(id);
     await on(name).fail(payer.key, await payer.build(id), submit);
     const { txSignature } = answered();
-    expect(await passUntil(name, 'failed', id, ({ state }) => state === 'failed')).toMatchObject({ txSignature, confirmedAt: null });
+    expect(await passUntil(name, 'failed', id, ({ state }) => state === 'failed')).toMatchObject({
+      txSignature,
+      confirmedAt: null,
+    });
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
   }, 60_000);
 
@@ -99,14 +137,24 @@ describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
     await on(name).lose(payer.key, first, submit);
     const lost = answered().txSignature;
     expect(answered()).toMatchObject({ state: 'pending', retryRequired: false });
-    expect(await passUntil(name, 'created again', id, ({ state }) => state === 'created')).toMatchObject({ retryRequired: true, txSignature: null });
+    expect(await passUntil(name, 'created again', id, ({ state }) => state === 'created')).toMatchObject({
+      retryRequired: true,
+      txSignature: null,
+    });
 
     const second = await payer.build(id);
     expect(second).not.toBe(first);
     expect(await submit(await payer.sign(second))).not.toBe(lost);
     expect(answered().retryRequired).toBe(false);
     await finalized(name, id);
-    expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+    expect(await history(id)).toEqual([
+      'intent.created',
+      'intent.pending',
+      'intent.retry_required',
+      'intent.pending',
+      'intent.confirmed',
+      'intent.finalized',
+    ]);
   }, 90_000);
 
   it('lands after it was cancelled: the money moved, so it is confirmed', async () => {
@@ -115,7 +163,12 @@ describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
     expect((await api.cancel(intent.id)).body.intent.state).toBe('cancelled');
     const hash = await payer.pay(intent);
     expect(await finalized(name, intent.id)).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-    expect(await history(intent.id)).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
+    expect(await history(intent.id)).toEqual([
+      'intent.created',
+      'intent.cancelled',
+      'intent.confirmed',
+      'intent.finalized',
+    ]);
   }, 60_000);
 });
 
@@ -149,7 +202,12 @@ describe('payments while the watcher is down', () => {
     watcher = await cluster.start('watcher');
     for (const { name, intent } of intents) {
       await finalized(name, intent.id);
-      expect(await history(intent.id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+      expect(await history(intent.id)).toEqual([
+        'intent.created',
+        'intent.pending',
+        'intent.confirmed',
+        'intent.finalized',
+      ]);
     }
   }, 90_000);
 });

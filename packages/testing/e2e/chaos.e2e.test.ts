@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiClient, type Cluster, compareProjection, type Instance, readWholeLog, type ServiceName, startCluster, until } from '../src/index.ts';
+import {
+  apiClient,
+  type Cluster,
+  compareProjection,
+  type Instance,
+  readWholeLog,
+  type ServiceName,
+  startCluster,
+  until,
+} from '../src/index.ts';
 
 const KILLS = 20;
 const WORKERS = 12;
@@ -34,14 +43,20 @@ describe('processes killed at random under load', () => {
 
   beforeAll(async () => {
     cluster = await startCluster();
-    fleet.push(...(await Promise.all((['intent', 'intent', 'gateway', 'gateway'] as const).map((service) => cluster.start(service)))));
+    fleet.push(
+      ...(await Promise.all(
+        (['intent', 'intent', 'gateway', 'gateway'] as const).map((service) => cluster.start(service)),
+      )),
+    );
   }, 60_000);
   afterAll(() => cluster.close());
 
   const running = (service: ServiceName): Instance[] => fleet.filter((instance) => instance.service === service);
 
   /** The same request again, to whatever gateway is there, until one answers: what decisions.md promises is safe. */
-  async function insist(request: (api: ReturnType<typeof apiClient>) => Promise<{ status: number; body: { intent?: { id: string } } }>): Promise<{ status: number; id: string | undefined }> {
+  async function insist(
+    request: (api: ReturnType<typeof apiClient>) => Promise<{ status: number; body: { intent?: { id: string } } }>,
+  ): Promise<{ status: number; id: string | undefined }> {
     for (;;) {
       const gateways = running('gateway');
       const gateway = gateways[Math.floor(next() * gateways.length)];
@@ -61,13 +76,16 @@ describe('processes killed at random under load', () => {
   async function work(worker: number, stopped: () => boolean): Promise<void> {
     for (let round = 0; !stopped(); round++) {
       const idempotencyKey = `${worker}-${round}`;
-      const created = await insist((api) => api.create({ chain: 'eip155:84532', token: 'USDC', amount: '1.5', requestor: REQUESTOR, idempotencyKey }));
+      const created = await insist((api) =>
+        api.create({ chain: 'eip155:84532', token: 'USDC', amount: '1.5', requestor: REQUESTOR, idempotencyKey }),
+      );
       expect([200, 201]).toContain(created.status);
       const id = created.id ?? '';
       acknowledged.created.set(idempotencyKey, id);
       if (next() < 0.5 && (await insist((api) => api.detected(id))).status === 200) acknowledged.detected.add(id);
       // A cancel whose first answer was lost finds the intent cancelled: 409 says it is.
-      if (next() < 0.3 && [200, 409].includes((await insist((api) => api.cancel(id))).status)) acknowledged.cancelled.add(id);
+      if (next() < 0.3 && [200, 409].includes((await insist((api) => api.cancel(id))).status))
+        acknowledged.cancelled.add(id);
     }
   }
 
@@ -99,12 +117,16 @@ describe('processes killed at random under load', () => {
     over = true;
     await Promise.all(workers);
 
-    const contents = await until('the projection to be the fold of the log', async () => {
-      const read = await readWholeLog(cluster);
-      const differences = await compareProjection(cluster.database, read.intents);
-      if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
-      return read;
-    }, 30_000);
+    const contents = await until(
+      'the projection to be the fold of the log',
+      async () => {
+        const read = await readWholeLog(cluster);
+        const differences = await compareProjection(cluster.database, read.intents);
+        if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
+        return read;
+      },
+      30_000,
+    );
     expect(contents.problems).toEqual([]);
 
     const createdByKey = new Map<string | null, string[]>();
@@ -115,7 +137,8 @@ describe('processes killed at random under load', () => {
     for (const [key, id] of acknowledged.created) expect([key, createdByKey.get(key)]).toEqual([key, [id]]);
     const once = (type: string, ids: Set<string>): void => {
       const counted = new Map<string, number>();
-      for (const event of contents.events.filter((found) => found.type === type)) counted.set(event.intentId, (counted.get(event.intentId) ?? 0) + 1);
+      for (const event of contents.events.filter((found) => found.type === type))
+        counted.set(event.intentId, (counted.get(event.intentId) ?? 0) + 1);
       for (const id of ids) expect([type, id, counted.get(id)]).toEqual([type, id, 1]);
     };
     once('intent.detected', acknowledged.detected);

@@ -1,7 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiClient, apiClient, type Cluster, compareProjection, type Instance, readBackingStack, readWholeLog, startCluster, startTcpProxy, type TcpProxy, until } from '../src/index.ts';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  compareProjection,
+  type Instance,
+  readBackingStack,
+  readWholeLog,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  until,
+} from '../src/index.ts';
 
-const request = { chain: 'eip155:84532', token: 'USDC', amount: '2', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+const request = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '2',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 
 describe('a backing part is away and comes back', () => {
   const stack = readBackingStack();
@@ -22,7 +39,10 @@ describe('a backing part is away and comes back', () => {
       Promise.all([cluster.start('gateway', { detours }), cluster.start('gateway', { detours })]),
       cluster.start('intent', { detours: { ...detours, database: writersDatabase.address } }),
     ]);
-    clients = [apiClient(`${gateways[0].url}/v1`, cluster.apiKeys.test), apiClient(`${gateways[1].url}/v1`, cluster.apiKeys.test)];
+    clients = [
+      apiClient(`${gateways[0].url}/v1`, cluster.apiKeys.test),
+      apiClient(`${gateways[1].url}/v1`, cluster.apiKeys.test),
+    ];
   }, 60_000);
   afterAll(async () => {
     await cluster.close();
@@ -38,16 +58,27 @@ describe('a backing part is away and comes back', () => {
       return contents;
     });
     expect(problems).toEqual([]);
-    for (const [key, id] of keys) expect([...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === key).map((intent) => intent.id)).toEqual([id]);
+    for (const [key, id] of keys)
+      expect(
+        [...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === key).map((intent) => intent.id),
+      ).toEqual([id]);
   }
   const createdWith = async (client: ApiClient, idempotencyKey: string): Promise<string> =>
-    until(`a create with the key ${idempotencyKey}`, async () => {
-      const { status, body } = await client.create({ ...request, idempotencyKey });
-      return [200, 201].includes(status) && body.intent.id;
-    }, 40_000);
+    until(
+      `a create with the key ${idempotencyKey}`,
+      async () => {
+        const { status, body } = await client.create({ ...request, idempotencyKey });
+        return [200, 201].includes(status) && body.intent.id;
+      },
+      40_000,
+    );
 
   it('makes one intent of 100 concurrent creates with one idempotency key over two gateways', async () => {
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? clients[0] : clients[1]).create({ ...request, idempotencyKey: 'once' })));
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        (n % 2 === 0 ? clients[0] : clients[1]).create({ ...request, idempotencyKey: 'once' }),
+      ),
+    );
     expect(new Set(answers.map(({ body }) => body.intent.id)).size).toBe(1);
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
     await expectOnce(new Map([['once', answers[0]?.body.intent.id ?? '']]));
@@ -57,7 +88,10 @@ describe('a backing part is away and comes back', () => {
     await writersDatabase.cut();
     const doubtful = await clients[0].create({ ...request, idempotencyKey: 'no-postgres' });
     expect([doubtful.status, doubtful.body.error?.code]).toEqual([503, 'service.unavailable']);
-    expect(doubtful.body.error?.details).toMatchObject({ retry_after: expect.any(Number), intent_id: expect.stringMatching(/^pi_/) });
+    expect(doubtful.body.error?.details).toMatchObject({
+      retry_after: expect.any(Number),
+      intent_id: expect.stringMatching(/^pi_/),
+    });
     expect(doubtful.headers.get('retry-after')).toMatch(/^\d+$/);
     await writersDatabase.restore();
     const id = await createdWith(clients[0], 'no-postgres');
@@ -67,7 +101,9 @@ describe('a backing part is away and comes back', () => {
   it('Redis: answers come slower, and all of them come', async () => {
     await redis.cut();
     const ids = new Map<string, string>();
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => clients[0].create({ ...request, idempotencyKey: `no-redis-${n}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => clients[0].create({ ...request, idempotencyKey: `no-redis-${n}` })),
+    );
     for (const [n, { status, body }] of answers.entries()) {
       expect([status, body.error]).toEqual([201, undefined]);
       ids.set(`no-redis-${n}`, body.intent.id);

@@ -5,7 +5,18 @@ import { type Front, startFront } from '../bench/rollout/front.ts';
 import { startLoad } from '../bench/rollout/load.ts';
 import { Requests } from '../bench/rollout/requests.ts';
 import { judge } from '../bench/rollout/verdict.ts';
-import { type Anvil, apiClient, type Cluster, evmWallet, newWallet, startAnvil, startCluster, until, type WebhookReceiver, webhookReceiver } from '../src/index.ts';
+import {
+  type Anvil,
+  apiClient,
+  type Cluster,
+  evmWallet,
+  newWallet,
+  startAnvil,
+  startCluster,
+  until,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '../src/index.ts';
 
 const BLOCK_MS = 500;
 /** Paid before, while, and after. */
@@ -31,8 +42,13 @@ describe('a rollout under load', () => {
 
   /** What a migration may do to tables in use, done to all of them: prisma/releases.json says what that is. */
   async function expandSchema(): Promise<number> {
-    const { rows } = await cluster.database.sql.query<{ name: string }>("SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('service', 'ledger')");
-    for (const { name } of rows) await cluster.database.sql.query(`ALTER TABLE ${name} ADD COLUMN next_text text, ADD COLUMN next_flag boolean NOT NULL DEFAULT false`);
+    const { rows } = await cluster.database.sql.query<{ name: string }>(
+      "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('service', 'ledger')",
+    );
+    for (const { name } of rows)
+      await cluster.database.sql.query(
+        `ALTER TABLE ${name} ADD COLUMN next_text text, ADD COLUMN next_flag boolean NOT NULL DEFAULT false`,
+      );
     return rows.length;
   }
 
@@ -42,7 +58,8 @@ describe('a rollout under load', () => {
     const requests = new Requests();
     const merchant = newWallet(chain);
     const load = startLoad(apiClient(`${front.url}/v1`, cluster.apiKeys.test), chain, merchant.address, requests);
-    const paying = (count: number): Promise<unknown> => until(`${count} payments`, () => load.promised.paid.size >= count, 120_000);
+    const paying = (count: number): Promise<unknown> =>
+      until(`${count} payments`, () => load.promised.paid.size >= count, 120_000);
 
     await paying(PAID);
     expect(await expandSchema()).toBeGreaterThan(10);
@@ -53,7 +70,9 @@ describe('a rollout under load', () => {
     const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
     const { problems } = await judge({ cluster, promised: load.promised, receiver, received });
     expect({ failures: requests.failures, problems }).toEqual({ failures: [], problems: [] });
-    expect(Object.values(fleet.restarts).map(({ done, badEnds }) => ({ done, badEnds }))).toEqual(fleet.services.map(() => ({ done: 1, badEnds: [] })));
+    expect(Object.values(fleet.restarts).map(({ done, badEnds }) => ({ done, badEnds }))).toEqual(
+      fleet.services.map(() => ({ done: 1, badEnds: [] })),
+    );
     // Those who only wait were sent from one gateway to another, and knew nothing of it.
     expect(load.promised.waiting.some(({ opened }) => opened() > 1)).toBe(true);
   }, 360_000);

@@ -41,20 +41,39 @@ const heal = (stage: SubmittingStage): void => {
     upstream.calls.clear();
   }
 };
-const offered = (stage: SubmittingStage, name: Name): number => stage.upstreams[name].reduce((sum, { calls }) => sum + SENDS.reduce((all, method) => all + (calls.get(method) ?? 0), 0), 0);
+const offered = (stage: SubmittingStage, name: Name): number =>
+  stage.upstreams[name].reduce(
+    (sum, { calls }) => sum + SENDS.reduce((all, method) => all + (calls.get(method) ?? 0), 0),
+    0,
+  );
 const goOn = ({ writer }: SubmittingStage): void => writer.kill('SIGCONT');
-const taken = ({ stage, payments }: Dying): Promise<unknown> => until('the nodes to have all of it', async () => (await Promise.all(payments.map((payment) => stage.isKnown(payment)))).every(Boolean));
+const taken = ({ stage, payments }: Dying): Promise<unknown> =>
+  until('the nodes to have all of it', async () =>
+    (await Promise.all(payments.map((payment) => stage.isKnown(payment)))).every(Boolean),
+  );
 
 /** What the broker takes at most into the commands; with next to nothing it refuses whatever is to be appended. */
 async function takeAtMost({ cluster }: SubmittingStage, bytes: number): Promise<void> {
-  const admin = new Kafka({ clientId: 'test', brokers: readBackingStack().kafka.split(','), logLevel: logLevel.NOTHING }).admin();
+  const admin = new Kafka({
+    clientId: 'test',
+    brokers: readBackingStack().kafka.split(','),
+    logLevel: logLevel.NOTHING,
+  }).admin();
   await admin.connect();
   try {
     const topic = { type: ConfigResourceTypes.TOPIC, name: `${cluster.prefix}intent.commands` };
     // What is not named again falls back to the broker's own.
-    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ ...topic, configNames: ['cleanup.policy', 'retention.ms', 'message.timestamp.type'] }] });
-    const kept = resources.flatMap(({ configEntries }) => configEntries.map(({ configName, configValue }) => ({ name: configName, value: configValue })));
-    await admin.alterConfigs({ validateOnly: false, resources: [{ ...topic, configEntries: [...kept, { name: 'max.message.bytes', value: String(bytes) }] }] });
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ ...topic, configNames: ['cleanup.policy', 'retention.ms', 'message.timestamp.type'] }],
+    });
+    const kept = resources.flatMap(({ configEntries }) =>
+      configEntries.map(({ configName, configValue }) => ({ name: configName, value: configValue })),
+    );
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ ...topic, configEntries: [...kept, { name: 'max.message.bytes', value: String(bytes) }] }],
+    });
   } finally {
     await admin.disconnect();
   }
@@ -78,7 +97,9 @@ export const KILLS: readonly Kill[] = [
     async moment({ stage, payments, submit }) {
       spoil(stage, 'hang');
       submit();
-      await until('each transaction to be on its way', () => NAMES.every((name) => offered(stage, name) >= payments.filter((payment) => payment.name === name).length));
+      await until('each transaction to be on its way', () =>
+        NAMES.every((name) => offered(stage, name) >= payments.filter((payment) => payment.name === name).length),
+      );
     },
     commands: ['prepare_submission'],
     forgotten: true,
@@ -102,7 +123,9 @@ export const KILLS: readonly Kill[] = [
       await takeAtMost(stage, 1);
       goOn(stage);
       await taken(dying);
-      await until('the log to refuse the record', () => readFileSync(gateway.log, 'utf8').includes('larger than the max message size'));
+      await until('the log to refuse the record', () =>
+        readFileSync(gateway.log, 'utf8').includes('larger than the max message size'),
+      );
     },
     after: (stage) => takeAtMost(stage, MIB),
     commands: ['prepare_submission'],
@@ -141,16 +164,25 @@ export interface Killed {
   readonly ends: ReadonlyMap<string, Promise<unknown>>;
 }
 
-const settled = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
+const settled = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 /** Payers of a kill's own, by the places of the chains' names: while blocks flow. */
-export const payersToBe = (stage: SubmittingStage): Promise<StackWallet[][]> => Promise.all(NAMES.map((name) => stage.funded(name, 2 * KILLS.length)));
+export const payersToBe = (stage: SubmittingStage): Promise<StackWallet[][]> =>
+  Promise.all(NAMES.map((name) => stage.funded(name, 2 * KILLS.length)));
 
 /** Kills one gateway after the other, each while it handles two payments a chain, of which one is submitted again elsewhere. */
-export async function killing(stage: SubmittingStage, payers: readonly StackWallet[][]): Promise<ReadonlyMap<Kill, Killed>> {
+export async function killing(
+  stage: SubmittingStage,
+  payers: readonly StackWallet[][],
+): Promise<ReadonlyMap<Kill, Killed>> {
   const killed = new Map<Kill, Killed>();
   let next = stage.victim();
-  const signed = (): Promise<Signed[]> => Promise.all(NAMES.map((name, at) => stage.signedBy(name, payers[at]?.pop() ?? stage.walletOf(name, 0))));
+  const signed = (): Promise<Signed[]> =>
+    Promise.all(NAMES.map((name, at) => stage.signedBy(name, payers[at]?.pop() ?? stage.walletOf(name, 0))));
   for (const [at, kill] of KILLS.entries()) {
     const [victim, again, alone] = [await next, await signed(), await signed()];
     // It starts while this one dies.
@@ -168,20 +200,28 @@ export async function killing(stage: SubmittingStage, payers: readonly StackWall
   return killed;
 }
 
-async function die(stage: SubmittingStage, kill: Kill, { instance, api }: Victim, payments: readonly Signed[]): Promise<void> {
+async function die(
+  stage: SubmittingStage,
+  kill: Kill,
+  { instance, api }: Victim,
+  payments: readonly Signed[],
+): Promise<void> {
   const before = await stage.sent();
   let answered = 0;
   let begun: Promise<unknown> = Promise.resolve();
   const submit = (): void => {
-    begun = Promise.allSettled(payments.map((payment) => stage.submitOnce(api, payment).finally(() => (answered += 1))));
+    begun = Promise.allSettled(
+      payments.map((payment) => stage.submitOnce(api, payment).finally(() => (answered += 1))),
+    );
   };
   let seen = before;
-  const commandsWait = (): Promise<unknown> => until('the commands to wait', async () => {
-    const now = await stage.sent();
-    if (now - seen + BigInt(answered) < BigInt(payments.length)) return false;
-    seen = now;
-    return true;
-  });
+  const commandsWait = (): Promise<unknown> =>
+    until('the commands to wait', async () => {
+      const now = await stage.sent();
+      if (now - seen + BigInt(answered) < BigInt(payments.length)) return false;
+      seen = now;
+      return true;
+    });
   try {
     await kill.moment({ stage, gateway: instance, payments, submit, commandsWait });
   } finally {

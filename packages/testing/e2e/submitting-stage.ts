@@ -4,7 +4,31 @@ import type { CommandType, IntentId, PaymentIntent, PublicIntent } from '@pf/dom
 import type { LogReader } from '@pf/event-log';
 import { base58 } from '@scure/base';
 import { keccak256, toHex } from 'viem';
-import { type Anvil, type ApiAnswer, type ApiClient, apiClient, type ChainWallet, type Cluster, type Instance, type LocalSolana, newWallet, readBackingStack, type RpcProxy, type StackChain, type StackWallet, startAnvil, startCluster, startRpcProxy, startSolana, startTempo, type Tempo, tempoWallet, until, upstreamEnvironment, walletOn } from '../src/index.ts';
+import {
+  type Anvil,
+  type ApiAnswer,
+  type ApiClient,
+  apiClient,
+  type ChainWallet,
+  type Cluster,
+  type Instance,
+  type LocalSolana,
+  newWallet,
+  readBackingStack,
+  type RpcProxy,
+  type StackChain,
+  type StackWallet,
+  startAnvil,
+  startCluster,
+  startRpcProxy,
+  startSolana,
+  startTempo,
+  type Tempo,
+  tempoWallet,
+  until,
+  upstreamEnvironment,
+  walletOn,
+} from '../src/index.ts';
 import { BlockFlow } from './block-flow.ts';
 
 export const NAMES = ['base', 'solana', 'tempo'] as const;
@@ -53,10 +77,15 @@ export interface Submitted {
 
 /** What a service says that is busy, or whose nodes are: the same again is safe, and clients do it. */
 const BUSY: readonly (string | undefined)[] = ['rpc.unavailable', 'service.unavailable'];
-const patiently = <Body>(ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> => until('an answer', async () => {
-  const answer = await ask();
-  return !BUSY.includes(answer.body.error?.code) && answer;
-}, WAIT_MS);
+const patiently = <Body>(ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> =>
+  until(
+    'an answer',
+    async () => {
+      const answer = await ask();
+      return !BUSY.includes(answer.body.error?.code) && answer;
+    },
+    WAIT_MS,
+  );
 
 const hashOf = (name: Name, bytes: string): string => {
   const raw = Buffer.from(bytes, 'base64');
@@ -75,7 +104,9 @@ export class SubmittingStage {
   readonly shaky: ApiClient;
   readonly reader: LogReader;
 
-  private constructor(parts: Pick<SubmittingStage, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>) {
+  private constructor(
+    parts: Pick<SubmittingStage, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>,
+  ) {
     this.chains = parts.chains;
     this.upstreams = parts.upstreams;
     this.cluster = parts.cluster;
@@ -90,7 +121,8 @@ export class SubmittingStage {
   static async open(): Promise<SubmittingStage> {
     const [base, solana, tempo] = await Promise.all([startAnvil(), startSolana(), startTempo()]);
     const chains = { base, solana, tempo };
-    const both = ({ rpcUrl }: StackChain): Promise<[RpcProxy, RpcProxy]> => Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
+    const both = ({ rpcUrl }: StackChain): Promise<[RpcProxy, RpcProxy]> =>
+      Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
     const upstreams = { base: await both(base), solana: await both(solana), tempo: await both(tempo) };
     const cluster = await startCluster(readBackingStack(), Object.values(chains));
     const [plain, shaky, writer] = await Promise.all([
@@ -101,19 +133,31 @@ export class SubmittingStage {
       cluster.start('watcher'),
     ]);
     const client = ({ url }: Instance): ApiClient => apiClient(`${url}/v1`, cluster.apiKeys.test);
-    return new SubmittingStage({ chains, upstreams, cluster, writer, api: client(plain), shaky: client(shaky), reader: await cluster.log.reader('test') });
+    return new SubmittingStage({
+      chains,
+      upstreams,
+      cluster,
+      writer,
+      api: client(plain),
+      shaky: client(shaky),
+      reader: await cluster.log.reader('test'),
+    });
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(NAMES.map((name) => this.flows[name].hold()));
     await this.reader.close();
     await this.cluster.close();
-    await Promise.all([...Object.values(this.upstreams).flat(), ...Object.values(this.chains)].map((part) => part.stop()));
+    await Promise.all(
+      [...Object.values(this.upstreams).flat(), ...Object.values(this.chains)].map((part) => part.stop()),
+    );
   }
 
   /** A gateway to be killed, with spoilt upstreams. */
   async victim(): Promise<Victim> {
-    const instance = await this.cluster.start('gateway', { env: { ...throughUpstreams(this.chains, this.upstreams), LOG_LEVEL: 'debug' } });
+    const instance = await this.cluster.start('gateway', {
+      env: { ...throughUpstreams(this.chains, this.upstreams), LOG_LEVEL: 'debug' },
+    });
     return { instance, api: apiClient(`${instance.url}/v1`, this.cluster.apiKeys.test) };
   }
 
@@ -155,7 +199,15 @@ export class SubmittingStage {
   /** @param more fields of the request */
   async create(name: Name, more: object = {}): Promise<Asked & { readonly reference: string }> {
     const merchant = walletOn(this.chains[name], newWallet(this.chains[name]));
-    const { status, body } = await patiently(() => this.api.create({ chain: this.chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor: merchant.address, ...more }));
+    const { status, body } = await patiently(() =>
+      this.api.create({
+        chain: this.chains[name].caip2,
+        token: 'USDC',
+        amount: AMOUNT,
+        requestor: merchant.address,
+        ...more,
+      }),
+    );
     expect([status, body.error]).toEqual([201, undefined]);
     return { name, id: body.intent.id, merchant, reference: body.intent.reference };
   }
@@ -173,7 +225,12 @@ export class SubmittingStage {
     return this.sign(await this.create(name), payer);
   }
   /** Again while the service is busy. @param text the bytes, unless it is something else that is submitted */
-  async submit(api: ApiClient, payment: Signed, text = payment.bytes, headers: Record<string, string> = {}): Promise<Submitted> {
+  async submit(
+    api: ApiClient,
+    payment: Signed,
+    text = payment.bytes,
+    headers: Record<string, string> = {},
+  ): Promise<Submitted> {
     return told(await patiently(() => post(api, payment, text, headers)));
   }
   async submitOnce(api: ApiClient, payment: Signed): Promise<Submitted> {
@@ -191,22 +248,38 @@ export class SubmittingStage {
   }
   /** What the ledger has of it, with what integrators do not see. */
   async kept(id: string): Promise<PaymentIntent> {
-    const { rows } = await this.cluster.database.sql.query<{ state: string }>('SELECT state FROM ledger.intents WHERE id = $1', [id]);
+    const { rows } = await this.cluster.database.sql.query<{ state: string }>(
+      'SELECT state FROM ledger.intents WHERE id = $1',
+      [id],
+    );
     return decodeIntent(rows[0]?.state ?? '');
   }
   reach(id: string, state: string): Promise<PublicIntent> {
-    return until(`${id} to be ${state}`, async () => {
-      const intent = await this.shown(id);
-      return intent.state === state && intent;
-    }, WAIT_MS);
+    return until(
+      `${id} to be ${state}`,
+      async () => {
+        const intent = await this.shown(id);
+        return intent.state === state && intent;
+      },
+      WAIT_MS,
+    );
   }
   /** Lets block after block pass while the flow is held. */
   passUntil(name: Name, id: string, state: string): Promise<unknown> {
-    return until(`${id} to be ${state}`, async () => (await this.pass(name), (await this.shown(id)).state === state), WAIT_MS);
+    return until(
+      `${id} to be ${state}`,
+      async () => (await this.pass(name), (await this.shown(id)).state === state),
+      WAIT_MS,
+    );
   }
   /** One payment was made, this one, its requestor has it once, and nobody was asked to sign again on the way. */
   async expectPaidOnce({ id, name, merchant, payer, hash }: Signed): Promise<void> {
-    expect(await this.shown(id)).toMatchObject({ state: 'finalized', txSignature: hash, fulfiller: payer.address, retryRequired: false });
+    expect(await this.shown(id)).toMatchObject({
+      state: 'finalized',
+      txSignature: hash,
+      fulfiller: payer.address,
+      retryRequired: false,
+    });
     expect(await merchant.tokenBalance(this.usdcOn(name))).toBe(UNITS);
     expect((await this.kept(id)).transfers).toHaveLength(1);
     expect((await this.api.events(id)).body.events.map(({ type }) => type)).toEqual(PAID);
@@ -224,7 +297,8 @@ export class SubmittingStage {
     for await (const { records } of this.reader.read('intent.commands', partition, 0n, end)) {
       for (const { value } of records) {
         const command = parseCommand(value ?? '');
-        if (command.intentId === id && (command.type === 'prepare_submission' || command.type === 'record_broadcast')) types.push(command.type);
+        if (command.intentId === id && (command.type === 'prepare_submission' || command.type === 'record_broadcast'))
+          types.push(command.type);
       }
     }
     return types;
@@ -232,9 +306,24 @@ export class SubmittingStage {
 }
 
 type SubmitAnswer = ApiAnswer<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
-const post = (api: ApiClient, { id, payer }: Signed, text: string, headers: Record<string, string>): Promise<SubmitAnswer> =>
+const post = (
+  api: ApiClient,
+  { id, payer }: Signed,
+  text: string,
+  headers: Record<string, string>,
+): Promise<SubmitAnswer> =>
   api.request('POST', `/intents/${id}/submit`, { signedTransaction: text, fulfiller: payer.address }, headers);
-const told = ({ status, body }: SubmitAnswer): Submitted => ({ status, code: body.error?.code, state: body.intent?.state, txSignature: body.txSignature ?? (body.error?.details?.['tx_signature'] as string | undefined) });
+const told = ({ status, body }: SubmitAnswer): Submitted => ({
+  status,
+  code: body.error?.code,
+  state: body.intent?.state,
+  txSignature: body.txSignature ?? (body.error?.details?.['tx_signature'] as string | undefined),
+});
 
-const throughUpstreams = (chains: SubmittingStage['chains'], upstreams: SubmittingStage['upstreams']): Record<string, string> =>
-  upstreamEnvironment(NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreams[name].map(({ url }) => url).join(',') })));
+const throughUpstreams = (
+  chains: SubmittingStage['chains'],
+  upstreams: SubmittingStage['upstreams'],
+): Record<string, string> =>
+  upstreamEnvironment(
+    NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreams[name].map(({ url }) => url).join(',') })),
+  );

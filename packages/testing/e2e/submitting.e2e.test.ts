@@ -24,18 +24,23 @@ function swallow(name: Name): void {
   first.faults = [{ kind: 'swallow', methods: SENDS }];
   second.faults = [{ kind: 'hang' }];
 }
-const heal = (name: Name): void => stage.upstreams[name].forEach((upstream) => {
-  upstream.faults = [];
-  upstream.answer = () => undefined;
-});
+const heal = (name: Name): void =>
+  stage.upstreams[name].forEach((upstream) => {
+    upstream.faults = [];
+    upstream.answer = () => undefined;
+  });
 
 /** Submits what no upstream answers about: it is claimed for, and whether a node has it is in doubt. */
 async function submitInDoubt(payment: Signed): Promise<void> {
-  const answer = await until('a claim', async () => {
-    const submitted = await stage.submitOnce(stage.shaky, payment);
-    // Without a hash nothing was claimed yet: the service is busy.
-    return (submitted.status !== 503 || submitted.txSignature !== undefined) && submitted;
-  }, 60_000);
+  const answer = await until(
+    'a claim',
+    async () => {
+      const submitted = await stage.submitOnce(stage.shaky, payment);
+      // Without a hash nothing was claimed yet: the service is busy.
+      return (submitted.status !== 503 || submitted.txSignature !== undefined) && submitted;
+    },
+    60_000,
+  );
   expect(answer).toMatchObject({ status: 503, code: 'rpc.unavailable', txSignature: payment.hash });
 }
 
@@ -57,11 +62,17 @@ const FLOWING: readonly Story[] = [
     on: NAMES,
     async tell(name) {
       const asked = await stage.create(name);
-      const payments = [await stage.sign(asked, stage.walletOf(name, 1)), await stage.sign(asked, stage.walletOf(name, 2))] as const;
-      const answers = await Promise.all(payments.flatMap((payment) => [stage.api, stage.shaky].map((api) => stage.submit(api, payment))));
+      const payments = [
+        await stage.sign(asked, stage.walletOf(name, 1)),
+        await stage.sign(asked, stage.walletOf(name, 2)),
+      ] as const;
+      const answers = await Promise.all(
+        payments.flatMap((payment) => [stage.api, stage.shaky].map((api) => stage.submit(api, payment))),
+      );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
       const [winner, loser] = answers[0]?.status === 200 ? payments : [payments[1], payments[0]];
-      for (const { code } of answers) if (code !== undefined) expect(['intent.submission_in_progress', 'intent.already_fulfilled']).toContain(code);
+      for (const { code } of answers)
+        if (code !== undefined) expect(['intent.submission_in_progress', 'intent.already_fulfilled']).toContain(code);
       expect(new Set(answers.map(({ txSignature }) => txSignature))).toEqual(new Set([winner.hash, undefined]));
       await stage.reach(asked.id, 'finalized');
       await stage.expectPaidOnce(winner);
@@ -76,11 +87,23 @@ const FLOWING: readonly Story[] = [
       const key = 'idempotencyKey' in more ? { idempotencyKey: `${more.idempotencyKey} on ${name}` } : {};
       // Submit needs none: the transaction's hash is its key. One that a client sends along with everything does no harm.
       const headers = 'idempotencyKey' in key ? { 'idempotency-key': key.idempotencyKey } : {};
-      const payment = await stage.sign(await stage.create(name, key), stage.walletOf(name, 'idempotencyKey' in key ? 3 : 4));
-      const answers = await Promise.all([stage.api, stage.shaky, stage.api, stage.shaky].map((api) => stage.submit(api, payment, payment.bytes, headers)));
+      const payment = await stage.sign(
+        await stage.create(name, key),
+        stage.walletOf(name, 'idempotencyKey' in key ? 3 : 4),
+      );
+      const answers = await Promise.all(
+        [stage.api, stage.shaky, stage.api, stage.shaky].map((api) =>
+          stage.submit(api, payment, payment.bytes, headers),
+        ),
+      );
       for (const answer of answers) expect(answer).toMatchObject({ ...TAKEN, txSignature: payment.hash });
       await stage.reach(payment.id, 'finalized');
-      for (const api of [stage.api, stage.shaky]) expect(await stage.submit(api, payment, payment.bytes, headers)).toEqual({ ...TAKEN, state: 'finalized', txSignature: payment.hash });
+      for (const api of [stage.api, stage.shaky])
+        expect(await stage.submit(api, payment, payment.bytes, headers)).toEqual({
+          ...TAKEN,
+          state: 'finalized',
+          txSignature: payment.hash,
+        });
       await stage.expectPaidOnce(payment);
       expect((await stage.kept(payment.id)).submissions).toHaveLength(1);
     },
@@ -100,7 +123,10 @@ const HELD: readonly Story[] = [
       const others = await stage.sign(asked, rival);
       const other = await stage.signedBy(name, payer);
       // Signed, and in no node: not even its own signature makes it known.
-      expect(await stage.submit(stage.api, payment, payment.hash)).toMatchObject({ status: 503, code: 'transaction.not_visible' });
+      expect(await stage.submit(stage.api, payment, payment.hash)).toMatchObject({
+        status: 503,
+        code: 'transaction.not_visible',
+      });
       expect((await stage.kept(asked.id)).submissions).toEqual([]);
 
       expect(await wallet.send(payment.blob)).toBe(payment.hash);
@@ -121,14 +147,25 @@ const HELD: readonly Story[] = [
       expect(landed).toMatchObject({ ...TAKEN, txSignature: payment.hash });
 
       // It is in a block, and pays another intent, or somebody else signed it.
-      for (const [what, differs] of [[other, 'reference'], [{ ...other, payer: rival }, 'sender']] as const) {
+      for (const [what, differs] of [
+        [other, 'reference'],
+        [{ ...other, payer: rival }, 'sender'],
+      ] as const) {
         const { status, body } = await stage.api.submit(what.id, payment.hash, what.payer.address);
-        expect([status, body.error?.code, Object.keys(body.error?.details ?? {})]).toEqual([422, 'transaction.mismatch', expect.arrayContaining([differs])]);
+        expect([status, body.error?.code, Object.keys(body.error?.details ?? {})]).toEqual([
+          422,
+          'transaction.mismatch',
+          expect.arrayContaining([differs]),
+        ]);
       }
       expect((await stage.kept(other.id)).submissions).toEqual([]);
       await stage.passUntil(name, asked.id, 'finalized');
       await stage.expectPaidOnce(payment);
-      expect(await stage.submit(stage.api, payment, payment.hash)).toEqual({ ...TAKEN, state: 'finalized', txSignature: payment.hash });
+      expect(await stage.submit(stage.api, payment, payment.hash)).toEqual({
+        ...TAKEN,
+        state: 'finalized',
+        txSignature: payment.hash,
+      });
       expect(await stage.isKnown(others)).toBe(false);
     },
   },
@@ -158,15 +195,23 @@ const HELD: readonly Story[] = [
       const asked = await stage.create(name);
       const rivals = await stage.sign(asked, rival);
       const first = await stage.sign(asked, payer);
-      const cheaper = <T extends { readonly maxFeePerGas?: bigint | undefined }>(transaction: T): T => ({ ...transaction, maxFeePerGas: (transaction.maxFeePerGas ?? 0n) - 1n });
-      const signing = name === 'base' ? evmWallet(stage.chains.base, payer).sign(first.blob, cheaper) : tempoWallet(stage.chains.tempo, payer).sign(first.blob, cheaper);
+      const cheaper = <T extends { readonly maxFeePerGas?: bigint | undefined }>(transaction: T): T => ({
+        ...transaction,
+        maxFeePerGas: (transaction.maxFeePerGas ?? 0n) - 1n,
+      });
+      const signing =
+        name === 'base'
+          ? evmWallet(stage.chains.base, payer).sign(first.blob, cheaper)
+          : tempoWallet(stage.chains.tempo, payer).sign(first.blob, cheaper);
       const second = stage.signedAs(asked, payer, first.blob, await signing);
       expect(second.hash).not.toBe(first.hash);
       swallow(name);
       await submitInDoubt(first);
       heal(name);
       // Base's node says so by itself; the local Tempo, which holds both, would let only one land.
-      if (name === 'tempo') for (const upstream of stage.upstreams[name]) upstream.faults = [{ kind: 'refuse', methods: SENDS, reason: 'replacement transaction underpriced' }];
+      if (name === 'tempo')
+        for (const upstream of stage.upstreams[name])
+          upstream.faults = [{ kind: 'refuse', methods: SENDS, reason: 'replacement transaction underpriced' }];
       await submitInDoubt(second);
       heal(name);
       await expectClaimed(first, rivals);
@@ -201,10 +246,16 @@ const HELD: readonly Story[] = [
       }
       const { status, body } = await stage.shaky.submit(asked.id, payment.bytes, payer.address);
       heal(name);
-      expect([status, body.error?.code, body.error?.details?.['intent_id']]).toEqual([422, 'transaction.rejected', asked.id]);
+      expect([status, body.error?.code, body.error?.details?.['intent_id']]).toEqual([
+        422,
+        'transaction.rejected',
+        asked.id,
+      ]);
       expect(spoilt).toBeDefined();
       expect(await stage.isKnown(payment)).toBe(false);
-      expect((await stage.kept(asked.id)).submissions).toMatchObject([{ hash: payment.hash, status: 'released', attempts: 1 }]);
+      expect((await stage.kept(asked.id)).submissions).toMatchObject([
+        { hash: payment.hash, status: 'released', attempts: 1 },
+      ]);
       const rivals = await stage.sign(asked, rival);
       expect(await stage.submit(stage.api, rivals)).toEqual({ ...TAKEN, state: 'pending', txSignature: rivals.hash });
       await stage.passUntil(name, asked.id, 'finalized');
@@ -216,8 +267,13 @@ const HELD: readonly Story[] = [
 /** What became of each story, by its name and chain: null, or what it failed with. */
 const ended = new Map<string, Promise<unknown>>();
 const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
-const settled = (work: Promise<void>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
-const each = (stories: readonly Pick<Story, 'what' | 'on'>[]): { what: string; name: Name }[] => stories.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
+const settled = (work: Promise<void>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+const each = (stories: readonly Pick<Story, 'what' | 'on'>[]): { what: string; name: Name }[] =>
+  stories.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
 
 beforeAll(async () => {
   stage = await SubmittingStage.open();
@@ -228,9 +284,13 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 describe('a submit', () => {
-  it.each(each(FLOWING))('$what ($name)', async ({ what, name }) => {
-    expect(await ended.get(nameOf(what, name))).toBeNull();
-  }, 90_000);
+  it.each(each(FLOWING))(
+    '$what ($name)',
+    async ({ what, name }) => {
+      expect(await ended.get(nameOf(what, name))).toBeNull();
+    },
+    90_000,
+  );
 });
 
 describe('a submit, while time is held,', () => {
@@ -247,20 +307,39 @@ describe('a submit, while time is held,', () => {
     }
   }, 90_000);
 
-  it.each(each(HELD))('$what ($name)', async ({ what, name }) => {
-    expect(await ended.get(nameOf(what, name))).toBeNull();
-  }, 120_000);
+  it.each(each(HELD))(
+    '$what ($name)',
+    async ({ what, name }) => {
+      expect(await ended.get(nameOf(what, name))).toBeNull();
+    },
+    120_000,
+  );
 });
 
 describe('a gateway is killed', () => {
-  let kills: ReadonlyMap<Kill, { readonly met: Promise<unknown>; readonly ends: ReadonlyMap<string, Promise<unknown>> }>;
+  let kills: ReadonlyMap<
+    Kill,
+    { readonly met: Promise<unknown>; readonly ends: ReadonlyMap<string, Promise<unknown>> }
+  >;
   beforeAll(async () => {
     await Promise.all(ended.values());
     for (const name of NAMES) stage.flows[name].start();
     kills = await killing(stage, payers);
   }, 180_000);
 
-  it.each(KILLS.flatMap((kill) => each([{ what: kill.what, on: NAMES }]).flatMap(({ name }) => [true, false].map((again) => ({ kill, what: kill.what, name, then: again ? 'its client submits again elsewhere' : 'nobody submits again', key: `${name} ${String(again)}` })))))(
+  it.each(
+    KILLS.flatMap((kill) =>
+      each([{ what: kill.what, on: NAMES }]).flatMap(({ name }) =>
+        [true, false].map((again) => ({
+          kill,
+          what: kill.what,
+          name,
+          then: again ? 'its client submits again elsewhere' : 'nobody submits again',
+          key: `${name} ${String(again)}`,
+        })),
+      ),
+    ),
+  )(
     '$what, and $then: the intent ends where the chain says ($name)',
     async ({ kill, key }) => {
       expect(await kills.get(kill)?.met).toBeNull();

@@ -1,5 +1,13 @@
 import { controlsOf } from '@pf/chain-controls';
-import { type StackChain, type StackWallet, startAnvil, startSolana, startTempo, tempoWallet, walletOn } from '../src/index.ts';
+import {
+  type StackChain,
+  type StackWallet,
+  startAnvil,
+  startSolana,
+  startTempo,
+  tempoWallet,
+  walletOn,
+} from '../src/index.ts';
 
 /** Submits signed bytes; resolves with the hash. */
 type Submit = (signed: string) => Promise<string>;
@@ -39,20 +47,45 @@ const struck =
 async function base(): Promise<TroubledChain> {
   const anvil = await startAnvil();
   const sign: Sign = (blob, payer) => walletOn(anvil, payer).sign(blob);
-  return { chain: anvil, pass: () => anvil.mine(), fail: struck(anvil, 'fail', sign), lose: struck(anvil, 'drop', sign), orphan: () => anvil.rpc('anvil_reorg', 1, []), stop: () => anvil.stop() };
+  return {
+    chain: anvil,
+    pass: () => anvil.mine(),
+    fail: struck(anvil, 'fail', sign),
+    lose: struck(anvil, 'drop', sign),
+    orphan: () => anvil.rpc('anvil_reorg', 1, []),
+    stop: () => anvil.stop(),
+  };
 }
 
 async function solana(): Promise<TroubledChain> {
   const node = await startSolana();
   const sign: Sign = (blob, payer) => walletOn(node, payer).sign(blob);
-  return { chain: node, pass: async () => void (await node.advance()), fail: struck(node, 'fail', sign), lose: struck(node, 'drop', sign), orphan: () => node.reorg(2), stop: () => node.stop() };
+  return {
+    chain: node,
+    pass: async () => void (await node.advance()),
+    fail: struck(node, 'fail', sign),
+    lose: struck(node, 'drop', sign),
+    orphan: () => node.reorg(2),
+    stop: () => node.stop(),
+  };
 }
 
 async function tempo(): Promise<TroubledChain> {
   const anvil = await startTempo();
   const sign: Sign = (blob, payer) => walletOn(anvil, payer).sign(blob);
-  const shortLived: Sign = (blob, payer) => tempoWallet(anvil, payer).sign(blob, (transaction) => ({ ...transaction, validBefore: Math.floor(Date.now() / 1000) + TEMPO_LIFETIME_SECONDS }));
-  return { chain: anvil, pass: () => anvil.mine(), fail: struck(anvil, 'fail', sign), lose: struck(anvil, 'drop', shortLived), orphan: null, stop: () => anvil.stop() };
+  const shortLived: Sign = (blob, payer) =>
+    tempoWallet(anvil, payer).sign(blob, (transaction) => ({
+      ...transaction,
+      validBefore: Math.floor(Date.now() / 1000) + TEMPO_LIFETIME_SECONDS,
+    }));
+  return {
+    chain: anvil,
+    pass: () => anvil.mine(),
+    fail: struck(anvil, 'fail', sign),
+    lose: struck(anvil, 'drop', shortLived),
+    orphan: null,
+    stop: () => anvil.stop(),
+  };
 }
 
 export const startTroubled = { base, solana, tempo } as const;

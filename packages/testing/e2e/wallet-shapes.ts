@@ -1,7 +1,20 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { ComputeBudgetProgram, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
-import { type Hex, hexToBytes, keccak256, parseTransaction, type TransactionSerializable, type TransactionSerializableEIP1559 } from 'viem';
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import {
+  type Hex,
+  hexToBytes,
+  keccak256,
+  parseTransaction,
+  type TransactionSerializable,
+  type TransactionSerializableEIP1559,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { Account, Transaction } from 'viem/tempo';
 import { nodeRpc } from '../src/anvil-rpc.ts';
@@ -28,7 +41,11 @@ const AT_LEAST = 4;
 function guard(kind: keyof typeof ASSERTIONS, account: PublicKey, least: bigint): TransactionInstruction {
   const value = Buffer.alloc(8);
   value.writeBigUInt64LE(least);
-  return new TransactionInstruction({ programId: LIGHTHOUSE, keys: [{ pubkey: account, isSigner: false, isWritable: false }], data: Buffer.from([...ASSERTIONS[kind], ...value, AT_LEAST]) });
+  return new TransactionInstruction({
+    programId: LIGHTHOUSE,
+    keys: [{ pubkey: account, isSigner: false, isWritable: false }],
+    data: Buffer.from([...ASSERTIONS[kind], ...value, AT_LEAST]),
+  });
 }
 
 type Instructions = readonly TransactionInstruction[];
@@ -54,13 +71,20 @@ const rewritten =
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 /** A device signs the message it is given, byte for byte; the app puts the signature in its place. */
 const device: Shape = async (_chain, { privateKey }, blob) => {
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8, base58.decode(privateKey).subarray(0, 32)]), format: 'der', type: 'pkcs8' });
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8, base58.decode(privateKey).subarray(0, 32)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
   const raw = bytesOf(blob);
   const signature = sign(null, raw.subarray(65), key);
   raw.set(signature, 1);
   return { text: Buffer.from(raw).toString('base64'), hash: base58.encode(signature) };
 };
-const budget = (units: number, microLamports: number): Instructions => [ComputeBudgetProgram.setComputeUnitLimit({ units }), ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
+const budget = (units: number, microLamports: number): Instructions => [
+  ComputeBudgetProgram.setComputeUnitLimit({ units }),
+  ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+];
 
 const phantom = rewritten((instructions, payer) => [
   ...budget(120_000, 187_500),
@@ -69,7 +93,11 @@ const phantom = rewritten((instructions, payer) => [
   guard('tokens', sourceIn(instructions), 1n),
   guard('lamports', payer, 1n),
 ]);
-const solflare = rewritten((instructions, payer) => [...instructions, guard('lamports', payer, 1n), guard('tokens', sourceIn(instructions), 1n)]);
+const solflare = rewritten((instructions, payer) => [
+  ...instructions,
+  guard('lamports', payer, 1n),
+  guard('tokens', sourceIn(instructions), 1n),
+]);
 const slow = rewritten((instructions) => instructions, true);
 /** Mobile Wallet Adapter 2: the wallet sends what it has signed, and tells the signature alone. */
 const mobile: Shape = async (chain, payer, blob) => {
@@ -91,7 +119,11 @@ const evm =
     return { text, hash: keccak256(text) };
   };
 const coinbase = evm((transaction) => ({ ...transaction, data: `${transaction.data ?? '0x'}${ATTRIBUTION}` }));
-const legacy = evm(({ maxFeePerGas, maxPriorityFeePerGas: _tip, accessList: _list, type: _type, ...rest }) => ({ ...rest, type: 'legacy', gasPrice: maxFeePerGas }));
+const legacy = evm(({ maxFeePerGas, maxPriorityFeePerGas: _tip, accessList: _list, type: _type, ...rest }) => ({
+  ...rest,
+  type: 'legacy',
+  gasPrice: maxFeePerGas,
+}));
 /** Its own gas and fees, out at once; the app learns the hash alone. */
 const signsAndSends =
   (shape: Shape): Shape =>
@@ -100,7 +132,14 @@ const signsAndSends =
     await nodeRpc(chain.rpcUrl)('eth_sendRawTransaction', text);
     return { text: hash, hash };
   };
-const metamask = signsAndSends(evm(({ gas, maxFeePerGas, ...rest }) => ({ ...rest, gas: (gas ?? 0n) * 2n, maxFeePerGas: (maxFeePerGas ?? 0n) * 2n, maxPriorityFeePerGas: 1_500_000n })));
+const metamask = signsAndSends(
+  evm(({ gas, maxFeePerGas, ...rest }) => ({
+    ...rest,
+    gas: (gas ?? 0n) * 2n,
+    maxFeePerGas: (maxFeePerGas ?? 0n) * 2n,
+    maxPriorityFeePerGas: 1_500_000n,
+  })),
+);
 /** An EIP-7702 account has code and still signs and sends for itself. */
 const delegated: Shape = async (chain, payer, blob) => {
   await nodeRpc(chain.rpcUrl)('anvil_setCode', payer.address, `0xef0100${'44'.repeat(20)}`);
@@ -113,7 +152,8 @@ const delegated: Shape = async (chain, payer, blob) => {
 export const tempoAccounts = {
   key: (seed: Hex) => Account.fromSecp256k1(seed),
   p256: (seed: Hex) => Account.fromP256(seed),
-  passkey: (seed: Hex) => Account.fromHeadlessWebAuthn(seed, { rpId: 'wallet.example', origin: 'https://wallet.example' }),
+  passkey: (seed: Hex) =>
+    Account.fromHeadlessWebAuthn(seed, { rpId: 'wallet.example', origin: 'https://wallet.example' }),
 } as const;
 
 const tempo =

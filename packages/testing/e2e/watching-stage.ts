@@ -1,7 +1,24 @@
 import { expect } from '@jest/globals';
 import { decodeIntent } from '@pf/contracts';
 import type { PaymentIntent, PublicIntent, Reference } from '@pf/domain';
-import { type Anvil, type ApiClient, apiClient, type Cluster, type LocalSolana, readBackingStack, readWholeLog, type StackChain, type StackWallet, startAnvil, startCluster, startSolana, startTempo, type Tempo, until, walletOn } from '../src/index.ts';
+import {
+  type Anvil,
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type LocalSolana,
+  readBackingStack,
+  readWholeLog,
+  type StackChain,
+  type StackWallet,
+  startAnvil,
+  startCluster,
+  startSolana,
+  startTempo,
+  type Tempo,
+  until,
+  walletOn,
+} from '../src/index.ts';
 import { BlockFlow } from './block-flow.ts';
 
 export const NAMES = ['base', 'solana', 'tempo'] as const;
@@ -27,7 +44,11 @@ export class WatchingStage {
   readonly tempo: Tempo;
   readonly flows: Readonly<Record<Name, BlockFlow>>;
 
-  private constructor(cluster: Cluster, api: ApiClient, { base, solana, tempo }: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo }) {
+  private constructor(
+    cluster: Cluster,
+    api: ApiClient,
+    { base, solana, tempo }: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo },
+  ) {
     this.cluster = cluster;
     this.api = api;
     this.base = base;
@@ -78,7 +99,13 @@ export class WatchingStage {
   }
 
   async create(name: Name, more: object = {}): Promise<PublicIntent> {
-    const { status, body } = await this.api.create({ chain: this.chain(name).caip2, token: 'USDC', amount: AMOUNT, requestor: this.requestor(name), ...more });
+    const { status, body } = await this.api.create({
+      chain: this.chain(name).caip2,
+      token: 'USDC',
+      amount: AMOUNT,
+      requestor: this.requestor(name),
+      ...more,
+    });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.intent;
   }
@@ -95,7 +122,12 @@ export class WatchingStage {
   }
 
   /** Builds, signs and submits; resolves with the blob and the hash. */
-  async submit(name: Name, id: string, payer: StackWallet, sign = (blob: string): Promise<string> => walletOn(this.chain(name), payer).sign(blob)): Promise<{ readonly blob: string; readonly hash: string }> {
+  async submit(
+    name: Name,
+    id: string,
+    payer: StackWallet,
+    sign = (blob: string): Promise<string> => walletOn(this.chain(name), payer).sign(blob),
+  ): Promise<{ readonly blob: string; readonly hash: string }> {
     const blob = await this.build(id, payer);
     const { status, body } = await this.api.submit(id, await sign(blob), payer.address);
     expect([status, body.error]).toEqual([200, undefined]);
@@ -109,10 +141,14 @@ export class WatchingStage {
 
   /** Waits for a state, without letting blocks pass. */
   reach(id: string, state: string): Promise<PublicIntent> {
-    return until(`${id} to be ${state}`, async () => {
-      const intent = await this.shown(id);
-      return intent.state === state && intent;
-    }, WITHIN_MS);
+    return until(
+      `${id} to be ${state}`,
+      async () => {
+        const intent = await this.shown(id);
+        return intent.state === state && intent;
+      },
+      WITHIN_MS,
+    );
   }
 
   /** Lets blocks pass until it is in a state, while the flow is held. */
@@ -123,12 +159,19 @@ export class WatchingStage {
 
   /** What the ledger has of it, with what integrators do not see. */
   async kept(id: string): Promise<PaymentIntent> {
-    const { rows } = await this.cluster.database.sql.query<{ state: string }>('SELECT state FROM ledger.intents WHERE id = $1', [id]);
+    const { rows } = await this.cluster.database.sql.query<{ state: string }>(
+      'SELECT state FROM ledger.intents WHERE id = $1',
+      [id],
+    );
     return decodeIntent(rows[0]?.state ?? '');
   }
 
   async counted(id: string, transfers: number): Promise<void> {
-    await until(`${id} to count ${transfers} transfers`, async () => (await this.kept(id)).transfers.length === transfers, WITHIN_MS);
+    await until(
+      `${id} to count ${transfers} transfers`,
+      async () => (await this.kept(id)).transfers.length === transfers,
+      WITHIN_MS,
+    );
   }
 
   /** The types of its public events. */

@@ -12,7 +12,10 @@ const LEFT = 10;
 const LIFETIME = 400;
 const LONGER = 60;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
-const typeIs = (wanted: string) => ({ type }: LoggedEvent): boolean => type === wanted;
+const typeIs =
+  (wanted: string) =>
+  ({ type }: LoggedEvent): boolean =>
+    type === wanted;
 
 let stage: WatchingStage;
 /** Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before. */
@@ -34,7 +37,11 @@ const FLOWING: readonly Telling[] = [
       const payer = stage.wallet(name, 1);
       const intent = await stage.create(name);
       const hash = await stage.pay(name, payer, intent);
-      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address, retryRequired: false });
+      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+        retryRequired: false,
+      });
       expect(await stage.types(intent.id)).toEqual(PAID);
     },
   },
@@ -44,7 +51,11 @@ const FLOWING: readonly Telling[] = [
     async story(name) {
       const payer = stage.wallet(name, 1);
       const { id, reference } = await stage.create(name);
-      const hash = await payPlainly(stage.chain(name), payer, stage.usdc(name), { to: stage.requestor(name), units: UNITS, references: [reference] });
+      const hash = await payPlainly(stage.chain(name), payer, stage.usdc(name), {
+        to: stage.requestor(name),
+        units: UNITS,
+        references: [reference],
+      });
       expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
       expect(await stage.types(id)).toEqual(PAID);
     },
@@ -62,7 +73,10 @@ const FLOWING: readonly Telling[] = [
       expect(await stage.shown(intent.id)).toEqual(paid);
       const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
       expect([paid.txSignature, types]).toEqual([first, PAID]);
-      expect(log.at(-1)).toMatchObject({ type: 'extra_payment_observed', data: { landing: { hash: second, transfer: { from: payer.address, amount: UNITS } } } });
+      expect(log.at(-1)).toMatchObject({
+        type: 'extra_payment_observed',
+        data: { landing: { hash: second, transfer: { from: payer.address, amount: UNITS } } },
+      });
     },
   },
   {
@@ -71,7 +85,10 @@ const FLOWING: readonly Telling[] = [
     async story(name) {
       const payer = stage.wallet(name, 3);
       const intent = await stage.create(name);
-      const wrong = [await stage.pay(name, payer, intent, UNITS - 1n), await stage.pay(name, payer, intent, UNITS + 1n)];
+      const wrong = [
+        await stage.pay(name, payer, intent, UNITS - 1n),
+        await stage.pay(name, payer, intent, UNITS + 1n),
+      ];
       await stage.counted(intent.id, 2);
       expect(await stage.shown(intent.id)).toEqual(intent);
       const right = await stage.pay(name, payer, intent);
@@ -80,7 +97,9 @@ const FLOWING: readonly Telling[] = [
       expect(types).toEqual(PAID);
       const mismatched = log.filter(typeIs('mismatched_payment_observed'));
       expect(mismatched).toMatchObject([{ data: { differs: ['amount'] } }, { data: { differs: ['amount'] } }]);
-      expect(mismatched.map(({ data }) => (data as { landing: { hash: string } }).landing.hash).sort()).toEqual(wrong.sort());
+      expect(mismatched.map(({ data }) => (data as { landing: { hash: string } }).landing.hash).sort()).toEqual(
+        wrong.sort(),
+      );
     },
   },
   {
@@ -91,7 +110,10 @@ const FLOWING: readonly Telling[] = [
       const hash = await stage.pay(name, stage.wallet(name, 0), intent);
       await stage.counted(intent.id, 1);
       expect(await stage.shown(intent.id)).toEqual(intent);
-      expect((await stage.log(intent.id)).at(-1)).toMatchObject({ type: 'mismatched_payment_observed', data: { differs: ['sender'], landing: { hash } } });
+      expect((await stage.log(intent.id)).at(-1)).toMatchObject({
+        type: 'mismatched_payment_observed',
+        data: { differs: ['sender'], landing: { hash } },
+      });
     },
   },
   {
@@ -100,12 +122,16 @@ const FLOWING: readonly Telling[] = [
     async story(name) {
       const payer = stage.wallet(name, 4);
       const [one, other] = [await stage.create(name), await stage.create(name)];
-      await payTogether.solana(stage.chain(name), payer, stage.usdc(name), [{ to: stage.requestor(name), units: UNITS, references: [one.reference, other.reference] }]);
+      await payTogether.solana(stage.chain(name), payer, stage.usdc(name), [
+        { to: stage.requestor(name), units: UNITS, references: [one.reference, other.reference] },
+      ]);
       await stage.solana.advance();
       // What came before it was looked at before it.
       const hash = await stage.pay(name, payer, one);
       expect(await stage.reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
-      expect([(await stage.kept(one.id)).transfers.length, (await stage.kept(other.id)).transfers.length]).toEqual([1, 0]);
+      expect([(await stage.kept(one.id)).transfers.length, (await stage.kept(other.id)).transfers.length]).toEqual([
+        1, 0,
+      ]);
       expect(await stage.shown(other.id)).toEqual(other);
     },
   },
@@ -115,7 +141,11 @@ const FLOWING: readonly Telling[] = [
     async story(name) {
       const payer = stage.wallet(name, 4);
       const intents = [await stage.create(name), await stage.create(name)];
-      const payments = intents.map(({ reference }) => ({ to: stage.requestor(name), units: UNITS, references: [reference] }));
+      const payments = intents.map(({ reference }) => ({
+        to: stage.requestor(name),
+        units: UNITS,
+        references: [reference],
+      }));
       const hash = await payTogether[name as 'solana' | 'tempo'](stage.chain(name), payer, stage.usdc(name), payments);
       for (const { id } of intents) {
         expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
@@ -154,12 +184,21 @@ const HELD: readonly Telling[] = [
       const payer = stage.wallet(name, 6);
       const { id } = await stage.create(name);
       const { blob, hash } = await stage.submit(name, id, payer);
-      const faster = await sendRaw(stage.chain(name), await spedUp[name as 'base' | 'tempo'](stage.chain(name), payer, blob));
+      const faster = await sendRaw(
+        stage.chain(name),
+        await spedUp[name as 'base' | 'tempo'](stage.chain(name), payer, blob),
+      );
       expect(faster).not.toBe(hash);
-      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({ txSignature: faster, fulfiller: payer.address });
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        txSignature: faster,
+        fulfiller: payer.address,
+      });
       expect(await stage.types(id)).toEqual(PAID);
       // On Tempo the nonce is of this intent alone, and what is left of the first one dies with its time.
-      if (name === 'base') await stage.passUntil(name, 'the first one to be proven dead', async () => (await stage.kept(id)).submissions.every(({ status }) => status === 'dropped'));
+      if (name === 'base')
+        await stage.passUntil(name, 'the first one to be proven dead', async () =>
+          (await stage.kept(id)).submissions.every(({ status }) => status === 'dropped'),
+        );
     },
   },
   {
@@ -175,7 +214,12 @@ const HELD: readonly Telling[] = [
       expect(await stage.passTo(name, id, 'created')).toMatchObject({ retryRequired: true, txSignature: null });
       await stage.submit(name, id, payer);
       await stage.passTo(name, id, 'finalized');
-      expect(await stage.types(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required', ...PAID.slice(1)]);
+      expect(await stage.types(id)).toEqual([
+        'intent.created',
+        'intent.pending',
+        'intent.retry_required',
+        ...PAID.slice(1),
+      ]);
     },
   },
   {
@@ -198,10 +242,18 @@ const HELD: readonly Telling[] = [
         await stage.solana.expire();
         await stage.solana.heal();
       }
-      expect(await stage.passTo(name, id, 'failed')).toMatchObject({ txSignature: hash, fulfiller: payer.address, confirmedAt: confirmed.confirmedAt, finalizedAt: null });
+      expect(await stage.passTo(name, id, 'failed')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+        confirmedAt: confirmed.confirmedAt,
+        finalizedAt: null,
+      });
       const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
-      expect(log.slice(-2)).toMatchObject([{ type: 'confirmation_lost', data: { hash } }, { type: 'intent.failed', data: { hash } }]);
+      expect(log.slice(-2)).toMatchObject([
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'intent.failed', data: { hash } },
+      ]);
     },
   },
   {
@@ -218,7 +270,11 @@ const HELD: readonly Telling[] = [
       expect(txSignature).not.toBe(hash);
       const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(PAID);
-      expect(log.slice(-3)).toMatchObject([{ type: 'confirmation_lost', data: { hash } }, { type: 'confirmation_restored', data: { landing: { hash: txSignature } } }, { type: 'intent.finalized', data: { hash: txSignature } }]);
+      expect(log.slice(-3)).toMatchObject([
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'confirmation_restored', data: { landing: { hash: txSignature } } },
+        { type: 'intent.finalized', data: { hash: txSignature } },
+      ]);
     },
   },
   {
@@ -234,11 +290,22 @@ const HELD: readonly Telling[] = [
       const extra = await sendRaw(stage.base, raw);
       await stage.pass(name);
       await stage.counted(id, 2);
-      await stage.base.rpc('anvil_reorg', 2, [[await usedUp.base(stage.base, payer, blob), 0], [raw, 1]]);
-      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({ txSignature: extra, fulfiller: second.address });
+      await stage.base.rpc('anvil_reorg', 2, [
+        [await usedUp.base(stage.base, payer, blob), 0],
+        [raw, 1],
+      ]);
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        txSignature: extra,
+        fulfiller: second.address,
+      });
       const [types, log] = [await stage.types(id), await stage.log(id)];
       expect(types).toEqual(PAID);
-      expect(log.slice(-4)).toMatchObject([{ type: 'extra_payment_observed', data: { landing: { hash: extra } } }, { type: 'confirmation_lost', data: { hash } }, { type: 'confirmation_restored', data: { landing: { hash: extra } } }, { type: 'intent.finalized', data: { hash: extra } }]);
+      expect(log.slice(-4)).toMatchObject([
+        { type: 'extra_payment_observed', data: { landing: { hash: extra } } },
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'confirmation_restored', data: { landing: { hash: extra } } },
+        { type: 'intent.finalized', data: { hash: extra } },
+      ]);
     },
   },
   {
@@ -250,12 +317,25 @@ const HELD: readonly Telling[] = [
       const hash = await stage.pay(name, payer, intent);
       await stage.pass(name);
       await stage.reach(intent.id, 'confirmed');
-      await until('its bytes to be kept', async () => (await stage.cluster.database.sql.query('SELECT FROM service.signed_transactions WHERE hash = $1', [hash])).rowCount === 1, 60_000);
+      await until(
+        'its bytes to be kept',
+        async () =>
+          (await stage.cluster.database.sql.query('SELECT FROM service.signed_transactions WHERE hash = $1', [hash]))
+            .rowCount === 1,
+        60_000,
+      );
       await (name === 'base' ? stage.base.rpc('anvil_reorg', 1, []) : stage.solana.reorg(2));
-      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+      });
       const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
       expect(types).toEqual(PAID);
-      expect(log.slice(-3)).toMatchObject([{ type: 'confirmation_lost', data: { hash } }, { type: 'confirmation_restored', data: { landing: { hash } } }, { type: 'intent.finalized', data: { hash } }]);
+      expect(log.slice(-3)).toMatchObject([
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'confirmation_restored', data: { landing: { hash } } },
+        { type: 'intent.finalized', data: { hash } },
+      ]);
     },
   },
   {
@@ -268,12 +348,27 @@ const HELD: readonly Telling[] = [
       const changed = await stage.api.update(id, { updatedAt, ttlSeconds });
       expect([changed.status, changed.body.error]).toEqual([200, undefined]);
       // What is built for Tempo dies with the intent; a wallet may choose otherwise.
-      const longer = (built: string): Promise<string> => tempoWallet(stage.tempo, payer).sign(built, (transaction) => ({ ...transaction, validBefore: (transaction.validBefore ?? 0) + LONGER }));
-      const { hash } = name === 'tempo' ? await stage.submit(name, id, payer, longer) : await stage.submit(name, id, payer);
+      const longer = (built: string): Promise<string> =>
+        tempoWallet(stage.tempo, payer).sign(built, (transaction) => ({
+          ...transaction,
+          validBefore: (transaction.validBefore ?? 0) + LONGER,
+        }));
+      const { hash } =
+        name === 'tempo' ? await stage.submit(name, id, payer, longer) : await stage.submit(name, id, payer);
       expect(await stage.reach(id, 'expired')).toMatchObject({ pendingAtExpiry: true, txSignature: hash });
-      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({ pendingAtExpiry: true, txSignature: hash, fulfiller: payer.address });
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        pendingAtExpiry: true,
+        txSignature: hash,
+        fulfiller: payer.address,
+      });
       const [types, log] = [await stage.types(id), await stage.log(id)];
-      expect(types).toEqual(['intent.created', 'intent.pending', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
+      expect(types).toEqual([
+        'intent.created',
+        'intent.pending',
+        'intent.expired',
+        'intent.confirmed',
+        'intent.finalized',
+      ]);
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'expired', landing: { hash } } });
     },
   },
@@ -285,38 +380,60 @@ const HELD: readonly Telling[] = [
       const intent = late[name].unpaid;
       await stage.reach(intent.id, 'expired');
       const hash = await stage.pay(name, payer, intent);
-      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address, pendingAtExpiry: false });
-      expect(await stage.types(intent.id)).toEqual(['intent.created', 'intent.expired', 'intent.confirmed', 'intent.finalized']);
+      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+        pendingAtExpiry: false,
+      });
+      expect(await stage.types(intent.id)).toEqual([
+        'intent.created',
+        'intent.expired',
+        'intent.confirmed',
+        'intent.finalized',
+      ]);
     },
   },
 ];
 
 async function begin(): Promise<void> {
   stage = await WatchingStage.start();
-  const both = async (name: Name) => ({ submitted: await stage.create(name), unpaid: await stage.create(name, { ttlSeconds: SHORTEST }) });
+  const both = async (name: Name) => ({
+    submitted: await stage.create(name),
+    unpaid: await stage.create(name, { ttlSeconds: SHORTEST }),
+  });
   late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
 }
 
 /** What became of each story, by its name and chain: null, or what it failed with. */
 const ended = new Map<string, Promise<unknown>>();
 const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
-const end = ({ story }: Telling, name: Name): Promise<unknown> => story(name).then(() => null, (error: unknown) => error);
+const end = ({ story }: Telling, name: Name): Promise<unknown> =>
+  story(name).then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 beforeAll(async () => {
   await begin();
   for (const name of NAMES) stage.flows[name].start();
-  for (const telling of FLOWING) for (const name of telling.on) ended.set(nameOf(telling.what, name), end(telling, name));
+  for (const telling of FLOWING)
+    for (const name of telling.on) ended.set(nameOf(telling.what, name), end(telling, name));
 }, 90_000);
 afterAll(async () => {
   await stage.close();
 });
 
-const each = (tellings: readonly Telling[]): { what: string; name: Name }[] => tellings.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
+const each = (tellings: readonly Telling[]): { what: string; name: Name }[] =>
+  tellings.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
 
 describe('a payment', () => {
-  it.each(each(FLOWING))('$what ($name)', async ({ what, name }) => {
-    expect(await ended.get(nameOf(what, name))).toBeNull();
-  }, 90_000);
+  it.each(each(FLOWING))(
+    '$what ($name)',
+    async ({ what, name }) => {
+      expect(await ended.get(nameOf(what, name))).toBeNull();
+    },
+    90_000,
+  );
 });
 
 describe('a payment, while time is held,', () => {
@@ -332,7 +449,11 @@ describe('a payment, while time is held,', () => {
     }
   }, 90_000);
 
-  it.each(each(HELD))('$what ($name)', async ({ what, name }) => {
-    expect(await ended.get(nameOf(what, name))).toBeNull();
-  }, 120_000);
+  it.each(each(HELD))(
+    '$what ($name)',
+    async ({ what, name }) => {
+      expect(await ended.get(nameOf(what, name))).toBeNull();
+    },
+    120_000,
+  );
 });

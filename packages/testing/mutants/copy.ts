@@ -5,14 +5,25 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Mutant } from './mutant.ts';
 
-const COPIED = ['packages', 'services', 'infra', 'package.json', 'jest.config.mjs', 'jest.environment.mjs', 'tsconfig.base.json', 'tsconfig.json', 'tsconfig.tests.json'];
+const COPIED = [
+  'packages',
+  'services',
+  'infra',
+  'package.json',
+  'jest.config.mjs',
+  'jest.environment.mjs',
+  'tsconfig.base.json',
+  'tsconfig.json',
+  'tsconfig.tests.json',
+];
 
 /** A copy of the sources in which guards are taken out. Its packages link to each other, and to the same installed dependencies. */
 export class Copy {
   readonly root = mkdtempSync(path.join(tmpdir(), 'pf-mutants-'));
 
   constructor(original: string) {
-    for (const entry of COPIED) cpSync(path.join(original, entry), path.join(this.root, entry), { recursive: true, verbatimSymlinks: true });
+    for (const entry of COPIED)
+      cpSync(path.join(original, entry), path.join(this.root, entry), { recursive: true, verbatimSymlinks: true });
     symlinkSync(path.join(original, 'node_modules'), path.join(this.root, 'node_modules'));
     // Services that a test starts as processes run compiled.
     execFileSync('node_modules/.bin/tsc', ['-b'], { cwd: this.root, stdio: 'inherit' });

@@ -21,25 +21,35 @@ const ANSWER_MS = 5_000;
 async function requireStack(): Promise<void> {
   const { kafka } = readBackingStack();
   const log = createEventLog({ brokers: kafka.split(','), partitions: 1, clientId: 'mutants' });
-  if (!(await log.ready(ANSWER_MS))) throw new Error(`The stack of ${stackFile()} does not answer. Start it with \`npm start\`.`);
+  if (!(await log.ready(ANSWER_MS)))
+    throw new Error(`The stack of ${stackFile()} does not answer. Start it with \`npm start\`.`);
 }
 
 /** @returns the names of the guards that are not held */
 async function check(chosen: readonly Mutant[], signal: AbortSignal): Promise<readonly string[]> {
   const unheld: string[] = [];
   const copy = new Copy(root);
-  const run = (file: string, names: readonly string[]) => runTests({ root: copy.root, file, names, env: { ...process.env, STACK_FILE: stackFile() }, signal });
+  const run = (file: string, names: readonly string[]) =>
+    runTests({ root: copy.root, file, names, env: { ...process.env, STACK_FILE: stackFile() }, signal });
   try {
     for (const [file, group] of Map.groupBy(chosen, ({ test }) => test.file)) {
       const intact = await run(file, [...new Set(group.map(({ test }) => test.name))]);
       for (const mutant of group) {
         const began = performance.now();
         const before = intact.get(mutant.test.name);
-        const after = before?.passed === true ? await copy.without(mutant, async () => (await run(file, [mutant.test.name])).get(mutant.test.name)) : undefined;
+        const after =
+          before?.passed === true
+            ? await copy.without(mutant, async () => (await run(file, [mutant.test.name])).get(mutant.test.name))
+            : undefined;
         const held = after?.passed === false;
         if (!held) unheld.push(mutant.name);
-        const why = after === undefined ? `the test does not pass with it: ${before?.reason ?? 'there is none of this name'}` : after.reason;
-        console.log(`${held ? 'held    ' : 'NOT HELD'} ${mutant.name} (${Math.round((performance.now() - began) / 1_000)} s; ${why})`);
+        const why =
+          after === undefined
+            ? `the test does not pass with it: ${before?.reason ?? 'there is none of this name'}`
+            : after.reason;
+        console.log(
+          `${held ? 'held    ' : 'NOT HELD'} ${mutant.name} (${Math.round((performance.now() - began) / 1_000)} s; ${why})`,
+        );
       }
     }
   } finally {
@@ -55,11 +65,16 @@ function writeTable(): void {
   const after = rest?.split(MARKS[1])[1];
   if (before === undefined || after === undefined) throw new Error(`${DOC} lacks the marks ${MARKS.join(' … ')}`);
   const rows = mutants.map(({ name, file, test }) => `| ${name} | \`${file}\` | ${test.name} (\`${test.file}\`) |`);
-  writeFileSync(file, `${before}${MARKS[0]}\n| guard taken out | where | the test that then fails |\n| --- | --- | --- |\n${rows.join('\n')}\n${MARKS[1]}${after}`);
+  writeFileSync(
+    file,
+    `${before}${MARKS[0]}\n| guard taken out | where | the test that then fails |\n| --- | --- | --- |\n${rows.join('\n')}\n${MARKS[1]}${after}`,
+  );
 }
 
 const [only] = process.argv.slice(2);
-const chosen = mutants.filter(({ name, file, test }) => only === undefined || [name, file, test.file].some((text) => text.includes(only)));
+const chosen = mutants.filter(
+  ({ name, file, test }) => only === undefined || [name, file, test.file].some((text) => text.includes(only)),
+);
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort(new Error('Stopped.')));
 try {
@@ -69,7 +84,9 @@ try {
   const unheld = await check(chosen, stopping.signal);
   if (unheld.length === 0 && only === undefined) writeTable();
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-  console.log(`\n${unheld.length === 0 ? `Each of ${chosen.length} guards is held by its test` : `${unheld.length} of ${chosen.length} guards are not held: ${unheld.join('; ')}`} (${minutes} min).`);
+  console.log(
+    `\n${unheld.length === 0 ? `Each of ${chosen.length} guards is held by its test` : `${unheld.length} of ${chosen.length} guards are not held: ${unheld.join('; ')}`} (${minutes} min).`,
+  );
   process.exitCode = unheld.length === 0 ? 0 : 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -8,4 +8,12 @@ import { writerGuards } from './guards/writer.ts';
 import type { Mutant } from './mutant.ts';
 
 /** The guards of the invariants of docs/architecture.md and of what rests on them. Those of one test file run together. */
-export const mutants: readonly Mutant[] = [...ownerGuards, ...writerGuards, ...gatewayGuards, ...screeningGuards, ...verifyGuards, ...watcherGuards, ...webhookGuards];
+export const mutants: readonly Mutant[] = [
+  ...ownerGuards,
+  ...writerGuards,
+  ...gatewayGuards,
+  ...screeningGuards,
+  ...verifyGuards,
+  ...watcherGuards,
+  ...webhookGuards,
+];

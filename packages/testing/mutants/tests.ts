@@ -24,7 +24,13 @@ export interface TestRun {
 
 const LONGEST_MS = 300_000;
 const report = z.object({
-  testResults: z.array(z.object({ assertionResults: z.array(z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string().nullable()) })) })),
+  testResults: z.array(
+    z.object({
+      assertionResults: z.array(
+        z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string().nullable()) }),
+      ),
+    }),
+  ),
 });
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -38,8 +44,25 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
   const output = path.join(root, 'report.json');
   await rm(output, { force: true });
   // What a test without its guard leaves open must not hide what became of it.
-  const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--testEnvironment=node', '--runInBand', '--forceExit', '--json', `--outputFile=${output}`, '--runTestsByPath', file, '-t', names.map(escaped).join('|')];
-  const jest = spawn(process.execPath, args, { cwd: root, stdio: 'ignore', env: { ...env, NODE_NO_WARNINGS: '1' }, detached: true });
+  const args = [
+    '--experimental-vm-modules',
+    'node_modules/jest/bin/jest.js',
+    '--testEnvironment=node',
+    '--runInBand',
+    '--forceExit',
+    '--json',
+    `--outputFile=${output}`,
+    '--runTestsByPath',
+    file,
+    '-t',
+    names.map(escaped).join('|'),
+  ];
+  const jest = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: 'ignore',
+    env: { ...env, NODE_NO_WARNINGS: '1' },
+    detached: true,
+  });
   const exited = once(jest, 'exit');
   // Jest ends by force, and all that it started with it: without its guard a test may not come to its own cleaning up.
   const kill = (): void => {
@@ -57,7 +80,9 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
   kill();
   signal.throwIfAborted();
   const { testResults } = report.parse(JSON.parse(await readFile(output, 'utf8')));
-  const ran = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status === 'passed' || status === 'failed');
+  const ran = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'passed' || status === 'failed');
   const verdicts = new Map<string, Verdict>();
   for (const name of names) {
     const tests = ran.filter(({ fullName }) => fullName.includes(name));

@@ -46,11 +46,30 @@ async function listening(child: ChildProcess): Promise<string> {
  * @param blockMs milliseconds between blocks; absent: a block only when `mine` is called
  * @param flags what is particular to the network
  */
-export async function startAnvilProcess(chain: string, blockMs: number | undefined, flags: readonly string[]): Promise<AnvilProcess> {
+export async function startAnvilProcess(
+  chain: string,
+  blockMs: number | undefined,
+  flags: readonly string[],
+): Promise<AnvilProcess> {
   const mining = blockMs === undefined ? ['--no-mining'] : ['--block-time', String(blockMs / 1000)];
-  const child = spawn(binary(), ['--host', '127.0.0.1', '--port', '0', '--chain-id', chain.slice('eip155:'.length), '--mnemonic', MNEMONIC, ...mining, ...flags], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(
+    binary(),
+    [
+      '--host',
+      '127.0.0.1',
+      '--port',
+      '0',
+      '--chain-id',
+      chain.slice('eip155:'.length),
+      '--mnemonic',
+      MNEMONIC,
+      ...mining,
+      ...flags,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   const rpcUrl = await listening(child);

@@ -28,10 +28,21 @@ export interface Anvil extends StackChain, Pick<AnvilProcess, 'rpc' | 'mine' | '
   asTokenOwner(token: string, name: string, args?: readonly unknown[]): Promise<void>;
 }
 
-export async function startAnvil({ chain = 'eip155:84532', blockMs, safeDepth = 4, genesisAt }: AnvilOptions = {}): Promise<Anvil> {
-  const flags = ['--slots-in-an-epoch', String(safeDepth), ...(genesisAt === undefined ? [] : ['--timestamp', String(genesisAt)])];
+export async function startAnvil({
+  chain = 'eip155:84532',
+  blockMs,
+  safeDepth = 4,
+  genesisAt,
+}: AnvilOptions = {}): Promise<Anvil> {
+  const flags = [
+    '--slots-in-an-epoch',
+    String(safeDepth),
+    ...(genesisAt === undefined ? [] : ['--timestamp', String(genesisAt)]),
+  ];
   const { rpcUrl, rpc, mine, stop, wallets, owner } = await startAnvilProcess(chain, blockMs, flags);
-  const { abi, bytecode } = artifact.parse(JSON.parse(readFileSync(new URL('../../../infra/local/contracts/Stablecoin.json', import.meta.url), 'utf8')));
+  const { abi, bytecode } = artifact.parse(
+    JSON.parse(readFileSync(new URL('../../../infra/local/contracts/Stablecoin.json', import.meta.url), 'utf8')),
+  );
   async function asTokenOwner(token: string, functionName: string, args: readonly unknown[] = []): Promise<void> {
     const data = encodeFunctionData({ abi: abi as Abi, functionName, args });
     await rpc('eth_sendTransaction', { from: owner.address, to: token, data, gas: toHex(3_000_000) });
@@ -40,7 +51,14 @@ export async function startAnvil({ chain = 'eip155:84532', blockMs, safeDepth = 
   const { tokens } = networkOf(chain as ChainId);
   for (const { address, symbol } of tokens) {
     await rpc('anvil_setCode', address, bytecode);
-    await asTokenOwner(address, 'initialize', [symbol, symbol, 'USD', owner.address, wallets.map((wallet) => wallet.address), EACH]);
+    await asTokenOwner(address, 'initialize', [
+      symbol,
+      symbol,
+      'USD',
+      owner.address,
+      wallets.map((wallet) => wallet.address),
+      EACH,
+    ]);
   }
   return {
     caip2: chain,

@@ -44,7 +44,12 @@ export interface DeliveryBody {
 
 /** The HTTP API as a plain client sees it: no retries, nothing hidden. Every answer is held to the contract. */
 export interface ApiClient {
-  request<Body = IntentBody>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer<Body>>;
+  request<Body = IntentBody>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ApiAnswer<Body>>;
   create(body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
   get(id: string): Promise<ApiAnswer<IntentBody>>;
   /** @param query as it stands after the question mark */
@@ -66,7 +71,12 @@ export interface ApiClient {
 
 /** @param baseUrl with `/v1` @param apiKey null: requests carry no key */
 export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
-  async function request<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer<Body>> {
+  async function request<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiAnswer<Body>> {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
@@ -76,7 +86,11 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const answer = { status: response.status, headers: response.headers, body: (await response.json()) as ApiAnswer<Body>['body'] };
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as ApiAnswer<Body>['body'],
+    };
     holdToContract({ method, path, ...answer });
     return answer;
   }
@@ -93,9 +107,13 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
     build: (id, fulfiller) => request('POST', `/intents/${id}/build`, fulfiller === undefined ? {} : { fulfiller }),
     events: (id) => request('GET', `/intents/${id}/events`),
     follow: (id, lastEventId) =>
-      openStream(`${baseUrl}/intents/${id}/events`, { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }),
+      openStream(`${baseUrl}/intents/${id}/events`, {
+        ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      }),
     deliveries: (query = {}) => request('GET', `/webhooks?${new URLSearchParams(query).toString()}`),
     retry: (deliveryId) => request('POST', `/webhooks/${deliveryId}/retry`),
-    submit: (id, signedTransaction, fulfiller) => request('POST', `/intents/${id}/submit`, { signedTransaction, fulfiller }),
+    submit: (id, signedTransaction, fulfiller) =>
+      request('POST', `/intents/${id}/submit`, { signedTransaction, fulfiller }),
   };
 }

@@ -55,7 +55,10 @@ export interface Cluster {
   /** What its gateways screen with; `LISTED` to begin with. */
   readonly sanctionsListFile: string;
   /** Starts a process and waits until it is ready. */
-  start(service: ServiceName, options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean }): Promise<Instance>;
+  start(
+    service: ServiceName,
+    options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean },
+  ): Promise<Instance>;
   /** Kills what still runs and drops the database. */
   close(): Promise<void>;
 }
@@ -69,11 +72,21 @@ export function via(url: string, hostAndPort: string): string {
 
 /** The variables by which services find the nodes of these chains. */
 export function upstreamEnvironment(chains: readonly StackChain[]): Record<string, string> {
-  return Object.fromEntries(chains.map(({ caip2, rpcUrl }) => [`RPC_${networkOf(caip2 as ChainId).name.toUpperCase().replaceAll('-', '_')}`, rpcUrl]));
+  return Object.fromEntries(
+    chains.map(({ caip2, rpcUrl }) => [
+      `RPC_${networkOf(caip2 as ChainId)
+        .name.toUpperCase()
+        .replaceAll('-', '_')}`,
+      rpcUrl,
+    ]),
+  );
 }
 
 /** @param own chains of the test's own, which take the place of the stack's; its watchers follow these, or Base where there are none */
-export async function startCluster(stack: BackingStack = readBackingStack(), own: readonly StackChain[] = []): Promise<Cluster> {
+export async function startCluster(
+  stack: BackingStack = readBackingStack(),
+  own: readonly StackChain[] = [],
+): Promise<Cluster> {
   const name = `pf_test_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: stack.database });
   await admin.connect();
@@ -89,11 +102,24 @@ export async function startCluster(stack: BackingStack = readBackingStack(), own
   const logs = path.join(path.dirname(stackFile()), 'test-logs', name);
   mkdirSync(logs, { recursive: true });
   const sanctionsListFile = path.join(logs, 'sanctions-list.json');
-  await writeListFile(sanctionsListFile, { version: 1, source: 'test', publishedOn: null, fetchedAt: new Date().toISOString(), count: LISTED.length, addresses: [...LISTED] });
-  const chains = [...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)), ...own];
+  await writeListFile(sanctionsListFile, {
+    version: 1,
+    source: 'test',
+    publishedOn: null,
+    fetchedAt: new Date().toISOString(),
+    count: LISTED.length,
+    addresses: [...LISTED],
+  });
+  const chains = [
+    ...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)),
+    ...own,
+  ];
   const running = new Set<Instance>();
 
-  async function start(service: ServiceName, { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {}): Promise<Instance> {
+  async function start(
+    service: ServiceName,
+    { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {},
+  ): Promise<Instance> {
     const [port = 0] = await freePorts(1);
     const child = spawn(process.execPath, [path.join(SERVICES, service, 'dist/main.js')], {
       env: {
@@ -125,13 +151,24 @@ export async function startCluster(stack: BackingStack = readBackingStack(), own
       running.delete(instance);
       return { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });
-    const instance: Instance = { service, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, log: String(file.path), exited, kill: (signal) => child.kill(signal) };
+    const instance: Instance = {
+      service,
+      url: `http://127.0.0.1:${port}`,
+      pid: child.pid ?? 0,
+      log: String(file.path),
+      exited,
+      kill: (signal) => child.kill(signal),
+    };
     running.add(instance);
     if (wait) {
-      await until(`${service} to be ready (its log: ${String(file.path)})`, async () => {
-        if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-        return (await fetch(`${instance.url}/readyz`)).ok;
-      }, 30_000);
+      await until(
+        `${service} to be ready (its log: ${String(file.path)})`,
+        async () => {
+          if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
+          return (await fetch(`${instance.url}/readyz`)).ok;
+        },
+        30_000,
+      );
     }
     return instance;
   }

@@ -12,12 +12,18 @@ export interface ObservedAnswer {
   readonly body?: unknown;
 }
 
-const matchers = Object.values(OPERATIONS).map((operation: Operation) => ({ operation, pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
+const matchers = Object.values(OPERATIONS).map((operation: Operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
 
 /** The operation that a request asks for; null for what is none: an unknown path or method. */
 export function operationOf(method: string, asked: string): Operation | null {
   const [pathname = ''] = asked.split('?');
-  return matchers.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(pathname))?.operation ?? null;
+  return (
+    matchers.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(pathname))
+      ?.operation ?? null
+  );
 }
 
 /**
@@ -30,15 +36,18 @@ export function holdToContract({ method, path: asked, status, body }: ObservedAn
   const operation = operationOf(method, asked);
   if (operation === null) return;
   const where = `${method} ${operation.path} answered ${status}`;
-  if (!statusesOf(operation).includes(status)) throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
+  if (!statusesOf(operation).includes(status))
+    throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
   const success = status < 300 ? operation.answers[status as 200 | 201] : undefined;
   const schema = success === undefined ? errorResponse : success.content['application/json'];
   const checked = body === undefined ? undefined : schema?.safeParse(body);
-  if (checked?.success === false) throw new Error(`${where} with another body than documented: ${checked.error.message}`, { cause: body });
+  if (checked?.success === false)
+    throw new Error(`${where} with another body than documented: ${checked.error.message}`, { cause: body });
   if (success === undefined) {
     const { code } = errorResponse.parse(body).error as { code: ErrorCode };
     if (!errorsOf(operation).includes(code)) throw new Error(`${where} ${code}, which its documentation does not know`);
-    if (ERRORS[code].status !== status) throw new Error(`${where} with ${code}, a code of status ${ERRORS[code].status}`);
+    if (ERRORS[code].status !== status)
+      throw new Error(`${where} with ${code}, a code of status ${ERRORS[code].status}`);
   }
   record(operation, status);
 }
@@ -47,7 +56,11 @@ export function holdToContract({ method, path: asked, status, body }: ObservedAn
 function record(operation: Operation, status: number): void {
   const file = process.env['API_ANSWERS'];
   const { currentTestName: test, testPath = '' } = currentTest();
-  if (file !== undefined && test !== undefined) appendFileSync(file, `${JSON.stringify({ operation: operation.id, status, test, file: path.basename(testPath) })}\n`);
+  if (file !== undefined && test !== undefined)
+    appendFileSync(
+      file,
+      `${JSON.stringify({ operation: operation.id, status, test, file: path.basename(testPath) })}\n`,
+    );
 }
 
 interface JestState {

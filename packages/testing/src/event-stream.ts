@@ -56,5 +56,13 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
       return false;
     }
   };
-  return { status: response.status, headers: response.headers, messages, comments: () => comments, retryMs: () => retryMs, ended: pump(), close: () => aborting.abort() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    messages,
+    comments: () => comments,
+    retryMs: () => retryMs,
+    ended: pump(),
+    close: () => aborting.abort(),
+  };
 }

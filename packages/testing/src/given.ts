@@ -1,10 +1,24 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { Answer, Decision, EventData, EventType, Input, Instant, IntentEvent, IntentId, PaymentIntent, PublicIntent, RefusalCode } from '@pf/domain';
+import type {
+  Answer,
+  Decision,
+  EventData,
+  EventType,
+  Input,
+  Instant,
+  IntentEvent,
+  IntentId,
+  PaymentIntent,
+  PublicIntent,
+  RefusalCode,
+} from '@pf/domain';
 import { decide, Ledger, view } from '@pf/domain';
 import { INTENT, STORY_BEGINS } from './samples.ts';
 
 /** An event as a story tells it: its version and time follow from its place. Without `of` it is of the story's main intent. */
-export type Told = { [Type in EventType]: { readonly type: Type; readonly data: EventData[Type]; readonly of?: IntentId } }[EventType];
+export type Told = {
+  [Type in EventType]: { readonly type: Type; readonly data: EventData[Type]; readonly of?: IntentId };
+}[EventType];
 
 /** What happens in a story takes a second. */
 export const STEP_MS = 1000;
@@ -76,7 +90,9 @@ export class Outcome extends Story {
   }
 
   /** The answer says this, among other things. */
-  answering(expected: Partial<Extract<Answer, { kind: 'accepted' }>> | Partial<Extract<Answer, { kind: 'refused' }>['refusal']>): this {
+  answering(
+    expected: Partial<Extract<Answer, { kind: 'accepted' }>> | Partial<Extract<Answer, { kind: 'refused' }>['refusal']>,
+  ): this {
     const { answer } = this.decision;
     deepStrictEqual(only(answer.kind === 'accepted' ? answer : answer.refusal, expected), expected);
     return this;

@@ -17,6 +17,11 @@ export const parseMetrics = (page: string): readonly Sample[] =>
     if (line === '' || line.startsWith('#')) return [];
     const found = LINE.exec(line)?.groups;
     if (!found) throw new Error(`not a sample: ${line}`);
-    const labels = Object.fromEntries([...(found['labels'] ?? '').matchAll(LABEL)].map(({ groups }) => [groups?.['name'] ?? '', groups?.['value'] ?? '']));
+    const labels = Object.fromEntries(
+      [...(found['labels'] ?? '').matchAll(LABEL)].map(({ groups }) => [
+        groups?.['name'] ?? '',
+        groups?.['value'] ?? '',
+      ]),
+    );
     return [{ name: found['name'] ?? '', labels, value: Number(found['value']?.replace('Inf', 'Infinity')) }];
   });

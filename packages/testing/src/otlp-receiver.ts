@@ -8,11 +8,23 @@ const root = protobuf.Root.fromJSON(OTLP_SCHEMA);
 const traces = root.lookupType('ExportTraceServiceRequest');
 const metrics = root.lookupType('ExportMetricsServiceRequest');
 /** Ids as hex, 64-bit numbers as text, and nothing left out that has its default. */
-const PLAIN = { longs: String, enums: String, bytes: String, arrays: true, objects: true, defaults: true, oneofs: true } as const;
+const PLAIN = {
+  longs: String,
+  enums: String,
+  bytes: String,
+  arrays: true,
+  objects: true,
+  defaults: true,
+  oneofs: true,
+} as const;
 
 const hex = z.string().transform((base64) => Buffer.from(base64, 'base64').toString('hex'));
-const anyValue = z.record(z.string(), z.unknown()).transform(({ value, ...values }) => (typeof value === 'string' ? values[value] : undefined));
-const attributes = z.array(z.object({ key: z.string(), value: anyValue })).transform((pairs) => Object.fromEntries(pairs.map(({ key, value }) => [key, value])));
+const anyValue = z
+  .record(z.string(), z.unknown())
+  .transform(({ value, ...values }) => (typeof value === 'string' ? values[value] : undefined));
+const attributes = z
+  .array(z.object({ key: z.string(), value: anyValue }))
+  .transform((pairs) => Object.fromEntries(pairs.map(({ key, value }) => [key, value])));
 const resource = z.object({ attributes });
 const span = z.object({
   traceId: hex,
@@ -27,11 +39,23 @@ const span = z.object({
   links: z.array(z.object({ traceId: hex, spanId: hex })),
   status: z.object({ code: z.string() }).nullish(),
 });
-const traceRequest = z.object({ resourceSpans: z.array(z.object({ resource, scopeSpans: z.array(z.object({ spans: z.array(span) })) })) });
-const metricRequest = z.object({ resourceMetrics: z.array(z.object({ resource, scopeMetrics: z.array(z.object({ metrics: z.array(z.object({ name: z.string(), unit: z.string() })) })) })) });
+const traceRequest = z.object({
+  resourceSpans: z.array(z.object({ resource, scopeSpans: z.array(z.object({ spans: z.array(span) })) })),
+});
+const metricRequest = z.object({
+  resourceMetrics: z.array(
+    z.object({
+      resource,
+      scopeMetrics: z.array(z.object({ metrics: z.array(z.object({ name: z.string(), unit: z.string() })) })),
+    }),
+  ),
+});
 
 /** A span as a collector gets it; `service` is of its resource. */
-export type ReceivedSpan = z.infer<typeof span> & { readonly service: string; readonly resource: Readonly<Record<string, unknown>> };
+export type ReceivedSpan = z.infer<typeof span> & {
+  readonly service: string;
+  readonly resource: Readonly<Record<string, unknown>>;
+};
 
 /** An OpenTelemetry collector's OTLP over HTTP, in protobuf, on loopback: keeps what it is sent. */
 export interface OtlpReceiver {
@@ -60,7 +84,15 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
   const keep = (url: string, body: Buffer): void => {
     if (url === '/v1/traces') {
       const { resourceSpans } = traceRequest.parse(traces.toObject(traces.decode(body), PLAIN));
-      for (const one of resourceSpans) for (const { spans: received } of one.scopeSpans) spans.push(...received.map((each) => ({ ...each, service: serviceOf(one.resource), resource: one.resource.attributes })));
+      for (const one of resourceSpans)
+        for (const { spans: received } of one.scopeSpans)
+          spans.push(
+            ...received.map((each) => ({
+              ...each,
+              service: serviceOf(one.resource),
+              resource: one.resource.attributes,
+            })),
+          );
     } else if (url === '/v1/metrics') {
       const { resourceMetrics } = metricRequest.parse(metrics.toObject(metrics.decode(body), PLAIN));
       for (const one of resourceMetrics) {

@@ -40,7 +40,13 @@ export const OTLP_SCHEMA: INamespace = {
     KeyValue: { fields: { key: one('string', 1), value: one('AnyValue', 2) } },
     AnyValue: {
       oneofs: { value: { oneof: ['stringValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue'] } },
-      fields: { stringValue: one('string', 1), boolValue: one('bool', 2), intValue: one('int64', 3), doubleValue: one('double', 4), arrayValue: one('ArrayValue', 5) },
+      fields: {
+        stringValue: one('string', 1),
+        boolValue: one('bool', 2),
+        intValue: one('int64', 3),
+        doubleValue: one('double', 4),
+        arrayValue: one('ArrayValue', 5),
+      },
     },
     ArrayValue: { fields: { values: many('AnyValue', 1) } },
   },

@@ -11,7 +11,9 @@ const MAIN = path.join(import.meta.dirname, '../../cli/dist/main.js');
 
 /** Runs `pf … --json` against the stack of stackFile() as a user would, and parses what it prints. */
 export async function pf(...args: string[]): Promise<unknown> {
-  const { stdout } = await run(process.execPath, [MAIN, ...args, '--json'], { env: { ...process.env, PF_DATA: path.dirname(stackFile()) } });
+  const { stdout } = await run(process.execPath, [MAIN, ...args, '--json'], {
+    env: { ...process.env, PF_DATA: path.dirname(stackFile()) },
+  });
   return JSON.parse(stdout);
 }
 
@@ -27,7 +29,10 @@ export interface RunningPf {
 
 /** Starts `pf … --json` against the stack whose stack.json is in a folder. */
 export function startPf(data: string, ...args: string[]): RunningPf {
-  const child = spawn(process.execPath, [MAIN, ...args, '--json'], { env: { ...process.env, PF_DATA: data }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
+    env: { ...process.env, PF_DATA: data },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
   reader.on('line', (line) => lines.push(line));
@@ -45,6 +50,10 @@ export function startPf(data: string, ...args: string[]): RunningPf {
       return JSON.parse(lines[place] ?? '') as unknown;
     },
     interrupt: () => void child.kill('SIGINT'),
-    ended: Promise.all([exited, closed, errors]).then(([[code], , complaints]) => ({ code, said: lines.join('\n'), errors: complaints })),
+    ended: Promise.all([exited, closed, errors]).then(([[code], , complaints]) => ({
+      code,
+      said: lines.join('\n'),
+      errors: complaints,
+    })),
   };
 }

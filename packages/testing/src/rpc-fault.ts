@@ -33,7 +33,12 @@ interface Aim {
 }
 export type RpcFault = (RequestFault | AnswerFault) & Aim;
 
-const ofAnswers = new Set<RpcFault['kind']>(['refuse', 'forgetful', 'behind', 'stranger'] satisfies AnswerFault['kind'][]);
+const ofAnswers = new Set<RpcFault['kind']>([
+  'refuse',
+  'forgetful',
+  'behind',
+  'stranger',
+] satisfies AnswerFault['kind'][]);
 export const isAnswerFault = (fault: RpcFault): fault is AnswerFault & Aim => ofAnswers.has(fault.kind);
 
 /** The faults of an upstream that are in force, in order: of those that are for a request the first one counts. */
@@ -50,7 +55,10 @@ export class RpcFaults {
 
   /** The fault of a request that asks these methods, which is thereby used once; null: it goes well. */
   take(methods: readonly string[]): RpcFault | null {
-    const found = this.#waiting.find(({ fault: { methods: aimedAt, share = 1 } }) => (aimedAt === undefined || methods.some((method) => aimedAt.includes(method))) && Math.random() < share);
+    const found = this.#waiting.find(
+      ({ fault: { methods: aimedAt, share = 1 } }) =>
+        (aimedAt === undefined || methods.some((method) => aimedAt.includes(method))) && Math.random() < share,
+    );
     if (found === undefined) return null;
     found.left -= 1;
     if (found.left === 0) this.#waiting = this.#waiting.filter((one) => one !== found);

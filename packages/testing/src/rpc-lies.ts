@@ -12,10 +12,20 @@ export type Ask = (question: RpcQuestion) => Promise<unknown>;
 export type Lie = (question: RpcQuestion, ask: Ask) => Promise<unknown>;
 
 /** A live chain's, where a test chain is served. */
-const FOREIGN: Readonly<Record<string, string>> = { eth_chainId: '0x1', net_version: '1', getGenesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' };
+const FOREIGN: Readonly<Record<string, string>> = {
+  eth_chainId: '0x1',
+  net_version: '1',
+  getGenesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+};
 export const strange: Lie = ({ method }) => Promise.resolve(FOREIGN[method]);
 
-const NOTHING: Readonly<Record<string, unknown>> = { eth_getTransactionByHash: null, eth_getTransactionReceipt: null, eth_getLogs: [], getTransaction: null, getSignaturesForAddress: [] };
+const NOTHING: Readonly<Record<string, unknown>> = {
+  eth_getTransactionByHash: null,
+  eth_getTransactionReceipt: null,
+  eth_getLogs: [],
+  getTransaction: null,
+  getSignaturesForAddress: [],
+};
 const asked = z.tuple([z.array(z.unknown())]).rest(z.unknown());
 export const forgetful: Lie = async ({ method, params }, ask) => {
   if (method !== 'getSignatureStatuses') return NOTHING[method];
@@ -23,12 +33,18 @@ export const forgetful: Lie = async ({ method, params }, ask) => {
   return { context, value: asked.parse(params)[0].map(() => null) };
 };
 
-const hex = z.string().regex(/^0x[0-9a-f]+$/i).transform(BigInt);
+const hex = z
+  .string()
+  .regex(/^0x[0-9a-f]+$/i)
+  .transform(BigInt);
 const toHex = (value: bigint): string => `0x${value.toString(16)}`;
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /** The node as it was so many blocks or slots ago. */
-export const behind = (blocks: number): Lie => (question, ask) => (question.method.includes('_') ? evmBehind(BigInt(blocks), question, ask) : solanaBehind(blocks, question, ask));
+export const behind =
+  (blocks: number): Lie =>
+  (question, ask) =>
+    question.method.includes('_') ? evmBehind(BigInt(blocks), question, ask) : solanaBehind(blocks, question, ask);
 
 const NEWEST = new Set<unknown>(['latest', 'pending']);
 const landing = z.object({ blockNumber: hex.nullish() }).nullable();
@@ -37,7 +53,8 @@ const range = z.tuple([z.looseObject({ fromBlock: hex, toBlock: hex })]);
 async function evmBehind(blocks: bigint, { method, params }: RpcQuestion, ask: Ask): Promise<unknown> {
   const newest = hex.parse(await ask({ method: 'eth_blockNumber', params: [] }));
   const head = newest > blocks ? newest - blocks : 0n;
-  const blockAt = (tag: unknown): Promise<unknown> => ask({ method: 'eth_getBlockByNumber', params: [tag, ...params.slice(1)] });
+  const blockAt = (tag: unknown): Promise<unknown> =>
+    ask({ method: 'eth_getBlockByNumber', params: [tag, ...params.slice(1)] });
   switch (method) {
     case 'eth_blockNumber':
       return toHex(head);
@@ -46,12 +63,20 @@ async function evmBehind(blocks: bigint, { method, params }: RpcQuestion, ask: A
       if (NEWEST.has(tag)) return blockAt(toHex(head));
       const number = hex.safeParse(tag);
       if (number.success) return number.data > head ? null : undefined;
-      const block = z.looseObject({ number: hex }).nullable().parse(await blockAt(tag));
+      const block = z
+        .looseObject({ number: hex })
+        .nullable()
+        .parse(await blockAt(tag));
       return blockAt(toHex(least(block?.number ?? 0n, head)));
     }
     case 'eth_getLogs': {
       const [filter] = range.parse(params);
-      return filter.fromBlock > head ? [] : ask({ method, params: [{ ...filter, fromBlock: toHex(filter.fromBlock), toBlock: toHex(least(filter.toBlock, head)) }] });
+      return filter.fromBlock > head
+        ? []
+        : ask({
+            method,
+            params: [{ ...filter, fromBlock: toHex(filter.fromBlock), toBlock: toHex(least(filter.toBlock, head)) }],
+          });
     }
     case 'eth_getTransactionReceipt':
     case 'eth_getTransactionByHash': {
@@ -59,7 +84,9 @@ async function evmBehind(blocks: bigint, { method, params }: RpcQuestion, ask: A
       return block === null || block > head ? null : undefined;
     }
     default:
-      return params.some((param) => NEWEST.has(param)) ? ask({ method, params: params.map((param) => (NEWEST.has(param) ? toHex(head) : param)) }) : undefined;
+      return params.some((param) => NEWEST.has(param))
+        ? ask({ method, params: params.map((param) => (NEWEST.has(param) ? toHex(head) : param)) })
+        : undefined;
   }
 }
 
@@ -73,7 +100,12 @@ function lowered(blocks: number, numbers: unknown): unknown {
   const known = heights.safeParse(numbers);
   if (!known.success) return numbers;
   const { data } = known;
-  return { ...data, ...Object.fromEntries(HEIGHTS.flatMap((name) => (typeof data[name] === 'number' ? [[name, lowered(blocks, data[name])]] : []))) };
+  return {
+    ...data,
+    ...Object.fromEntries(
+      HEIGHTS.flatMap((name) => (typeof data[name] === 'number' ? [[name, lowered(blocks, data[name])]] : [])),
+    ),
+  };
 }
 
 async function solanaBehind(blocks: number, { method, params }: RpcQuestion, ask: Ask): Promise<unknown> {
@@ -85,18 +117,27 @@ async function solanaBehind(blocks: number, { method, params }: RpcQuestion, ask
   if (method === 'getSignaturesForAddress') return z.array(z.unknown()).parse(answer).filter(isKnown);
   if (method === 'getTransaction') return isKnown(answer) ? answer : null;
   const whole = inContext.safeParse(answer);
-  if (!whole.success) return ['getSlot', 'getBlockHeight', 'getEpochInfo'].includes(method) ? lowered(blocks, answer) : answer;
+  if (!whole.success)
+    return ['getSlot', 'getBlockHeight', 'getEpochInfo'].includes(method) ? lowered(blocks, answer) : answer;
   const { context, value } = whole.data;
   const earlier = { ...context, slot: Math.max(0, context.slot - blocks) };
   switch (method) {
     case 'getSignatureStatuses':
-      return { context: earlier, value: z.array(z.unknown()).parse(value).map((status) => (isKnown(status) ? status : null)) };
+      return {
+        context: earlier,
+        value: z
+          .array(z.unknown())
+          .parse(value)
+          .map((status) => (isKnown(status) ? status : null)),
+      };
     case 'isBlockhashValid':
       // It does not know a blockhash that came after its head; older ones are not asked about in earnest.
       return { context: earlier, value: false };
     case 'simulateTransaction':
       // Likewise, where the transaction has to be as it was signed.
-      return JSON.stringify(params).includes('"sigVerify":true') ? { context: earlier, value: { err: 'BlockhashNotFound', accounts: null, logs: null } } : { context: earlier, value };
+      return JSON.stringify(params).includes('"sigVerify":true')
+        ? { context: earlier, value: { err: 'BlockhashNotFound', accounts: null, logs: null } }
+        : { context: earlier, value };
     default:
       return { context: earlier, value: lowered(blocks, value) };
   }

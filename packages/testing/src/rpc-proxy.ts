@@ -5,7 +5,12 @@ import { z } from 'zod';
 import { isAnswerFault, type RpcFault, RpcFaults } from './rpc-fault.ts';
 import { type Ask, behind, forgetful, type Lie, strange } from './rpc-lies.ts';
 
-const request = z.object({ jsonrpc: z.literal('2.0').default('2.0'), id: z.union([z.number(), z.string()]), method: z.string(), params: z.array(z.unknown()).default([]) });
+const request = z.object({
+  jsonrpc: z.literal('2.0').default('2.0'),
+  id: z.union([z.number(), z.string()]),
+  method: z.string(),
+  params: z.array(z.unknown()).default([]),
+});
 const requests = z.union([request, z.array(request)]);
 export type RpcRequest = z.infer<typeof request>;
 const answered = z.object({ result: z.unknown().optional() });
@@ -56,17 +61,26 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   };
 
   async function forward(body: unknown): Promise<unknown> {
-    const response = await fetch(proxy.target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const response = await fetch(proxy.target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     return response.json();
   }
-  const ask: Ask = async ({ method, params }) => answered.parse(await forward({ jsonrpc: '2.0', id: 0, method, params })).result;
+  const ask: Ask = async ({ method, params }) =>
+    answered.parse(await forward({ jsonrpc: '2.0', id: 0, method, params })).result;
 
   /** One question's answer that the node behind has no part in; undefined: it is the node's. */
   async function own(one: RpcRequest, lie: Lie | null): Promise<unknown> {
     const told = await proxy.answer(one);
     const said = told === undefined ? await lie?.(one, ask) : told;
     if (said === undefined) return undefined;
-    return { jsonrpc: '2.0', id: one.id, ...(said instanceof Error ? { error: { code: -32000, message: said.message } } : { result: said }) };
+    return {
+      jsonrpc: '2.0',
+      id: one.id,
+      ...(said instanceof Error ? { error: { code: -32000, message: said.message } } : { result: said }),
+    };
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -81,10 +95,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (fault?.kind === 'cut') return void incoming.socket.destroy();
     const said = await Promise.all(asked.map((one) => own(one, lieOf(fault, one.method))));
     // As it came, where all of it is for the node: one request there for one here.
-    const answers = said.every((one) => one === undefined) ? await forward(body) : await Promise.all(said.map(async (one, place) => (one === undefined ? await forward(asked[place]) : one)));
+    const answers = said.every((one) => one === undefined)
+      ? await forward(body)
+      : await Promise.all(said.map(async (one, place) => (one === undefined ? await forward(asked[place]) : one)));
     if (fault?.kind === 'swallow') return;
     if (fault?.kind === 'lose') return void incoming.socket.destroy();
-    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(Array.isArray(answers) && !Array.isArray(body) ? answers[0] : answers));
+    outgoing
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(Array.isArray(answers) && !Array.isArray(body) ? answers[0] : answers));
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,18 @@
-import type { AccountId, Address, ChainId, CommandId, CreateData, IntentId, Landing, PreparedTransaction, Reference, TokenAddress, TransactionHash, Transfer, UnsignedTransaction } from '@pf/domain';
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  CommandId,
+  CreateData,
+  IntentId,
+  Landing,
+  PreparedTransaction,
+  Reference,
+  TokenAddress,
+  TransactionHash,
+  Transfer,
+  UnsignedTransaction,
+} from '@pf/domain';
 
 /** The cast of the lifecycle's stories: Alice requests 12.50 USDC on Base Sepolia, Bob or Carol pays. */
 export const ACCOUNT = 'acc_story' as AccountId;
@@ -21,7 +35,8 @@ export const STORY_BEGINS = Date.UTC(2026, 10, 21, 12);
 const bytes32 = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 export const REFERENCE = bytes32('1') as Reference;
 /** The reference of each intent of the stories. */
-export const referenceOf = (id: IntentId): Reference => (id === INTENT ? REFERENCE : (bytes32(id === REFUND ? '2' : '3') as Reference));
+export const referenceOf = (id: IntentId): Reference =>
+  id === INTENT ? REFERENCE : (bytes32(id === REFUND ? '2' : '3') as Reference);
 
 /** Transaction hashes by what they do in the stories. */
 export const FIRST = bytes32('a1') as TransactionHash;
@@ -50,7 +65,8 @@ export const request = (change: Partial<CreateData> = {}): CreateData => ({
 });
 
 /** What a refund is made of: the same, the other way round. */
-export const refundRequest = (id: IntentId): CreateData => request({ requestor: BOB, fulfiller: ALICE, direction: 'send', reference: referenceOf(id) });
+export const refundRequest = (id: IntentId): CreateData =>
+  request({ requestor: BOB, fulfiller: ALICE, direction: 'send', reference: referenceOf(id) });
 
 export const unsigned = (blob: string): UnsignedTransaction => ({
   blob,
@@ -73,7 +89,10 @@ export const signed = (hash: TransactionHash, change: Partial<PreparedTransactio
 
 /** A transaction of Alice's that pays Bob back. */
 export const signedRefund = (id: IntentId, hash: TransactionHash): PreparedTransaction =>
-  signed(hash, { sender: ALICE, terms: { chain: BASE_SEPOLIA, tokenAddress: USDC, amount: AMOUNT, requestor: BOB, reference: referenceOf(id) } });
+  signed(hash, {
+    sender: ALICE,
+    terms: { chain: BASE_SEPOLIA, tokenAddress: USDC, amount: AMOUNT, requestor: BOB, reference: referenceOf(id) },
+  });
 
 /** Bob pays Alice, in block 100, as log 0. */
 export const transfer = (change: Partial<Transfer> = {}): Transfer => ({
@@ -88,10 +107,17 @@ export const transfer = (change: Partial<Transfer> = {}): Transfer => ({
   ...change,
 });
 
-export const landing = (hash: TransactionHash, change: Partial<Transfer> = {}): Landing => ({ hash, transfer: transfer(change) });
+export const landing = (hash: TransactionHash, change: Partial<Transfer> = {}): Landing => ({
+  hash,
+  transfer: transfer(change),
+});
 
 /** Alice pays Bob back. */
-export const refundTransfer = (id: IntentId): Partial<Transfer> => ({ from: ALICE, to: BOB, reference: referenceOf(id) });
+export const refundTransfer = (id: IntentId): Partial<Transfer> => ({
+  from: ALICE,
+  to: BOB,
+  reference: referenceOf(id),
+});
 
 /** The same transfer after a reorganisation has put its transaction into another block, behind other logs. */
 export const MOVED: Partial<Transfer> = { block: 101n, blockHash: bytes32('101'), index: '4' };

@@ -30,7 +30,12 @@ export interface SanctionsProvider {
 
 const lower = (address: string): string => (address.startsWith('0x') ? address.toLowerCase() : address);
 
-export async function startSanctionsProvider({ port = 0, apiKey, sanctioned, latencyMs = 0 }: SanctionsProviderOptions): Promise<SanctionsProvider> {
+export async function startSanctionsProvider({
+  port = 0,
+  apiKey,
+  sanctioned,
+  latencyMs = 0,
+}: SanctionsProviderOptions): Promise<SanctionsProvider> {
   const listed = new Set(sanctioned.map(lower));
   const asked: string[] = [];
   let mode: ProviderMode = 'up';
@@ -45,9 +50,15 @@ export async function startSanctionsProvider({ port = 0, apiKey, sanctioned, lat
   app.get('/api/v1/address/:address', (request, response) => {
     const { address } = request.params;
     asked.push(address);
-    misbehave(mode, request, response, () => setTimeout(() => response.json(answerTo(listed.has(lower(address)), address)), latencyMs));
+    misbehave(mode, request, response, () =>
+      setTimeout(() => response.json(answerTo(listed.has(lower(address)), address)), latencyMs),
+    );
   });
-  addSwitch(app, () => mode, (next) => (mode = next));
+  addSwitch(
+    app,
+    () => mode,
+    (next) => (mode = next),
+  );
   app.use((_request, response) => void response.status(404).json({ message: 'Not Found' }));
 
   const server = app.listen(port, '127.0.0.1');
@@ -67,7 +78,14 @@ export async function startSanctionsProvider({ port = 0, apiKey, sanctioned, lat
 
 const answerTo = (isListed: boolean, address: string) => ({
   identifications: isListed
-    ? [{ category: 'sanctions', name: `SANCTIONS: LOCAL TEST ENTITY ${address}`, description: 'Not a real identification: this provider belongs to a local stack.', url: 'https://example.org/sanctions' }]
+    ? [
+        {
+          category: 'sanctions',
+          name: `SANCTIONS: LOCAL TEST ENTITY ${address}`,
+          description: 'Not a real identification: this provider belongs to a local stack.',
+          url: 'https://example.org/sanctions',
+        },
+      ]
     : [],
 });
 
@@ -95,7 +113,8 @@ function addSwitch(app: Express, current: () => ProviderMode, turn: (mode: Provi
   app.get('/switch', (_request, response) => void response.json({ mode: current() }));
   app.put('/switch', express.json(), (request, response) => {
     const parsed = order.safeParse(request.body);
-    if (!parsed.success) return void response.status(400).json({ message: `mode is one of ${PROVIDER_MODES.join(', ')}` });
+    if (!parsed.success)
+      return void response.status(400).json({ message: `mode is one of ${PROVIDER_MODES.join(', ')}` });
     turn(parsed.data.mode);
     response.json({ mode: current() });
   });

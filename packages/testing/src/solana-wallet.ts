@@ -1,4 +1,11 @@
-import { Connection, Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import { nodeWallet } from '@pf/local-solana';
 import { base58 } from '@scure/base';
 import type { StackChain, StackWallet } from './stack.ts';
@@ -19,14 +26,24 @@ export interface SolanaWallet {
   /** Base units. */
   tokenBalance(mint: string): Promise<bigint>;
   /** Sends a plain transfer by itself, with references and memo as Solana Pay has them; resolves with the signature. */
-  transfer(mint: string, to: string, amount: bigint, pay?: { readonly references?: readonly string[]; readonly memo?: string }): Promise<string>;
+  transfer(
+    mint: string,
+    to: string,
+    amount: bigint,
+    pay?: { readonly references?: readonly string[]; readonly memo?: string },
+  ): Promise<string>;
   readonly connection: Connection;
 }
 
 /** The account where an owner holds a token; the token's program is part of it. */
-export const associatedAccount = (owner: PublicKey, mint: PublicKey, program: PublicKey): PublicKey => PublicKey.findProgramAddressSync([owner.toBytes(), program.toBytes(), mint.toBytes()], ATA)[0];
+export const associatedAccount = (owner: PublicKey, mint: PublicKey, program: PublicKey): PublicKey =>
+  PublicKey.findProgramAddressSync([owner.toBytes(), program.toBytes(), mint.toBytes()], ATA)[0];
 
-const meta = (pubkey: PublicKey, isSigner: boolean, isWritable: boolean): { pubkey: PublicKey; isSigner: boolean; isWritable: boolean } => ({ pubkey, isSigner, isWritable });
+const meta = (
+  pubkey: PublicKey,
+  isSigner: boolean,
+  isWritable: boolean,
+): { pubkey: PublicKey; isSigner: boolean; isWritable: boolean } => ({ pubkey, isSigner, isWritable });
 
 export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWallet {
   const keypair = Keypair.fromSecretKey(base58.decode(wallet.privateKey));
@@ -52,7 +69,10 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
     async transfer(mint, to, amount, { references = [], memo } = {}) {
       const [key, recipient, payer] = [new PublicKey(mint), new PublicKey(to), keypair.publicKey];
       const program = await programOf(key);
-      const [source, destination] = [associatedAccount(payer, key, program), associatedAccount(recipient, key, program)];
+      const [source, destination] = [
+        associatedAccount(payer, key, program),
+        associatedAccount(recipient, key, program),
+      ];
       const checked = Buffer.alloc(10);
       checked[0] = 12;
       checked.writeBigUInt64LE(amount, 1);
@@ -60,18 +80,35 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
       const instructions = [
         new TransactionInstruction({
           programId: ATA,
-          keys: [meta(payer, true, true), meta(destination, false, true), meta(recipient, false, false), meta(key, false, false), meta(SYSTEM, false, false), meta(program, false, false)],
+          keys: [
+            meta(payer, true, true),
+            meta(destination, false, true),
+            meta(recipient, false, false),
+            meta(key, false, false),
+            meta(SYSTEM, false, false),
+            meta(program, false, false),
+          ],
           data: Buffer.of(1),
         }),
-        ...(memo === undefined ? [] : [new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(memo) })]),
+        ...(memo === undefined
+          ? []
+          : [new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(memo) })]),
         new TransactionInstruction({
           programId: program,
-          keys: [meta(source, false, true), meta(key, false, false), meta(destination, false, true), meta(payer, true, false), ...references.map((reference) => meta(new PublicKey(reference), false, false))],
+          keys: [
+            meta(source, false, true),
+            meta(key, false, false),
+            meta(destination, false, true),
+            meta(payer, true, false),
+            ...references.map((reference) => meta(new PublicKey(reference), false, false)),
+          ],
           data: checked,
         }),
       ];
       const { blockhash } = await connection.getLatestBlockhash();
-      const transaction = new VersionedTransaction(new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions }).compileToV0Message());
+      const transaction = new VersionedTransaction(
+        new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions }).compileToV0Message(),
+      );
       transaction.sign([keypair]);
       return connection.sendRawTransaction(transaction.serialize(), { maxRetries: 0 });
     },
@@ -82,13 +119,27 @@ const FREEZE_ACCOUNT = 10;
 
 /** The issuer of a local chain's token freezes what an owner holds of it; resolves with the signature. */
 export async function freezeAccount(chain: StackChain, mint: string, owner: string): Promise<string> {
-  const [issuer, connection, token] = [Keypair.fromSecretKey(base58.decode(nodeWallet.privateKey)), new Connection(chain.rpcUrl, 'confirmed'), new PublicKey(mint)];
+  const [issuer, connection, token] = [
+    Keypair.fromSecretKey(base58.decode(nodeWallet.privateKey)),
+    new Connection(chain.rpcUrl, 'confirmed'),
+    new PublicKey(mint),
+  ];
   const account = await connection.getAccountInfo(token);
   if (account === null) throw new Error(`${mint} is not on this chain`);
-  const keys = [meta(associatedAccount(new PublicKey(owner), token, account.owner), false, true), meta(token, false, false), meta(issuer.publicKey, true, false)];
+  const keys = [
+    meta(associatedAccount(new PublicKey(owner), token, account.owner), false, true),
+    meta(token, false, false),
+    meta(issuer.publicKey, true, false),
+  ];
   const instruction = new TransactionInstruction({ programId: account.owner, keys, data: Buffer.of(FREEZE_ACCOUNT) });
   const { blockhash } = await connection.getLatestBlockhash();
-  const transaction = new VersionedTransaction(new TransactionMessage({ payerKey: issuer.publicKey, recentBlockhash: blockhash, instructions: [instruction] }).compileToV0Message());
+  const transaction = new VersionedTransaction(
+    new TransactionMessage({
+      payerKey: issuer.publicKey,
+      recentBlockhash: blockhash,
+      instructions: [instruction],
+    }).compileToV0Message(),
+  );
   transaction.sign([issuer]);
   return connection.sendRawTransaction(transaction.serialize(), { maxRetries: 0 });
 }

@@ -4,8 +4,16 @@ import { DEVNET_GENESIS, tokens, wallets } from '@pf/local-solana';
 import { z } from 'zod';
 import type { StackChain } from './stack.ts';
 
-const answer = z.object({ result: z.unknown().optional(), error: z.object({ code: z.number(), message: z.string() }).optional() });
-const place = z.object({ processed: z.number(), confirmed: z.number(), finalized: z.number(), blockHeight: z.number() });
+const answer = z.object({
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+});
+const place = z.object({
+  processed: z.number(),
+  confirmed: z.number(),
+  finalized: z.number(),
+  blockHeight: z.number(),
+});
 /** Slots of the chain by commitment, and the block height of the newest. */
 export type SolanaPlace = z.infer<typeof place>;
 
@@ -71,19 +79,36 @@ async function listening(child: ChildProcess): Promise<string> {
 export async function startSolana({ slotMs, finalitySlots = 4, ledger }: SolanaOptions = {}): Promise<LocalSolana> {
   const main = fileURLToPath(new URL('../../../infra/local/solana/src/main.ts', import.meta.url));
   const clock = slotMs === undefined ? ['--paused'] : ['--slot-ms', String(slotMs)];
-  const child = spawn(process.execPath, [main, '--port', '0', '--finality-slots', String(finalitySlots), ...clock, ...(ledger === undefined ? [] : ['--ledger', ledger])], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [
+      main,
+      '--port',
+      '0',
+      '--finality-slots',
+      String(finalitySlots),
+      ...clock,
+      ...(ledger === undefined ? [] : ['--ledger', ledger]),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   const rpcUrl = await listening(child);
   child.stdout?.resume();
 
   async function rpc<T>(method: string, ...params: unknown[]): Promise<T> {
-    const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
     const { result, error } = answer.parse(await response.json());
     if (error !== undefined) throw new Error(`${method}: ${error.message} (${error.code})`);
     return result as T;
   }
-  const move = async (control: string, ...params: unknown[]): Promise<SolanaPlace> => place.parse(await rpc(control, ...params));
+  const move = async (control: string, ...params: unknown[]): Promise<SolanaPlace> =>
+    place.parse(await rpc(control, ...params));
   async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));

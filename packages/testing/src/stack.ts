@@ -14,7 +14,12 @@ export type StackChain = z.infer<typeof chain>;
 export type StackWallet = z.infer<typeof wallet>;
 
 /** The parts that a stack always has; the rest is there when its services run. */
-const backing = z.looseObject({ database: z.string(), redis: z.string(), kafka: z.string(), chains: z.record(z.string(), chain) });
+const backing = z.looseObject({
+  database: z.string(),
+  redis: z.string(),
+  kafka: z.string(),
+  chains: z.record(z.string(), chain),
+});
 const running = backing.extend({
   baseUrl: z.string(),
   accountId: z.string(),
@@ -30,7 +35,9 @@ export type BackingStack = z.infer<typeof backing>;
 export type Stack = z.infer<typeof running>;
 
 /** The file that tells where everything is: STACK_FILE, else the one of `npm start`. */
-export const stackFile = (): string => process.env['STACK_FILE'] ?? path.join(process.env['PF_DATA'] ?? path.join(import.meta.dirname, '../../../.local'), 'stack.json');
+export const stackFile = (): string =>
+  process.env['STACK_FILE'] ??
+  path.join(process.env['PF_DATA'] ?? path.join(import.meta.dirname, '../../../.local'), 'stack.json');
 
 function read<T>(schema: z.ZodType<T>): T {
   const file = stackFile();
@@ -44,7 +51,9 @@ function read<T>(schema: z.ZodType<T>): T {
   if (stack.success) return stack.data;
   // What a stack leaves behind when it ends, or has while it starts, lacks what is only true while it runs.
   const missing = [...new Set(stack.error.issues.map(({ path: [name] }) => String(name)))].join(', ');
-  throw new Error(`The stack of ${file} does not run (the file lacks ${missing}). Start it with \`npm start\`.`, { cause: stack.error });
+  throw new Error(`The stack of ${file} does not run (the file lacks ${missing}). Start it with \`npm start\`.`, {
+    cause: stack.error,
+  });
 }
 
 /** Database, Redis, Kafka and chains of the stack. */

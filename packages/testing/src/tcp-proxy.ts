@@ -26,7 +26,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let frozen = false;
   const server = createServer((inbound) => {
     const outbound = connect(Number(targetPort), hostname);
-    for (const [from, to] of [[inbound, outbound], [outbound, inbound]] as const) {
+    for (const [from, to] of [
+      [inbound, outbound],
+      [outbound, inbound],
+    ] as const) {
       sockets.add(from);
       from.setNoDelay(true);
       from.pipe(to);

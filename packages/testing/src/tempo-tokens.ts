@@ -26,12 +26,16 @@ const factory = parseAbi([
   'function createToken(string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt) returns (address)',
   'function getTokenAddress(address sender, bytes32 salt) view returns (address)',
 ]);
-const feeAmm = parseAbi(['function mint(address userToken, address validatorToken, uint256 amountValidatorToken, address to) returns (uint256)']);
+const feeAmm = parseAbi([
+  'function mint(address userToken, address validatorToken, uint256 amountValidatorToken, address to) returns (uint256)',
+]);
 
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value));
 const accounts = z.array(hex).min(10);
 const receipt = z.object({ status: z.string() });
-const dump = z.object({ accounts: z.record(z.string(), z.object({ code: z.string(), storage: z.record(z.string(), z.string()) })) });
+const dump = z.object({
+  accounts: z.record(z.string(), z.object({ code: z.string(), storage: z.record(z.string(), z.string()) })),
+});
 
 /**
  * Puts USDC at its testnet address on a local Tempo chain (anvil with `--network tempo`), a million of it into each of
@@ -66,9 +70,22 @@ export async function placeTempoTokens(url: string): Promise<void> {
     const model = decodeFunctionResult({
       abi: factory,
       functionName: 'getTokenAddress',
-      data: await call(FACTORY, encodeFunctionData({ abi: factory, functionName: 'getTokenAddress', args: [owner, salt] })),
+      data: await call(
+        FACTORY,
+        encodeFunctionData({ abi: factory, functionName: 'getTokenAddress', args: [owner, salt] }),
+      ),
     });
-    if (await isAbsent(model)) await mined([ours(FACTORY, encodeFunctionData({ abi: factory, functionName: 'createToken', args: ['USDC', 'USDC', 'USD', PATH_USD, owner, salt] }))]);
+    if (await isAbsent(model))
+      await mined([
+        ours(
+          FACTORY,
+          encodeFunctionData({
+            abi: factory,
+            functionName: 'createToken',
+            args: ['USDC', 'USDC', 'USD', PATH_USD, owner, salt],
+          }),
+        ),
+      ]);
     const state = await promisify(gunzip)(Buffer.from((await rpc<string>('anvil_dumpState')).slice(2), 'hex'));
     const made = dump.parse(JSON.parse(state.toString())).accounts[model.toLowerCase()];
     if (made === undefined) throw new Error(`The factory made no token on ${url}.`);
@@ -80,7 +97,12 @@ export async function placeTempoTokens(url: string): Promise<void> {
   const issuer = await call(USDC, encodeFunctionData({ abi: tip20, functionName: 'ISSUER_ROLE' }));
   await mined([
     ours(USDC, encodeFunctionData({ abi: tip20, functionName: 'grantRole', args: [issuer, owner] })),
-    ...holders.map((holder) => ours(USDC, encodeFunctionData({ abi: tip20, functionName: 'mint', args: [holder, EACH] }))),
-    ours(FEE_MANAGER, encodeFunctionData({ abi: feeAmm, functionName: 'mint', args: [USDC, PATH_USD, LIQUIDITY, owner] })),
+    ...holders.map((holder) =>
+      ours(USDC, encodeFunctionData({ abi: tip20, functionName: 'mint', args: [holder, EACH] })),
+    ),
+    ours(
+      FEE_MANAGER,
+      encodeFunctionData({ abi: feeAmm, functionName: 'mint', args: [USDC, PATH_USD, LIQUIDITY, owner] }),
+    ),
   ]);
 }

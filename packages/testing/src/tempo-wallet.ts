@@ -27,7 +27,19 @@ export function tempoWallet(chain: StackChain, wallet: StackWallet): TempoWallet
       const unsigned = Transaction.deserialize(`0x${Buffer.from(blob, 'base64').toString('hex')}`) as TempoTransaction;
       return Buffer.from(hexToBytes(await account.signTransaction(change(unsigned)))).toString('base64');
     },
-    tokenBalance: (token) => client.readContract({ address: token as Address, abi: erc20Abi, functionName: 'balanceOf', args: [account.address] }),
-    transfer: (token, to, amount, memo) => Actions.token.transfer(client, { token: token as Address, to: to as Address, amount, ...(memo === undefined ? {} : { memo }) }),
+    tokenBalance: (token) =>
+      client.readContract({
+        address: token as Address,
+        abi: erc20Abi,
+        functionName: 'balanceOf',
+        args: [account.address],
+      }),
+    transfer: (token, to, amount, memo) =>
+      Actions.token.transfer(client, {
+        token: token as Address,
+        to: to as Address,
+        amount,
+        ...(memo === undefined ? {} : { memo }),
+      }),
   };
 }

@@ -21,7 +21,13 @@ export interface Tempo extends StackChain, Pick<AnvilProcess, 'rpc' | 'mine' | '
 }
 
 export async function startTempo({ blockMs, genesisAt }: TempoOptions = {}): Promise<Tempo> {
-  const flags = ['--network', 'tempo', '--slots-in-an-epoch', '0', ...(genesisAt === undefined ? [] : ['--timestamp', String(genesisAt)])];
+  const flags = [
+    '--network',
+    'tempo',
+    '--slots-in-an-epoch',
+    '0',
+    ...(genesisAt === undefined ? [] : ['--timestamp', String(genesisAt)]),
+  ];
   const { rpcUrl, rpc, mine, stop, wallets, owner } = await startAnvilProcess(CHAIN, blockMs, flags);
   await placeTempoTokens(rpcUrl);
   return {

@@ -6,7 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
  *
  * @throws after `timeoutMs` (default 15 s), saying what was waited for and the last error of the probe
  */
-export async function until<T>(what: string, probe: () => Promise<T> | T, timeoutMs = 15_000): Promise<NonNullable<Exclude<T, false>>> {
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T> | T,
+  timeoutMs = 15_000,
+): Promise<NonNullable<Exclude<T, false>>> {
   const end = performance.now() + timeoutMs;
   let pause = 10;
   let lastError: unknown;

@@ -28,22 +28,39 @@ const familyOf = (chain: StackChain): 'base' | 'solana' | 'tempo' => networkOf(c
 /** The wallet of the chain's family. */
 export function walletOn(chain: StackChain, wallet: StackWallet): ChainWallet {
   const rpc = nodeRpc(chain.rpcUrl);
-  const raw = (signed: string): Promise<string> => rpc('eth_sendRawTransaction', `0x${Buffer.from(signed, 'base64').toString('hex')}`);
+  const raw = (signed: string): Promise<string> =>
+    rpc('eth_sendRawTransaction', `0x${Buffer.from(signed, 'base64').toString('hex')}`);
   switch (familyOf(chain)) {
     case 'base': {
       const evm = evmWallet(chain, wallet);
       const sign = (blob: string): Promise<string> => evm.sign(blob);
-      return { ...evm, sign, send: async (blob) => raw(await sign(blob)), pay: (token, to, amount, reference) => evm.transfer(token, to, amount, reference as Hex) };
+      return {
+        ...evm,
+        sign,
+        send: async (blob) => raw(await sign(blob)),
+        pay: (token, to, amount, reference) => evm.transfer(token, to, amount, reference as Hex),
+      };
     }
     case 'solana': {
       const solana = solanaWallet(chain, wallet);
       const sign = (blob: string): Promise<string> => solana.sign(blob);
-      return { ...solana, sign, send: async (blob) => rpc('sendTransaction', await sign(blob), { encoding: 'base64', preflightCommitment: 'confirmed' }), pay: (token, to, amount, reference) => solana.transfer(token, to, amount, { references: [reference] }) };
+      return {
+        ...solana,
+        sign,
+        send: async (blob) =>
+          rpc('sendTransaction', await sign(blob), { encoding: 'base64', preflightCommitment: 'confirmed' }),
+        pay: (token, to, amount, reference) => solana.transfer(token, to, amount, { references: [reference] }),
+      };
     }
     case 'tempo': {
       const tempo = tempoWallet(chain, wallet);
       const sign = (blob: string): Promise<string> => tempo.sign(blob);
-      return { ...tempo, sign, send: async (blob) => raw(await sign(blob)), pay: (token, to, amount, reference) => tempo.transfer(token, to, amount, reference as Hex) };
+      return {
+        ...tempo,
+        sign,
+        send: async (blob) => raw(await sign(blob)),
+        pay: (token, to, amount, reference) => tempo.transfer(token, to, amount, reference as Hex),
+      };
     }
   }
 }

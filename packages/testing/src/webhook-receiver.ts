@@ -6,7 +6,13 @@ import type { PublicEventType, PublicIntent } from '@pf/domain';
 export interface ReceivedWebhook {
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
-  readonly body: { readonly eventId: string; readonly type: PublicEventType; readonly createdAt: string; readonly livemode: boolean; readonly data: { readonly intent: PublicIntent } };
+  readonly body: {
+    readonly eventId: string;
+    readonly type: PublicEventType;
+    readonly createdAt: string;
+    readonly livemode: boolean;
+    readonly data: { readonly intent: PublicIntent };
+  };
   /** When it came, milliseconds since 1970. */
   readonly at: number;
 }
@@ -20,7 +26,10 @@ export interface WebhookReceiver {
 }
 
 /** @param host the name under which senders in containers reach this machine: it listens on all its addresses then, else on loopback */
-export async function webhookReceiver(onWebhook: (webhook: ReceivedWebhook) => void = () => undefined, host?: string): Promise<WebhookReceiver> {
+export async function webhookReceiver(
+  onWebhook: (webhook: ReceivedWebhook) => void = () => undefined,
+  host?: string,
+): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const receiver = { answer: 200 as WebhookReceiver['answer'] };
   const server = createServer((request, response) => {
@@ -28,10 +37,17 @@ export async function webhookReceiver(onWebhook: (webhook: ReceivedWebhook) => v
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const raw = Buffer.concat(chunks).toString('utf8');
-      const webhook = { headers: request.headers, raw, body: JSON.parse(raw) as ReceivedWebhook['body'], at: Date.now() };
+      const webhook = {
+        headers: request.headers,
+        raw,
+        body: JSON.parse(raw) as ReceivedWebhook['body'],
+        at: Date.now(),
+      };
       received.push(webhook);
       onWebhook(webhook);
-      void Promise.resolve(typeof receiver.answer === 'number' ? receiver.answer : receiver.answer(webhook)).then((status) => response.writeHead(status).end());
+      void Promise.resolve(typeof receiver.answer === 'number' ? receiver.answer : receiver.answer(webhook)).then(
+        (status) => response.writeHead(status).end(),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, host === undefined ? '127.0.0.1' : '0.0.0.0', resolve));

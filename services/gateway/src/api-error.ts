@@ -25,7 +25,10 @@ export class ApiError extends Error {
   readonly details: ErrorDetails | null;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, { message, param = null, details = null, retryAfterSeconds, headers = {}, cause }: ApiErrorOptions = {}) {
+  constructor(
+    code: ErrorCode,
+    { message, param = null, details = null, retryAfterSeconds, headers = {}, cause }: ApiErrorOptions = {},
+  ) {
     const entry = ERRORS[code];
     super(message ?? entry.message, { cause });
     this.code = code;
@@ -43,21 +46,29 @@ export class ApiError extends Error {
 
   /** The body of spec.md part 7.1, all four keys. */
   body(): string {
-    return JSON.stringify({ error: { code: this.code, message: this.message, param: this.param, details: this.details } });
+    return JSON.stringify({
+      error: { code: this.code, message: this.message, param: this.param, details: this.details },
+    });
   }
 }
 
 /** 400 for fields that are not as they should be: `param` names the first. */
 export function validationFailed(issues: readonly [RequestIssue, ...RequestIssue[]]): ApiError {
   const [{ param, message }] = issues;
-  return new ApiError('request.validation_failed', { message: `${message}.`, param: param === '' ? null : param, details: { issues } });
+  return new ApiError('request.validation_failed', {
+    message: `${message}.`,
+    param: param === '' ? null : param,
+    details: { issues },
+  });
 }
 
 /** What a client is told of anything that was thrown. What nobody foresaw is `internal.error`, and says nothing of its inside. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof RpcUnavailableError) return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
-  if (error instanceof LogUnavailableError || isDatabaseAway(error)) return new ApiError('service.unavailable', { cause: error });
+  if (error instanceof RpcUnavailableError)
+    return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
+  if (error instanceof LogUnavailableError || isDatabaseAway(error))
+    return new ApiError('service.unavailable', { cause: error });
   // The router cannot decode the path (a stray %): it is the path of nothing.
   if (error instanceof URIError) return new ApiError('route.not_found', { cause: error });
   return new ApiError('internal.error', { cause: error });

@@ -49,4 +49,5 @@ export function requireScope(holder: KeyHolder, needed: KeyScope): void {
   if (needed === 'full' && holder.scope !== 'full') throw unauthorized('api_key.insufficient_scope');
 }
 
-const unauthorized = (code: 'api_key.missing' | 'api_key.invalid' | 'api_key.insufficient_scope'): ApiError => new ApiError(code, { headers: { 'WWW-Authenticate': 'Bearer' } });
+const unauthorized = (code: 'api_key.missing' | 'api_key.invalid' | 'api_key.insufficient_scope'): ApiError =>
+  new ApiError(code, { headers: { 'WWW-Authenticate': 'Bearer' } });

@@ -89,12 +89,16 @@ function answerHealth(response: Response, { status, body }: HealthAnswer): void 
 }
 
 /** Express answers HEAD where there is GET. */
-const methodsOf = (endpoints: readonly Endpoint[]): readonly string[] => endpoints.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+const methodsOf = (endpoints: readonly Endpoint[]): readonly string[] =>
+  endpoints.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
 
 function methodNotAllowed(endpoints: readonly Endpoint[]): () => never {
   const allow = methodsOf(endpoints).join(', ');
   return () => {
-    throw new ApiError('request.method_not_allowed', { message: `This path takes ${allow}.`, headers: { Allow: allow } });
+    throw new ApiError('request.method_not_allowed', {
+      message: `This path takes ${allow}.`,
+      headers: { Allow: allow },
+    });
   };
 }
 

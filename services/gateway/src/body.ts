@@ -12,12 +12,21 @@ const JSON_TYPE = /^application\/json *(?:; *charset=(?:utf-8|"utf-8") *)?$/i;
  * Reads a request's JSON body and checks it by its schema. No body at all is an empty object.
  * @throws ApiError `request.unsupported_media_type`, `request.too_large`, `request.malformed_json`, `request.validation_failed`
  */
-export async function readBody<Schema extends z.ZodType>(request: Request, response: Response, schema: Schema): Promise<z.output<Schema>> {
+export async function readBody<Schema extends z.ZodType>(
+  request: Request,
+  response: Response,
+  schema: Schema,
+): Promise<z.output<Schema>> {
   const bytes = await new Promise<Uint8Array>((resolve, reject) => {
     // Without a body the reader leaves `body` as it is.
-    readBytes(request, response, (error?: unknown) => (error === undefined ? resolve((request.body as Uint8Array | undefined) ?? new Uint8Array()) : reject(asBodyError(error))));
+    readBytes(request, response, (error?: unknown) =>
+      error === undefined
+        ? resolve((request.body as Uint8Array | undefined) ?? new Uint8Array())
+        : reject(asBodyError(error)),
+    );
   });
-  if (bytes.length > 0 && !JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new ApiError('request.unsupported_media_type');
+  if (bytes.length > 0 && !JSON_TYPE.test(request.headers['content-type'] ?? ''))
+    throw new ApiError('request.unsupported_media_type');
   const parsed = parseRequest(schema, bytes.length === 0 ? {} : parseJson(bytes));
   if (!parsed.ok) throw validationFailed(parsed.issues);
   return parsed.value;
@@ -38,6 +47,7 @@ function asBodyError(error: unknown): Error {
   if (type === 'entity.too.large') return new ApiError('request.too_large', { cause: error });
   if (type === 'encoding.unsupported') return new ApiError('request.unsupported_media_type', { cause: error });
   // The client went away, or said another length than it sent: nobody, or nobody sound, reads the answer.
-  if (type === 'request.aborted' || type === 'request.size.invalid') return new ApiError('request.malformed_json', { cause: error });
+  if (type === 'request.aborted' || type === 'request.size.invalid')
+    return new ApiError('request.malformed_json', { cause: error });
   return error instanceof Error ? error : new Error('the body cannot be read', { cause: error });
 }

@@ -1,5 +1,15 @@
 import { encodeInput, newCommandId, partitionOf, type Reply } from '@pf/contracts';
-import type { AccountId, Build, Command, CommandData, CommandId, CommandType, IntentId, PublicIntent, Refusal } from '@pf/domain';
+import type {
+  AccountId,
+  Build,
+  Command,
+  CommandData,
+  CommandId,
+  CommandType,
+  IntentId,
+  PublicIntent,
+  Refusal,
+} from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, currentTrace, inSpan, measureSince, type MetricLabels, SpanKind } from '@pf/runtime';
 import { ApiError } from './api-error.ts';
@@ -69,7 +79,9 @@ export class Commands {
    * same command every time, so it takes effect once.
    * @returns null where nobody answered: the watcher takes over
    */
-  async insist<Type extends 'record_broadcast' | 'release_submission'>(command: NewCommand<Type>): Promise<Result | null> {
+  async insist<Type extends 'record_broadcast' | 'release_submission'>(
+    command: NewCommand<Type>,
+  ): Promise<Result | null> {
     const commandId = newCommandId();
     const backOff = new BackOff(50, 1_000);
     for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await backOff.wait()) {
@@ -82,7 +94,11 @@ export class Commands {
     return null;
   }
 
-  async #once<Type extends CommandType>(commandId: CommandId, { type, intentId, accountId, livemode, data }: NewCommand<Type>, patienceMs: number): Promise<Result> {
+  async #once<Type extends CommandType>(
+    commandId: CommandId,
+    { type, intentId, accountId, livemode, data }: NewCommand<Type>,
+    patienceMs: number,
+  ): Promise<Result> {
     // One of the union's members by its generic parameter: TypeScript cannot follow that far.
     const command = { kind: 'command', type, commandId, intentId, accountId, livemode, data } as unknown as Command;
     const partition = partitionOf(intentId);
@@ -94,15 +110,28 @@ export class Commands {
     const timer = setTimeout(() => late.abort(), PUBLISH_MS);
     try {
       // The writer goes on from this span: its trace travels in the message.
-      const publish = (): Promise<void> => this.#publisher.publish('intent.commands', { partition, key: intentId, value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }) }, late.signal);
-      const published = inSpan('send intent.commands', null, publish, { kind: SpanKind.PRODUCER, attributes: sending(command, partition) });
+      const publish = (): Promise<void> =>
+        this.#publisher.publish(
+          'intent.commands',
+          {
+            partition,
+            key: intentId,
+            value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }),
+          },
+          late.signal,
+        );
+      const published = inSpan('send intent.commands', null, publish, {
+        kind: SpanKind.PRODUCER,
+        attributes: sending(command, partition),
+      });
       // The reply may overtake the broker's acknowledgement; a publish that fails ends the wait at once.
       const answer = await Promise.race([reply, published.then(() => reply)]);
       outcome = answer.outcome.kind;
       return resultOf(answer);
     } catch (error) {
       this.#outcomes.forget(commandId);
-      if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError) throw new ApiError('service.unavailable', { details: { intent_id: intentId }, cause: error });
+      if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)
+        throw new ApiError('service.unavailable', { details: { intent_id: intentId }, cause: error });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -126,11 +155,20 @@ const sending = ({ type, commandId, intentId }: Command, partition: number) => (
 function resultOf({ outcome, intent }: Reply): Result {
   switch (outcome.kind) {
     case 'accepted':
-      return { kind: 'accepted', intentId: outcome.intentId, replayed: outcome.replayed, build: outcome.build, attempts: outcome.attempts, intent };
+      return {
+        kind: 'accepted',
+        intentId: outcome.intentId,
+        replayed: outcome.replayed,
+        build: outcome.build,
+        attempts: outcome.attempts,
+        intent,
+      };
     case 'refused':
       return { kind: 'refused', refusal: outcome.refusal };
     case 'dead':
-      throw new ApiError('internal.error', { cause: new Error(`command ${outcome.commandId} lies in the dead letters`) });
+      throw new ApiError('internal.error', {
+        cause: new Error(`command ${outcome.commandId} lies in the dead letters`),
+      });
     default:
       return outcome satisfies never;
   }

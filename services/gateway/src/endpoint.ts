@@ -39,7 +39,18 @@ export const serve =
   };
 
 /** Writes JSON text as the whole answer. */
-export function write(response: Response, status: number, json: string, headers: Readonly<Record<string, string>> = {}): void {
+export function write(
+  response: Response,
+  status: number,
+  json: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   // Written at once, past Express' own helpers: they would hash the body for an ETag that nobody asked for.
-  response.writeHead(status, { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(json) }).end(json);
+  response
+    .writeHead(status, {
+      ...headers,
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(json),
+    })
+    .end(json);
 }

@@ -26,7 +26,12 @@ const CONNECTIONS = 8;
 runService('gateway', async ({ log, onShutdown }) => {
   const config = loadConfig(gatewayVariables);
 
-  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'gateway', maxConnections: CONNECTIONS, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'gateway',
+    maxConnections: CONNECTIONS,
+    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
   onShutdown('database', () => database.close());
   const chains = createChains({ upstreams: upstreamsOf(config), log });
   onShutdown('chains', () => chains.close());
@@ -59,7 +64,11 @@ runService('gateway', async ({ log, onShutdown }) => {
       health: {
         live: () => true,
         // Not Redis: without it replies are slower, and that is better than none. Not the chains: most requests need none.
-        ready: { database: () => database.ready(PROBE_MS), kafka: () => eventLog.ready(PROBE_MS), server: () => Promise.resolve(!server.leaving) },
+        ready: {
+          database: () => database.ready(PROBE_MS),
+          kafka: () => eventLog.ready(PROBE_MS),
+          server: () => Promise.resolve(!server.leaving),
+        },
       },
       keys: new ApiKeys(database),
       limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),

@@ -94,7 +94,8 @@ export class Outcomes {
       const ms = this.#pauseMs();
       await pause(ms, ms > LOOK_MS.min ? this.#hurry.signal : undefined);
       try {
-        for (const outcome of await findOutcomes(this.#database, [...this.#sought])) this.settle({ outcome, intent: null }, 'database');
+        for (const outcome of await findOutcomes(this.#database, [...this.#sought]))
+          this.settle({ outcome, intent: null }, 'database');
       } catch (error) {
         // The database is away too: it is asked again until those who wait give up.
         this.#log.warn({ err: error }, 'outcomes cannot be read');

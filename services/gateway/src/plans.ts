@@ -9,14 +9,25 @@ interface Wanted {
 }
 
 /** @throws ApiError 402 where the account's plan lacks what is asked for. Test mode has everything. */
-export function requirePlan({ plan, livemode }: Pick<KeyHolder, 'plan' | 'livemode'>, { family, ttlSeconds = TTL_SECONDS.default }: Wanted): void {
+export function requirePlan(
+  { plan, livemode }: Pick<KeyHolder, 'plan' | 'livemode'>,
+  { family, ttlSeconds = TTL_SECONDS.default }: Wanted,
+): void {
   if (!livemode) return;
   if (family === 'tempo') requireFeature(plan, 'live_tempo', 'Live payment intents on Tempo');
-  if (ttlSeconds !== TTL_SECONDS.default) requireFeature(plan, 'live_ttl_seconds', `Live payment intents with another ttlSeconds than ${TTL_SECONDS.default}`);
+  if (ttlSeconds !== TTL_SECONDS.default)
+    requireFeature(
+      plan,
+      'live_ttl_seconds',
+      `Live payment intents with another ttlSeconds than ${TTL_SECONDS.default}`,
+    );
 }
 
 function requireFeature(has: KeyHolder['plan'], feature: Feature, what: string): void {
   if (planIncludes(has, feature)) return;
   const plan = FEATURES[feature];
-  throw new ApiError('plan.upgrade_required', { message: `${what} are part of the plan "${plan}"; this account has "${has}".`, details: { feature, plan } });
+  throw new ApiError('plan.upgrade_required', {
+    message: `${what} are part of the plan "${plan}"; this account has "${has}".`,
+    details: { feature, plan },
+  });
 }

@@ -48,12 +48,22 @@ export class RedisLink {
   }
 
   /** Runs a Lua script, sent as a whole once a connection and by its hash after that. Null where Redis is away. */
-  async run(name: string, lua: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+  async run(
+    name: string,
+    lua: string,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+  ): Promise<unknown> {
     if (!this.#scripts.has(name)) {
       this.#redis.defineCommand(name, { lua, numberOfKeys: keys.length });
       this.#scripts.add(name);
     }
-    return this.#try(() => (this.#redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown>>)[name]?.(...keys, ...values));
+    return this.#try(() =>
+      (this.#redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown>>)[name]?.(
+        ...keys,
+        ...values,
+      ),
+    );
   }
 
   /** Tells whoever listens on a channel. False where Redis is away. */

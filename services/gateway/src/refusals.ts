@@ -20,8 +20,13 @@ const ERROR_OF: Readonly<Record<RefusalCode, ErrorCode>> = {
 
 /** The error that a refusal is for a client. */
 export function refused({ code, message, param, intentId, currentState, details }: Refusal): ApiError {
-  if (code === 'request.validation_failed') return validationFailed([{ param: param ?? '', message: message.replace(/\.$/, '') }]);
-  return new ApiError(ERROR_OF[code], { message, param: param ?? null, details: detailsOf(code, { intent_id: intentId, ...(currentState && { current_state: currentState }) }, details) });
+  if (code === 'request.validation_failed')
+    return validationFailed([{ param: param ?? '', message: message.replace(/\.$/, '') }]);
+  return new ApiError(ERROR_OF[code], {
+    message,
+    param: param ?? null,
+    details: detailsOf(code, { intent_id: intentId, ...(currentState && { current_state: currentState }) }, details),
+  });
 }
 
 function detailsOf(code: RefusalCode, place: ErrorDetails, details: ErrorDetails | undefined): ErrorDetails | null {

@@ -5,7 +5,17 @@ import type { NextFunction, Request, Response } from 'express';
 const SAFE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** Those of RFC 9110 and PATCH: a client can make up any other, and no label may have as many values as clients can make up. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE']);
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'CONNECT',
+  'TRACE',
+]);
 /** What asks every few seconds whether we live: no trace, and no part of the API's rate and latency. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 const TEXT_SHOWN = 200;
@@ -38,12 +48,33 @@ export const requestLog =
         const route = typeof locals['route'] === 'string' ? locals['route'] : null;
         const status = headersSent ? response.statusCode : CLIENT_GONE;
         change('http.server.active_requests', -1, { 'url.scheme': 'http' });
-        measureSince('http.server.request.duration', began, { 'http.request.method': method, ...(route !== null && { 'http.route': route }), 'http.response.status_code': String(status), 'url.scheme': 'http' });
+        measureSince('http.server.request.duration', began, {
+          'http.request.method': method,
+          ...(route !== null && { 'http.route': route }),
+          'http.response.status_code': String(status),
+          'url.scheme': 'http',
+        });
         finish(span, { method, route, status, locals });
-        const line = { method: request.method, route, status: response.statusCode, ms: Math.round((performance.now() - began) * 10) / 10, accountId: locals['accountId'] as unknown, ...(!writableFinished && { aborted: true }) };
+        const line = {
+          method: request.method,
+          route,
+          status: response.statusCode,
+          ms: Math.round((performance.now() - began) * 10) / 10,
+          accountId: locals['accountId'] as unknown,
+          ...(!writableFinished && { aborted: true }),
+        };
         log.info(line, 'request');
       },
-      { kind: SpanKind.SERVER, attributes: { 'http.request.method': method, 'url.scheme': 'http', 'url.path': request.path.slice(0, TEXT_SHOWN), 'network.protocol.version': request.httpVersion, ...agentOf(request) } },
+      {
+        kind: SpanKind.SERVER,
+        attributes: {
+          'http.request.method': method,
+          'url.scheme': 'http',
+          'url.path': request.path.slice(0, TEXT_SHOWN),
+          'network.protocol.version': request.httpVersion,
+          ...agentOf(request),
+        },
+      },
     );
   };
 
@@ -52,7 +83,20 @@ function agentOf(request: Request): { readonly 'user_agent.original'?: string } 
   return agent === undefined ? {} : { 'user_agent.original': agent.slice(0, TEXT_SHOWN) };
 }
 
-function finish(span: Span, { method, route, status, locals }: { readonly method: string; readonly route: string | null; readonly status: number; readonly locals: Record<string, unknown> }): void {
+function finish(
+  span: Span,
+  {
+    method,
+    route,
+    status,
+    locals,
+  }: {
+    readonly method: string;
+    readonly route: string | null;
+    readonly status: number;
+    readonly locals: Record<string, unknown>;
+  },
+): void {
   if (!span.isRecording()) return;
   if (route !== null) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
   span.setAttribute('http.response.status_code', status);

@@ -13,7 +13,12 @@ const KEEP_SECONDS = 2;
 const FAREWELL_MS = 3_000;
 
 /** A client has this long for its head and for the whole request; behind a proxy the idle time must exceed the proxy's. Milliseconds. */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 } as const;
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+} as const;
 type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
 /** The API's HTTP server: bounded waits for clients, and an end that loses no request. */

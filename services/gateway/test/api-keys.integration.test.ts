@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newApiKey } from '@pf/contracts';
-import { createAccount, createKey, type Database, listKeys, migrate, openDatabase, revokeKey, setPlan } from '@pf/database';
+import {
+  createAccount,
+  createKey,
+  type Database,
+  listKeys,
+  migrate,
+  openDatabase,
+  revokeKey,
+  setPlan,
+} from '@pf/database';
 import { readBackingStack, until } from '@pf/testing';
 import { ApiKeys, requireScope } from '../src/api-keys.ts';
 
@@ -29,7 +38,13 @@ describe('API keys', () => {
 
   it.each(MODES)('name their account, mode, scope and plan (livemode %s)', async (livemode) => {
     const { key, id } = await createKey(database, { accountId, livemode, scope: 'payer' });
-    expect(await new ApiKeys(database).holder(`Bearer ${key}`)).toEqual({ keyId: id, accountId, livemode, scope: 'payer', plan: 'free' });
+    expect(await new ApiKeys(database).holder(`Bearer ${key}`)).toEqual({
+      keyId: id,
+      accountId,
+      livemode,
+      scope: 'payer',
+      plan: 'free',
+    });
     expect(await new ApiKeys(database).holder(`bearer  ${key} `)).toMatchObject({ keyId: id });
   });
 
@@ -45,7 +60,8 @@ describe('API keys', () => {
     const { key } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`);
     const unknown = newApiKey(false);
-    for (let tries = 0; tries < 2; tries++) await expect(keys.holder(`Bearer ${unknown}`)).rejects.toMatchObject({ code: 'api_key.invalid', status: 401 });
+    for (let tries = 0; tries < 2; tries++)
+      await expect(keys.holder(`Bearer ${unknown}`)).rejects.toMatchObject({ code: 'api_key.invalid', status: 401 });
     await keys.holder(`Bearer ${key}`);
   });
 
@@ -55,7 +71,12 @@ describe('API keys', () => {
     await keys.holder(`Bearer ${key}`);
     const revoked = await revokeKey(database, { accountId, keyId: id });
     expect(revoked?.revokedAt).toBeInstanceOf(Date);
-    await until('the key to be refused', () => keys.holder(`Bearer ${key}`).then(() => false, () => true));
+    await until('the key to be refused', () =>
+      keys.holder(`Bearer ${key}`).then(
+        () => false,
+        () => true,
+      ),
+    );
     // Revoked again it stays as it was; another account's key is nobody's business.
     expect(await revokeKey(database, { accountId, keyId: id })).toEqual(revoked);
     const stranger = await createAccount(database, { name: 'stranger' });
@@ -73,7 +94,13 @@ describe('API keys', () => {
   it('are asked for once by many requests at once', async () => {
     const { key } = await createKey(database, { accountId, livemode: false });
     let queries = 0;
-    const counted: Database = { ...database, sql: new Proxy(database.sql, { get: (pool, property) => (property === 'query' ? (queries++, pool.query.bind(pool)) : Reflect.get(pool, property)) as unknown }) };
+    const counted: Database = {
+      ...database,
+      sql: new Proxy(database.sql, {
+        get: (pool, property) =>
+          (property === 'query' ? (queries++, pool.query.bind(pool)) : Reflect.get(pool, property)) as unknown,
+      }),
+    };
     const keys = new ApiKeys(counted);
     const holders = await Promise.all(Array.from({ length: 50 }, () => keys.holder(`Bearer ${key}`)));
     expect(new Set(holders.map(({ keyId }) => keyId)).size).toBe(1);
@@ -84,6 +111,8 @@ describe('API keys', () => {
     const { key } = await createKey(database, { accountId, livemode: false, scope: 'payer' });
     const payer = await new ApiKeys(database).holder(`Bearer ${key}`);
     expect(() => requireScope(payer, 'payer')).not.toThrow();
-    expect(() => requireScope(payer, 'full')).toThrow(expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }));
+    expect(() => requireScope(payer, 'full')).toThrow(
+      expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }),
+    );
   });
 });

@@ -10,7 +10,14 @@ describe('requests that need nothing but the gateway', () => {
   });
   afterAll(() => app.close());
 
-  const cases: readonly [name: string, method: string, path: string, headers: Record<string, string>, status: number, code: string][] = [
+  const cases: readonly [
+    name: string,
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    status: number,
+    code: string,
+  ][] = [
     ['an unknown path', 'GET', '/v1/nowhere', {}, 404, 'route.not_found'],
     ['a path outside the version', 'POST', '/intents', {}, 404, 'route.not_found'],
     ['a path that cannot be decoded', 'GET', '/v1/intents/%zz', {}, 404, 'route.not_found'],
@@ -18,7 +25,14 @@ describe('requests that need nothing but the gateway', () => {
     ['no key', 'POST', '/v1/intents', {}, 401, 'api_key.missing'],
     ['another scheme', 'POST', '/v1/intents', { authorization: 'Basic abc' }, 401, 'api_key.missing'],
     ['a key that is none', 'GET', '/v1/intents/pi_x', { authorization: 'Bearer sk_test_x' }, 401, 'api_key.invalid'],
-    ['a key cut short', 'GET', '/v1/intents/pi_x', { authorization: `Bearer pk_test_${'a'.repeat(31)}` }, 401, 'api_key.invalid'],
+    [
+      'a key cut short',
+      'GET',
+      '/v1/intents/pi_x',
+      { authorization: `Bearer pk_test_${'a'.repeat(31)}` },
+      401,
+      'api_key.invalid',
+    ],
   ];
   it.each(cases)('%s', async (_name, method, path, headers, status, code) => {
     const response = await fetch(`${url}${path}`, { method, headers });
@@ -53,14 +67,24 @@ describe('requests that need nothing but the gateway', () => {
   ])('tells browsers without a key that pages may use %s', async (path, methods) => {
     const { status, headers } = await fetch(`${url}${path}`, {
       method: 'OPTIONS',
-      headers: { origin: 'https://wallet.example', 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization, last-event-id' },
+      headers: {
+        origin: 'https://wallet.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization, last-event-id',
+      },
     });
-    expect([status, headers.get('access-control-allow-origin'), headers.get('access-control-allow-methods')]).toEqual([204, '*', methods]);
+    expect([status, headers.get('access-control-allow-origin'), headers.get('access-control-allow-methods')]).toEqual([
+      204,
+      '*',
+      methods,
+    ]);
     expect(headers.get('access-control-allow-headers')).toMatch(/Authorization, Content-Type, Last-Event-ID/);
     const [method = ''] = methods.split(',').slice(0, 1);
     const refused = await fetch(`${url}${path}`, { method, headers: { origin: 'https://wallet.example' } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
-    expect(refused.headers.get('access-control-expose-headers')).toMatch(/X-Request-Id, RateLimit, .*Retry-After, Idempotent-Replayed/);
+    expect(refused.headers.get('access-control-expose-headers')).toMatch(
+      /X-Request-Id, RateLimit, .*Retry-After, Idempotent-Replayed/,
+    );
   });
 
   it.each([
@@ -71,15 +95,20 @@ describe('requests that need nothing but the gateway', () => {
     ['/v1/webhooks', 'GET'],
     ['/v1/webhooks/whd_x/retry', 'POST'],
   ])('keeps pages from %s %s', async (path, method) => {
-    const { headers } = await fetch(`${url}${path}`, { method: 'OPTIONS', headers: { origin: 'https://shop.example', 'access-control-request-method': method } });
+    const { headers } = await fetch(`${url}${path}`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://shop.example', 'access-control-request-method': method },
+    });
     expect(headers.get('access-control-allow-methods') ?? '').not.toContain(method);
     expect((await fetch(`${url}${path}`, { method })).headers.get('access-control-allow-origin')).toBeNull();
   });
 
   it('keeps a safe request id and replaces any other', async () => {
-    const idOf = async (given: Record<string, string>): Promise<string | null> => (await fetch(`${url}/v1/nowhere`, { headers: given })).headers.get('x-request-id');
+    const idOf = async (given: Record<string, string>): Promise<string | null> =>
+      (await fetch(`${url}/v1/nowhere`, { headers: given })).headers.get('x-request-id');
     expect(await idOf({ 'x-request-id': 'checkout-7f3a' })).toBe('checkout-7f3a');
-    for (const unsafe of ['a'.repeat(65), 'two words', 'quo"te']) expect(await idOf({ 'x-request-id': unsafe })).toMatch(/^req_[0-9a-f-]{36}$/);
+    for (const unsafe of ['a'.repeat(65), 'two words', 'quo"te'])
+      expect(await idOf({ 'x-request-id': unsafe })).toMatch(/^req_[0-9a-f-]{36}$/);
     expect(await idOf({})).not.toBe(await idOf({}));
   });
 
@@ -88,6 +117,9 @@ describe('requests that need nothing but the gateway', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     app.setReady(false);
     const unready = await fetch(`${url}/readyz`);
-    expect([unready.status, await unready.json()]).toEqual([503, { status: 'unavailable', checks: { log: 'unavailable' } }]);
+    expect([unready.status, await unready.json()]).toEqual([
+      503,
+      { status: 'unavailable', checks: { log: 'unavailable' } },
+    ]);
   });
 });

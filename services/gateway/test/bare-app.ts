@@ -54,12 +54,21 @@ export interface BareApp {
   close(): Promise<void>;
 }
 
-export async function startBareApp({ failure = (part) => new Error(`${part} must not be asked`), holder, rateFactor }: BareAppOptions = {}): Promise<BareApp> {
+export async function startBareApp({
+  failure = (part) => new Error(`${part} must not be asked`),
+  holder,
+  rateFactor,
+}: BareAppOptions = {}): Promise<BareApp> {
   const log = createLogger('test', 'silent');
   const database = failing<Database>(failure, 'the database');
   // Real adapters: they ask no chain until something is built.
   const chains = createChains({ upstreams: new Map([['eip155:84532' as ChainId, ['http://127.0.0.1:1']]]), log });
-  const replies = new ReplyChannel('redis://127.0.0.1:1', 'test', { replied: () => undefined, lost: () => undefined }, log);
+  const replies = new ReplyChannel(
+    'redis://127.0.0.1:1',
+    'test',
+    { replied: () => undefined, lost: () => undefined },
+    log,
+  );
   const redis = new RedisLink('redis://127.0.0.1:1', log);
   let isReady = true;
   const app = createApp({

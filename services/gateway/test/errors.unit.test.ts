@@ -33,23 +33,43 @@ describe('what a client is told of what was thrown', () => {
   });
 
   it('a validation error names its first field and lists all', () => {
-    const issues = [{ param: 'amount', message: 'amount is required' }, { param: 'token', message: 'token is required' }] as const;
-    expect(bodyOf(validationFailed(issues))).toEqual({ code: 'request.validation_failed', message: 'amount is required.', param: 'amount', details: { issues } });
+    const issues = [
+      { param: 'amount', message: 'amount is required' },
+      { param: 'token', message: 'token is required' },
+    ] as const;
+    expect(bodyOf(validationFailed(issues))).toEqual({
+      code: 'request.validation_failed',
+      message: 'amount is required.',
+      param: 'amount',
+      details: { issues },
+    });
   });
 });
 
 describe('refusals of the domain', () => {
-  const refusal = (more: Partial<Refusal>): Refusal => ({ code: 'intent.invalid_state', message: 'It cannot be.', intentId, ...more });
+  const refusal = (more: Partial<Refusal>): Refusal => ({
+    code: 'intent.invalid_state',
+    message: 'It cannot be.',
+    intentId,
+    ...more,
+  });
 
   it('a conflict carries the intent and its state', () => {
     const error = refused(refusal({ code: 'intent.expired', currentState: 'expired' }));
     expect(error.status).toBe(409);
-    expect(bodyOf(error)).toEqual({ code: 'intent.expired', message: 'It cannot be.', param: null, details: { intent_id: intentId, current_state: 'expired' } });
+    expect(bodyOf(error)).toEqual({
+      code: 'intent.expired',
+      message: 'It cannot be.',
+      param: null,
+      details: { intent_id: intentId, current_state: 'expired' },
+    });
   });
 
   it('a mismatch carries what differs and nothing else', () => {
     const details = { amount: { expected: '2', actual: '1' } };
-    expect(bodyOf(refused(refusal({ code: 'transaction.mismatch', currentState: 'created', details }))).details).toEqual(details);
+    expect(
+      bodyOf(refused(refusal({ code: 'transaction.mismatch', currentState: 'created', details }))).details,
+    ).toEqual(details);
   });
 
   it('an unknown intent tells nothing', () => {
@@ -57,7 +77,17 @@ describe('refusals of the domain', () => {
   });
 
   it('a wrong field looks like one that the schema refused', () => {
-    expect(bodyOf(refused(refusal({ code: 'request.validation_failed', message: 'The requestor cannot pay itself.', param: 'fulfiller' })))).toEqual({
+    expect(
+      bodyOf(
+        refused(
+          refusal({
+            code: 'request.validation_failed',
+            message: 'The requestor cannot pay itself.',
+            param: 'fulfiller',
+          }),
+        ),
+      ),
+    ).toEqual({
       code: 'request.validation_failed',
       message: 'The requestor cannot pay itself.',
       param: 'fulfiller',

@@ -2,12 +2,28 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { intentEvent, intentEventsResponse, newIntentId, streamSnapshot } from '@pf/contracts';
 import { createAccount, createKey, intentEvents, revokeKey } from '@pf/database';
 import type { IntentId } from '@pf/domain';
-import { type ApiClient, apiClient, type Cluster, type Instance, openStream, readBackingStack, startCluster, startTcpProxy, type TcpProxy, until } from '@pf/testing';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type Instance,
+  openStream,
+  readBackingStack,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  until,
+} from '@pf/testing';
 
 // Each request waits for a real pipeline, beside whatever else this machine does.
 jest.setTimeout(60_000);
 
-const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 
 describe('the events of an intent', () => {
   let cluster: Cluster;
@@ -18,21 +34,32 @@ describe('the events of an intent', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     redis = await startTcpProxy(new URL(readBackingStack().redis).host);
-    [gateways] = await Promise.all([Promise.all([cluster.start('gateway'), cluster.start('gateway', { detours: { redis: redis.address } })]), cluster.start('intent')]);
-    clients = [apiClient(`${gateways[0].url}/v1`, cluster.apiKeys.test), apiClient(`${gateways[1].url}/v1`, cluster.apiKeys.test)];
+    [gateways] = await Promise.all([
+      Promise.all([cluster.start('gateway'), cluster.start('gateway', { detours: { redis: redis.address } })]),
+      cluster.start('intent'),
+    ]);
+    clients = [
+      apiClient(`${gateways[0].url}/v1`, cluster.apiKeys.test),
+      apiClient(`${gateways[1].url}/v1`, cluster.apiKeys.test),
+    ];
   });
   afterAll(async () => {
     await cluster.close();
     await redis.close();
   });
 
-  const created = async (body: Record<string, unknown> = {}): Promise<IntentId> => (await clients[0].create({ ...good, ...body })).body.intent.id;
+  const created = async (body: Record<string, unknown> = {}): Promise<IntentId> =>
+    (await clients[0].create({ ...good, ...body })).body.intent.id;
   const stored = (id: IntentId) => intentEvents(cluster.database, id);
 
   it('are listed, and streamed from a snapshot on, in the very bytes of the webhooks; the stream ends with the last', async () => {
     const id = await created({ metadata: { memo: 'Zürich €', '10': 'b', '2': 'a' } });
     const stream = await clients[0].follow(id);
-    expect(Object.fromEntries(['content-type', 'cache-control', 'x-accel-buffering'].map((name) => [name, stream.headers.get(name)]))).toEqual({
+    expect(
+      Object.fromEntries(
+        ['content-type', 'cache-control', 'x-accel-buffering'].map((name) => [name, stream.headers.get(name)]),
+      ),
+    ).toEqual({
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
@@ -40,18 +67,30 @@ describe('the events of an intent', () => {
     await until('the snapshot', () => stream.messages.length === 1);
     const [snapshot] = stream.messages;
     expect([snapshot?.event, snapshot?.id]).toEqual(['snapshot', '1']);
-    expect(streamSnapshot.parse(JSON.parse(snapshot?.data ?? ''))).toEqual({ intent: (await clients[0].get(id)).body.intent });
+    expect(streamSnapshot.parse(JSON.parse(snapshot?.data ?? ''))).toEqual({
+      intent: (await clients[0].get(id)).body.intent,
+    });
     await clients[0].detected(id);
     await clients[1].simulate(id, 'finalized');
     expect(await stream.ended).toBe(true);
     const events = await stored(id);
-    expect(events.map(({ type }) => type)).toEqual(['intent.created', 'intent.detected', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
-    expect(stream.messages.slice(1)).toEqual(events.slice(1).map(({ version, type, body }) => ({ id: String(version), event: type, data: body })));
+    expect(events.map(({ type }) => type)).toEqual([
+      'intent.created',
+      'intent.detected',
+      'intent.pending',
+      'intent.confirmed',
+      'intent.finalized',
+    ]);
+    expect(stream.messages.slice(1)).toEqual(
+      events.slice(1).map(({ version, type, body }) => ({ id: String(version), event: type, data: body })),
+    );
     for (const { data } of stream.messages.slice(1)) expect(() => intentEvent.parse(JSON.parse(data))).not.toThrow();
 
     const history = await clients[1].events(id);
     expect([history.status, history.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(intentEventsResponse.parse(history.body).events).toEqual(events.map(({ body }) => JSON.parse(body) as unknown));
+    expect(intentEventsResponse.parse(history.body).events).toEqual(
+      events.map(({ body }) => JSON.parse(body) as unknown),
+    );
     // Later there is the end, and nothing more.
     const late = await clients[1].follow(id);
     expect([await late.ended, late.messages.map(({ event }) => event)]).toEqual([true, ['snapshot']]);
@@ -65,7 +104,9 @@ describe('the events of an intent', () => {
     await clients[0].simulate(id, state);
     expect(await stream.ended).toBe(true);
     expect(stream.messages.at(-1)?.event).toMatch(new RegExp(`snapshot|intent.${state}`));
-    expect(JSON.parse(stream.messages.at(-1)?.data ?? '')).toMatchObject(stream.messages.at(-1)?.event === 'snapshot' ? { intent: { state } } : { data: { intent: { state } } });
+    expect(JSON.parse(stream.messages.at(-1)?.data ?? '')).toMatchObject(
+      stream.messages.at(-1)?.event === 'snapshot' ? { intent: { state } } : { data: { intent: { state } } },
+    );
   });
 
   it('come without a gap or a repeat to one who loses the connection again and again, to another gateway each time', async () => {
@@ -76,7 +117,8 @@ describe('the events of an intent', () => {
     let at = first.messages[0]?.id ?? '';
     const moving = (async () => {
       for (let round = 0; round < 12; round++) {
-        for (const state of ['pending', 'created']) expect((await clients[round % 2 ? 1 : 0].simulate(id, state)).status).toBe(200);
+        for (const state of ['pending', 'created'])
+          expect((await clients[round % 2 ? 1 : 0].simulate(id, state)).status).toBe(200);
       }
       await clients[0].simulate(id, 'confirmed');
       await clients[0].simulate(id, 'finalized');
@@ -85,7 +127,10 @@ describe('the events of an intent', () => {
     for (let connection = 0, over = false; !over; connection++) {
       const stream = await clients[connection % 2 ? 1 : 0].follow(id, at);
       const some = 1 + Math.floor(Math.random() * 4);
-      over = await Promise.race([stream.ended, until('some events', () => stream.messages.length >= some, 30_000).then(() => false)]);
+      over = await Promise.race([
+        stream.ended,
+        until('some events', () => stream.messages.length >= some, 30_000).then(() => false),
+      ]);
       stream.close();
       await stream.ended;
       // What had arrived when the connection went counts, however much it is.
@@ -93,7 +138,9 @@ describe('the events of an intent', () => {
       at = heard.at(-1) ?? at;
     }
     await moving;
-    const expected = (await stored(id)).map(({ version }) => String(version)).filter((version) => Number(version) > Number(first.messages[0]?.id));
+    const expected = (await stored(id))
+      .map(({ version }) => String(version))
+      .filter((version) => Number(version) > Number(first.messages[0]?.id));
     expect(expected.length).toBeGreaterThan(24);
     expect(heard).toEqual(expected);
   });
@@ -120,7 +167,12 @@ describe('the events of an intent', () => {
     await redis.restore();
     await clients[0].simulate(id, 'finalized');
     expect(await stream.ended).toBe(true);
-    expect(stream.messages.map(({ event }) => event)).toEqual(['snapshot', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+    expect(stream.messages.map(({ event }) => event)).toEqual([
+      'snapshot',
+      'intent.pending',
+      'intent.confirmed',
+      'intent.finalized',
+    ]);
   });
 
   it('are nobody else’s: unknown ids, other accounts and the other mode find nothing', async () => {
@@ -135,29 +187,51 @@ describe('the events of an intent', () => {
     ];
     for (const accept of ['application/json', 'text/event-stream']) {
       for (const [apiKey, which] of tries) {
-        const answer = await apiClient(`${gateways[0].url}/v1`, apiKey).request('GET', `/intents/${which}/events`, undefined, { accept });
+        const answer = await apiClient(`${gateways[0].url}/v1`, apiKey).request(
+          'GET',
+          `/intents/${which}/events`,
+          undefined,
+          { accept },
+        );
         expect([answer.status, answer.body.error?.code]).toEqual([404, 'intent.not_found']);
       }
-      const keyless = await apiClient(`${gateways[0].url}/v1`, null).request('GET', `/intents/${id}/events`, undefined, { accept });
+      const keyless = await apiClient(`${gateways[0].url}/v1`, null).request(
+        'GET',
+        `/intents/${id}/events`,
+        undefined,
+        { accept },
+      );
       expect([keyless.status, keyless.body.error?.code]).toEqual([401, 'api_key.missing']);
     }
-    const head = await fetch(`${gateways[0].url}/v1/intents/${id}/events`, { method: 'HEAD', headers: { authorization: `Bearer ${cluster.apiKeys.test}`, accept: 'text/event-stream' } });
+    const head = await fetch(`${gateways[0].url}/v1/intents/${id}/events`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${cluster.apiKeys.test}`, accept: 'text/event-stream' },
+    });
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   });
 
   it('are for payers too, who may fetch, follow, detect, build and submit, and nothing else', async () => {
     const id = await created();
-    const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' });
+    const { key } = await createKey(cluster.database, {
+      accountId: cluster.accountId,
+      livemode: false,
+      scope: 'payer',
+    });
     const payer = apiClient(`${gateways[0].url}/v1`, key);
     const allowed = [await payer.get(id), await payer.events(id), await payer.detected(id)];
     expect(allowed.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(allowed[0]?.headers.get('ratelimit-policy')).toMatch(/^"address";q=\d+;w=60, "key";q=\d+;w=60$/);
-    const stream = await openStream(`${gateways[0].url}/v1/intents/${id}/events`, { authorization: `Bearer ${key}`, origin: 'https://wallet.example' });
+    const stream = await openStream(`${gateways[0].url}/v1/intents/${id}/events`, {
+      authorization: `Bearer ${key}`,
+      origin: 'https://wallet.example',
+    });
     expect([stream.status, stream.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     stream.close();
     // What they lack is said of the request, not of the scope.
     expect((await payer.build(id)).body.error?.code).toBe('request.validation_failed');
-    expect((await payer.request('POST', `/intents/${id}/submit`, {})).body.error?.code).toBe('request.validation_failed');
+    expect((await payer.request('POST', `/intents/${id}/submit`, {})).body.error?.code).toBe(
+      'request.validation_failed',
+    );
     const refused: readonly [string, string][] = [
       ['POST', '/intents'],
       ['GET', '/intents'],
@@ -175,7 +249,11 @@ describe('the events of an intent', () => {
   });
 
   it('end within 30 s for one whose key was revoked', async () => {
-    const { key, id: keyId } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' });
+    const { key, id: keyId } = await createKey(cluster.database, {
+      accountId: cluster.accountId,
+      livemode: false,
+      scope: 'payer',
+    });
     const id = await created();
     const stream = await apiClient(`${gateways[0].url}/v1`, key).follow(id);
     const other = await clients[0].follow(id);
@@ -201,6 +279,11 @@ describe('the events of an intent', () => {
     expect((await leaving.exited).code).toBe(0);
     const resumed = await clients[0].follow(id, stream.messages.at(-1)?.id);
     expect(await resumed.ended).toBe(true);
-    expect([...stream.messages, ...resumed.messages].map(({ event }) => event)).toEqual(['snapshot', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
+    expect([...stream.messages, ...resumed.messages].map(({ event }) => event)).toEqual([
+      'snapshot',
+      'intent.pending',
+      'intent.confirmed',
+      'intent.finalized',
+    ]);
   });
 });

@@ -8,7 +8,13 @@ const operations: readonly Operation[] = Object.values(OPERATIONS);
 const withBody = operations.filter(({ request }) => request.body !== undefined);
 const withQuery = operations.filter(({ request }) => request.query !== undefined);
 const KEY = `pk_test_${'x'.repeat(32)}`;
-const holder: KeyHolder = { keyId: newApiKeyId(), accountId: newAccountId(), livemode: false, scope: 'full', plan: 'scale' };
+const holder: KeyHolder = {
+  keyId: newApiKeyId(),
+  accountId: newAccountId(),
+  livemode: false,
+  scope: 'full',
+  plan: 'scale',
+};
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 /** A body that each operation takes. */
@@ -23,7 +29,19 @@ const bodies: Readonly<Record<string, object>> = {
 const NO_TEXT = [undefined, null, 7, -1, true, [], {}, ''];
 const MAYBE_TEXT = [7, -1, true, [], {}, ''];
 const NO_SECONDS = [null, '600', 59, 604_801, -1, 60.5, 1e30, true, [], {}];
-const NO_METADATA = ['x', 7, [], { k: 7 }, { '': 'x' }, { k: 'x'.repeat(501) }, { ['k'.repeat(41)]: 'x' }, { k: { deep: { deeper: 'x' } } }, { k: '\ud800' }, { k: '\0' }, '{"__proto__":"x"}'];
+const NO_METADATA = [
+  'x',
+  7,
+  [],
+  { k: 7 },
+  { '': 'x' },
+  { k: 'x'.repeat(501) },
+  { ['k'.repeat(41)]: 'x' },
+  { k: { deep: { deeper: 'x' } } },
+  { k: '\ud800' },
+  { k: '\0' },
+  '{"__proto__":"x"}',
+];
 const NO_AMOUNT = [...NO_TEXT, '-1', '+1', '1e3', '0x1', '1,5', '.5', '01', ' 1', 'ten', '１', '9'.repeat(101)];
 const WALLET = ['x'.repeat(201), '\ud800', '\0'];
 /** What each field of a body cannot be: missing (undefined), another type, too long, of a strange alphabet, negative, huge, deep. */
@@ -69,7 +87,12 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
 
   const target = path.replace('{id}', path.startsWith('/webhooks') ? newDeliveryId() : newIntentId(0));
   const good = request.body === undefined ? undefined : (bodies[id] ?? {});
-  const ask = (of: ApiClient, body: unknown = good, headers: Record<string, string> = {}, query = ''): Promise<ApiAnswer<object>> => of.request(method.toUpperCase(), `${target}${query}`, body, headers);
+  const ask = (
+    of: ApiClient,
+    body: unknown = good,
+    headers: Record<string, string> = {},
+    query = '',
+  ): Promise<ApiAnswer<object>> => of.request(method.toUpperCase(), `${target}${query}`, body, headers);
   const told = ({ status, body }: ApiAnswer<object>): unknown[] => [status, body.error?.code];
 
   it('refuses one who shows no key', async () => {
@@ -79,7 +102,10 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
 
   if (scope === 'full') {
     it("refuses a payer's key", async () => {
-      expect(told(await ask(await start({ holder: { ...holder, scope: 'payer' } })))).toEqual([401, 'api_key.insufficient_scope']);
+      expect(told(await ask(await start({ holder: { ...holder, scope: 'payer' } })))).toEqual([
+        401,
+        'api_key.insufficient_scope',
+      ]);
     });
   }
 
@@ -98,7 +124,10 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
   });
 
   it('says when to come back while a part behind it is away', async () => {
-    const away = await start({ holder, failure: () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
+    const away = await start({
+      holder,
+      failure: () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    });
     const answer = await ask(away);
     expect(told(answer)).toEqual([503, 'service.unavailable']);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -112,19 +141,36 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
       ['an unknown field', { ...good, surprise: 1 }, {}, 400, 'request.validation_failed'],
       ['a key of the prototype', '{"__proto__":{"a":1}}', {}, 400, 'request.validation_failed'],
       ['another content type', good, { 'content-type': 'text/plain' }, 415, 'request.unsupported_media_type'],
-      ['another charset', good, { 'content-type': 'application/json; charset=latin1' }, 415, 'request.unsupported_media_type'],
+      [
+        'another charset',
+        good,
+        { 'content-type': 'application/json; charset=latin1' },
+        415,
+        'request.unsupported_media_type',
+      ],
       ['more than 64 KiB', { surprise: 'x'.repeat(70_000) }, {}, 413, 'request.too_large'],
-      ['brackets nested a thousand deep', `{"surprise":${'['.repeat(1000)}${']'.repeat(1000)}}`, {}, 400, 'request.validation_failed'],
+      [
+        'brackets nested a thousand deep',
+        `{"surprise":${'['.repeat(1000)}${']'.repeat(1000)}}`,
+        {},
+        400,
+        'request.validation_failed',
+      ],
     ])('refuses %s', async (_what, body, headers, status, code) => {
       expect(told(await ask(client, body, headers))).toEqual([status, code]);
     });
   }
 
-  const fields = Object.entries(wrong[id] ?? {}).flatMap(([field, values]) => values.map((value) => [field, value] as const));
+  const fields = Object.entries(wrong[id] ?? {}).flatMap(([field, values]) =>
+    values.map((value) => [field, value] as const),
+  );
   if (fields.length > 0) {
     it.each(fields)('names the field that is wrong: %s %p', async (field, value) => {
       // JSON text that a JavaScript object cannot be written as stands as it is.
-      const body = value === '{"__proto__":"x"}' ? JSON.stringify({ ...good, [field]: 0 }).replace(`"${field}":0`, `"${field}":${value}`) : { ...good, [field]: value };
+      const body =
+        value === '{"__proto__":"x"}'
+          ? JSON.stringify({ ...good, [field]: 0 }).replace(`"${field}":0`, `"${field}":${value}`)
+          : { ...good, [field]: value };
       const answer = await ask(client, body);
       expect(told(answer)).toEqual([400, 'request.validation_failed']);
       expect(answer.body.error?.param).toMatch(new RegExp(`^${field}\\b`));
@@ -132,7 +178,15 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
   }
 
   if (withQuery.some((operation) => operation.id === id)) {
-    it.each(['?surprise=1', '?limit=0', '?limit=101', '?limit=1e1', '?limit=1&limit=2', '?cursor=made-up', '?__proto__=1'])('refuses the query %s', async (query) => {
+    it.each([
+      '?surprise=1',
+      '?limit=0',
+      '?limit=101',
+      '?limit=1e1',
+      '?limit=1&limit=2',
+      '?cursor=made-up',
+      '?__proto__=1',
+    ])('refuses the query %s', async (query) => {
       expect(told(await ask(client, undefined, {}, query))).toEqual([400, 'request.validation_failed']);
     });
   }

@@ -8,7 +8,11 @@ import { Requests } from './generated-requests.ts';
 const REQUESTS = 10_000;
 /** At once, as clients come. */
 const TOGETHER = 20;
-const WALLETS = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'];
+const WALLETS = [
+  '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+];
 
 describe('requests generated from the OpenAPI document', () => {
   let cluster: Cluster;
@@ -16,7 +20,10 @@ describe('requests generated from the OpenAPI document', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     // No rate: this client asks what others ask in an hour.
-    const [gateway] = await Promise.all([cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '1000' } }), cluster.start('intent')]);
+    const [gateway] = await Promise.all([
+      cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '1000' } }),
+      cluster.start('intent'),
+    ]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
   }, 60_000);
   afterAll(() => cluster.close());
@@ -43,17 +50,21 @@ describe('requests generated from the OpenAPI document', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(requests.any(), { minLength: TOGETHER, maxLength: TOGETHER }), async (together) => {
         // The client holds each answer to the document.
-        const answers = await Promise.all(together.map(({ method, path, body: sent }) => api.request(method, path, sent)));
+        const answers = await Promise.all(
+          together.map(({ method, path, body: sent }) => api.request(method, path, sent)),
+        );
         for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
         answers.forEach(({ status, body: answered }, place) => {
           // A chain that nobody can reach is no fault of the gateway's, and the document says so.
-          if (status >= 500 && answered.error?.code !== 'rpc.unavailable') throw new Error(`${status} for ${JSON.stringify(together[place])}`);
+          if (status >= 500 && answered.error?.code !== 'rpc.unavailable')
+            throw new Error(`${status} for ${JSON.stringify(together[place])}`);
         });
       }),
       // A sequence of real effects cannot be repeated in part: no shrinking; the seed is in the report.
       { numRuns: REQUESTS / TOGETHER, endOnFailure: true },
     );
     // Not all of it was nonsense.
-    for (const status of [200, 201, 400, 404, 409, 422]) expect({ status, seen: (statuses.get(status) ?? 0) > 20 }).toEqual({ status, seen: true });
+    for (const status of [200, 201, 400, 404, 409, 422])
+      expect({ status, seen: (statuses.get(status) ?? 0) > 20 }).toEqual({ status, seen: true });
   }, 240_000);
 });

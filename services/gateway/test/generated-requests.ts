@@ -39,7 +39,25 @@ export interface GeneratedRequest {
 
 /** Values that break parsers, whatever they were made for. */
 const nasty = fc.oneof(
-  fc.constantFrom('', ' ', '\0', '\ud800', '𝒳'.repeat(300), '../..', "'; DROP TABLE intents; --", '%00', '__proto__', 'constructor', -1, 0, 1.5, 1e308, Number.MAX_SAFE_INTEGER + 2, true, null),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    '\ud800',
+    '𝒳'.repeat(300),
+    '../..',
+    "'; DROP TABLE intents; --",
+    '%00',
+    '__proto__',
+    'constructor',
+    -1,
+    0,
+    1.5,
+    1e308,
+    Number.MAX_SAFE_INTEGER + 2,
+    true,
+    null,
+  ),
   fc.constantFrom<unknown>([], {}, [[]], { a: { b: {} } }),
   fc.string({ unit: 'binary', maxLength: 50 }),
   fc.jsonValue({ maxDepth: 4 }),
@@ -57,18 +75,34 @@ export class Requests {
 
   /** Any request of any operation. */
   any(): fc.Arbitrary<GeneratedRequest> {
-    const operations = Object.entries(this.#document.paths ?? {}).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => this.#request(path, method, operation as unknown as DocumentedOperation)));
+    const operations = Object.entries(this.#document.paths ?? {}).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) =>
+        this.#request(path, method, operation as unknown as DocumentedOperation),
+      ),
+    );
     return fc.oneof(...operations);
   }
 
-  #request(path: string, method: string, { parameters = [], requestBody }: DocumentedOperation): fc.Arbitrary<GeneratedRequest> {
+  #request(
+    path: string,
+    method: string,
+    { parameters = [], requestBody }: DocumentedOperation,
+  ): fc.Arbitrary<GeneratedRequest> {
     const query = parameters.filter((parameter) => parameter.in === 'query');
-    const queries = fc.record(Object.fromEntries(query.map(({ name, schema }) => [name, this.#field(name, schema)])), { requiredKeys: [] });
+    const queries = fc.record(Object.fromEntries(query.map(({ name, schema }) => [name, this.#field(name, schema)])), {
+      requiredKeys: [],
+    });
     const schema = requestBody?.content['application/json'].schema;
-    const bodies: fc.Arbitrary<unknown> = schema === undefined ? fc.constant(undefined) : fc.oneof({ weight: 9, arbitrary: this.#valueOf(schema) }, { weight: 1, arbitrary: nasty });
+    const bodies: fc.Arbitrary<unknown> =
+      schema === undefined
+        ? fc.constant(undefined)
+        : fc.oneof({ weight: 9, arbitrary: this.#valueOf(schema) }, { weight: 1, arbitrary: nasty });
     // Not "." and "..": URLs are shortened by them before they are sent, and then name another path.
     const anyId = fc.string({ minLength: 1, maxLength: 80 }).filter((text) => !/^\.{1,2}$/.test(text));
-    const id = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...(this.#known['id'] ?? ['x'])) }, { weight: 1, arbitrary: anyId });
+    const id = fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...(this.#known['id'] ?? ['x'])) },
+      { weight: 1, arbitrary: anyId },
+    );
     return fc.record({ query: queries, body: bodies, id }).map(({ query: asked, body, id: named }) => ({
       method: method.toUpperCase(),
       path: `${path.replace('{id}', encodeURIComponent(String(named)))}${toQuery(asked)}`,
@@ -113,8 +147,19 @@ export class Requests {
   }
 
   #objectOf({ properties = {}, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
-    const fields = fc.record(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, this.#field(name, schema)])), { requiredKeys: required.filter((name) => name in properties) });
-    const more = typeof additionalProperties === 'object' ? fc.dictionary(fc.string({ minLength: 1, maxLength: 45 }), this.#valueOf(additionalProperties), { maxKeys: 22 }) : fc.oneof({ weight: 20, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.dictionary(fc.string(), nasty, { maxKeys: 2 }) });
+    const fields = fc.record(
+      Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, this.#field(name, schema)])),
+      { requiredKeys: required.filter((name) => name in properties) },
+    );
+    const more =
+      typeof additionalProperties === 'object'
+        ? fc.dictionary(fc.string({ minLength: 1, maxLength: 45 }), this.#valueOf(additionalProperties), {
+            maxKeys: 22,
+          })
+        : fc.oneof(
+            { weight: 20, arbitrary: fc.constant({}) },
+            { weight: 1, arbitrary: fc.dictionary(fc.string(), nasty, { maxKeys: 2 }) },
+          );
     return fc.tuple(fields, more).map(([own, others]) => ({ ...others, ...own }));
   }
 
@@ -126,7 +171,10 @@ export class Requests {
 }
 
 function textOf({ pattern, format, minLength = 0, maxLength = 60 }: Schema): fc.Arbitrary<string> {
-  if (format === 'date-time') return fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') }).map((date) => date.toISOString());
+  if (format === 'date-time')
+    return fc
+      .date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') })
+      .map((date) => date.toISOString());
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
   return fc.string({ minLength, maxLength: Math.min(maxLength, 60) });
 }
@@ -136,7 +184,8 @@ function toQuery(asked: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {
     if (Array.isArray(value)) for (const one of value) params.append(name, String(one));
-    else if (typeof value === 'object' && value !== null) for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, String(one));
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, String(one));
     else params.append(name, String(value));
   }
   const text = params.toString();

@@ -6,13 +6,18 @@ import { errorResponse } from '@pf/contracts';
 import { HttpServer } from '../src/server.ts';
 
 /** What a client that is not sound gets: everything until the server closes. */
-async function raw(port: number, text: string): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
+async function raw(
+  port: number,
+  text: string,
+): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);
   return answerOn(socket);
 }
 
-async function answerOn(socket: Socket): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
+async function answerOn(
+  socket: Socket,
+): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
   let answer = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
   socket.on('error', () => undefined);
@@ -24,19 +29,42 @@ async function answerOn(socket: Socket): Promise<{ readonly status: string; read
 
 describe('what never becomes a request', () => {
   let server: HttpServer;
-  const listen = (listener: RequestListener = (_request, response) => response.end('{}'), headersTimeout = 10_000): Promise<number> => {
-    server = new HttpServer(listener, { headersTimeout, requestTimeout: headersTimeout * 2, keepAliveTimeout: 1_000, connectionsCheckingInterval: 50 });
+  const listen = (
+    listener: RequestListener = (_request, response) => response.end('{}'),
+    headersTimeout = 10_000,
+  ): Promise<number> => {
+    server = new HttpServer(listener, {
+      headersTimeout,
+      requestTimeout: headersTimeout * 2,
+      keepAliveTimeout: 1_000,
+      connectionsCheckingInterval: 50,
+    });
     return server.listen('127.0.0.1', 0);
   };
   afterEach(() => server.close());
 
   it.each([
-    ['a head that is too large', `GET /v1/intents HTTP/1.1\r\nCookie: ${'a'.repeat(17_000)}\r\n\r\n`, '431', 'request.headers_too_large'],
+    [
+      'a head that is too large',
+      `GET /v1/intents HTTP/1.1\r\nCookie: ${'a'.repeat(17_000)}\r\n\r\n`,
+      '431',
+      'request.headers_too_large',
+    ],
     ['a path that is too long', `GET /v1/${'a'.repeat(17_000)} HTTP/1.1\r\n\r\n`, '431', 'request.headers_too_large'],
     ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', '400', 'request.malformed_http'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nnonsense\r\n\r\n', '400', 'request.malformed_http'],
-    ['two lengths', 'POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n', '400', 'request.malformed_http'],
-    ['a length and chunks', 'POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', '400', 'request.malformed_http'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n',
+      '400',
+      'request.malformed_http',
+    ],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '400',
+      'request.malformed_http',
+    ],
   ])('%s is answered as every error, and the connection ends', async (_name, text, status, code) => {
     const answer = await raw(await listen(), text);
     expect([answer.status, answer.code]).toEqual([status, code]);

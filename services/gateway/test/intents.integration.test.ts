@@ -3,7 +3,16 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { publicIntent } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
-import { type ApiClient, apiClient, type Cluster, type Instance, readWholeLog, stackFile, startCluster, until } from '@pf/testing';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type Instance,
+  readWholeLog,
+  stackFile,
+  startCluster,
+  until,
+} from '@pf/testing';
 
 // Each request waits for a real pipeline, beside whatever else this machine does.
 jest.setTimeout(30_000);
@@ -19,14 +28,21 @@ describe('two gateways before one log', () => {
 
   beforeAll(async () => {
     cluster = await startCluster();
-    [gateways] = await Promise.all([Promise.all([cluster.start('gateway'), cluster.start('gateway')]), cluster.start('intent')]);
+    [gateways] = await Promise.all([
+      Promise.all([cluster.start('gateway'), cluster.start('gateway')]),
+      cluster.start('intent'),
+    ]);
     clients = [client(gateways[0], cluster.apiKeys.test), client(gateways[1], cluster.apiKeys.test)];
   }, 60_000);
   afterAll(() => cluster.close());
 
   it('100 concurrent creates with one idempotency key make one intent', async () => {
     const idempotencyKey = 'order-1001';
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => clients[n % 2 ? 1 : 0].create({ ...good, amount: String(n + 1), idempotencyKey })));
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        clients[n % 2 ? 1 : 0].create({ ...good, amount: String(n + 1), idempotencyKey }),
+      ),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99);
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
@@ -38,21 +54,46 @@ describe('two gateways before one log', () => {
     const idempotencyKey = 'order-1002';
     const first = await clients[0].create({ ...good, idempotencyKey });
     const replayed = await clients[1].create({ ...good, token: 'DOGE', chain: 'eip155:1', idempotencyKey });
-    expect([replayed.status, replayed.headers.get('idempotent-replayed'), replayed.body]).toEqual([200, 'true', first.body]);
+    expect([replayed.status, replayed.headers.get('idempotent-replayed'), replayed.body]).toEqual([
+      200,
+      'true',
+      first.body,
+    ]);
     // Another mode, another key: the two modes know nothing of each other.
-    const live = await client(gateways[0], cluster.apiKeys.live).create({ ...good, chain: 'eip155:8453', idempotencyKey });
+    const live = await client(gateways[0], cluster.apiKeys.live).create({
+      ...good,
+      chain: 'eip155:8453',
+      idempotencyKey,
+    });
     expect([live.status, live.body.intent.livemode]).toEqual([201, true]);
   });
 
   it('answers exactly the documented fields', async () => {
-    const { body } = await clients[0].create({ ...good, idempotencyKey: 'k', metadata: { order: 'A-1' }, ttlSeconds: 60, fulfiller: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', direction: 'send' });
-    expect(publicIntent.parse(body.intent)).toMatchObject({ state: 'created', direction: 'send', fulfiller: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', ttlSeconds: 60, metadata: { order: 'A-1' } });
+    const { body } = await clients[0].create({
+      ...good,
+      idempotencyKey: 'k',
+      metadata: { order: 'A-1' },
+      ttlSeconds: 60,
+      fulfiller: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+      direction: 'send',
+    });
+    expect(publicIntent.parse(body.intent)).toMatchObject({
+      state: 'created',
+      direction: 'send',
+      fulfiller: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+      ttlSeconds: 60,
+      metadata: { order: 'A-1' },
+    });
     expect((await clients[1].get(body.intent.id)).body).toEqual(body);
   });
 
   it('takes the last of several fields of one name, as JSON parsers do', async () => {
     const ask = (amounts: string): Promise<{ status: number; body: { intent?: { amount: string } } }> =>
-      clients[0].request('POST', '/intents', `{"chain":"eip155:84532","token":"USDC","requestor":"${REQUESTOR}",${amounts}}`);
+      clients[0].request(
+        'POST',
+        '/intents',
+        `{"chain":"eip155:84532","token":"USDC","requestor":"${REQUESTOR}",${amounts}}`,
+      );
     expect(await ask('"amount":"x","amount":"7"')).toMatchObject({ status: 201, body: { intent: { amount: '7' } } });
     expect(await ask('"amount":"7","amount":"x"')).toMatchObject({ status: 400 });
   });
@@ -60,30 +101,60 @@ describe('two gateways before one log', () => {
   it('takes texts as long as the contract says, whatever their alphabet', async () => {
     const request = { ...good, idempotencyKey: '🪙'.repeat(255), metadata: { ['ключ'.repeat(10)]: '値'.repeat(500) } };
     const { status, body } = await clients[0].create(request);
-    expect([status, body.intent]).toMatchObject([201, { idempotencyKey: request.idempotencyKey, metadata: request.metadata }]);
+    expect([status, body.intent]).toMatchObject([
+      201,
+      { idempotencyKey: request.idempotencyKey, metadata: request.metadata },
+    ]);
     expect((await clients[1].create(request)).status).toBe(200);
   });
 
   it('routes a live chain and a live token’s address to the testnet under a test key', async () => {
-    const { body } = await clients[0].create({ ...good, chain: 'eip155:8453', token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' });
-    expect(body.intent).toMatchObject({ chain: 'eip155:84532', token: 'USDC', tokenAddress: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', livemode: false });
+    const { body } = await clients[0].create({
+      ...good,
+      chain: 'eip155:8453',
+      token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    });
+    expect(body.intent).toMatchObject({
+      chain: 'eip155:84532',
+      token: 'USDC',
+      tokenAddress: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+      livemode: false,
+    });
   });
 
   it('names what is available where something is not', async () => {
     const live = client(gateways[0], cluster.apiKeys.live);
     // No upstream is configured for Tempo's live network.
     const chain = await live.create({ ...good, chain: 'eip155:4217' });
-    expect([chain.status, chain.body.error]).toMatchObject([422, { code: 'chain.not_available', param: 'chain', details: { available: ['eip155:8453'] } }]);
+    expect([chain.status, chain.body.error]).toMatchObject([
+      422,
+      { code: 'chain.not_available', param: 'chain', details: { available: ['eip155:8453'] } },
+    ]);
     const token = await clients[0].create({ ...good, token: 'USDT' });
-    expect([token.status, token.body.error]).toMatchObject([422, { code: 'token.not_available', param: 'token', message: expect.stringMatching(/USDC or EURC/) }]);
+    expect([token.status, token.body.error]).toMatchObject([
+      422,
+      { code: 'token.not_available', param: 'token', message: expect.stringMatching(/USDC or EURC/) },
+    ]);
     const testnet = await live.create(good);
-    expect([testnet.status, testnet.body.error]).toMatchObject([422, { code: 'chain.not_available', message: expect.stringMatching(/testnet.*live key/) }]);
+    expect([testnet.status, testnet.body.error]).toMatchObject([
+      422,
+      { code: 'chain.not_available', message: expect.stringMatching(/testnet.*live key/) },
+    ]);
   });
 
   it('lists everything that is wrong with what depends on the chain', async () => {
-    const { status, body } = await clients[0].create({ ...good, amount: '0.0000001', requestor: `0x${'0'.repeat(40)}`, direction: 'send' });
+    const { status, body } = await clients[0].create({
+      ...good,
+      amount: '0.0000001',
+      requestor: `0x${'0'.repeat(40)}`,
+      direction: 'send',
+    });
     expect([status, body.error]).toMatchObject([400, { param: 'amount' }]);
-    expect((body.error?.details?.['issues'] as { param: string }[]).map(({ param }) => param)).toEqual(['amount', 'requestor', 'fulfiller']);
+    expect((body.error?.details?.['issues'] as { param: string }[]).map(({ param }) => param)).toEqual([
+      'amount',
+      'requestor',
+      'fulfiller',
+    ]);
   });
 
   it('detects once, cancels once, and names the state after', async () => {
@@ -93,25 +164,47 @@ describe('two gateways before one log', () => {
     expect(again.body).toEqual(first.body);
     expect((await clients[1].cancel(id)).body.intent.state).toBe('cancelled');
     for (const conflict of [await clients[0].cancel(id), await clients[0].detected(id)]) {
-      expect([conflict.status, conflict.body.error]).toMatchObject([409, { code: 'intent.invalid_state', details: { intent_id: id, current_state: 'cancelled' } }]);
+      expect([conflict.status, conflict.body.error]).toMatchObject([
+        409,
+        { code: 'intent.invalid_state', details: { intent_id: id, current_state: 'cancelled' } },
+      ]);
     }
   });
 
   it('takes bodies as JSON in UTF-8, and where none is needed none', async () => {
     const { id } = (await clients[0].create(good)).body.intent;
     const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, to = '/intents') => {
-      const response = await fetch(`${gateways[0].url}/v1${to}`, { method: 'POST', headers: { authorization: `Bearer ${cluster.apiKeys.test}`, ...headers }, body });
+      const response = await fetch(`${gateways[0].url}/v1${to}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${cluster.apiKeys.test}`, ...headers },
+        body,
+      });
       return [response.status, ((await response.json()) as { error?: { code: string } }).error?.code];
     };
     const json = { 'content-type': 'application/json' };
-    expect(await post(JSON.stringify(good), { 'content-type': 'application/json; charset=UTF-8' })).toEqual([201, undefined]);
-    expect(await post(JSON.stringify(good), { 'content-type': 'text/plain' })).toEqual([415, 'request.unsupported_media_type']);
-    expect(await post(JSON.stringify(good), { 'content-type': 'application/json; charset=latin1' })).toEqual([415, 'request.unsupported_media_type']);
-    expect(await post(JSON.stringify(good), { ...json, 'content-encoding': 'gzip' })).toEqual([415, 'request.unsupported_media_type']);
+    expect(await post(JSON.stringify(good), { 'content-type': 'application/json; charset=UTF-8' })).toEqual([
+      201,
+      undefined,
+    ]);
+    expect(await post(JSON.stringify(good), { 'content-type': 'text/plain' })).toEqual([
+      415,
+      'request.unsupported_media_type',
+    ]);
+    expect(await post(JSON.stringify(good), { 'content-type': 'application/json; charset=latin1' })).toEqual([
+      415,
+      'request.unsupported_media_type',
+    ]);
+    expect(await post(JSON.stringify(good), { ...json, 'content-encoding': 'gzip' })).toEqual([
+      415,
+      'request.unsupported_media_type',
+    ]);
     expect(await post(Uint8Array.of(0x7b, 0xff, 0x7d), json)).toEqual([400, 'request.malformed_json']);
     expect(await post('{"chain":', json)).toEqual([400, 'request.malformed_json']);
     expect(await post('['.repeat(60_000), json)).toEqual([400, 'request.malformed_json']);
-    expect(await post(`{"metadata":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, json)).toEqual([400, 'request.validation_failed']);
+    expect(await post(`{"metadata":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, json)).toEqual([
+      400,
+      'request.validation_failed',
+    ]);
     expect(await post(`{"x":"${'x'.repeat(65_536)}"}`, json)).toEqual([413, 'request.too_large']);
     expect(await post(`{"amount":"1",${JSON.stringify(good).slice(1)}`, json)).toEqual([201, undefined]);
     expect(await post('', json, `/intents/${id}/detected`)).toEqual([200, undefined]);
@@ -121,13 +214,26 @@ describe('two gateways before one log', () => {
 
   it('gives a payer’s key the payer’s endpoints, and a stranger nothing', async () => {
     const { id } = (await clients[0].create(good)).body.intent;
-    const payer = client(gateways[0], (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' })).key);
+    const payer = client(
+      gateways[0],
+      (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' })).key,
+    );
     expect([(await payer.get(id)).status, (await payer.detected(id)).status]).toEqual([200, 200]);
-    for (const refused of [await payer.create(good), await payer.cancel(id)]) expect([refused.status, refused.body.error?.code]).toEqual([401, 'api_key.insufficient_scope']);
+    for (const refused of [await payer.create(good), await payer.cancel(id)])
+      expect([refused.status, refused.body.error?.code]).toEqual([401, 'api_key.insufficient_scope']);
     const account = await createAccount(cluster.database, { name: 'stranger' });
-    const stranger = client(gateways[0], (await createKey(cluster.database, { accountId: account.id, livemode: false })).key);
+    const stranger = client(
+      gateways[0],
+      (await createKey(cluster.database, { accountId: account.id, livemode: false })).key,
+    );
     for (const foreign of [stranger, client(gateways[1], cluster.apiKeys.live)]) {
-      for (const answer of [await foreign.get(id), await foreign.cancel(id), await foreign.detected(id), await foreign.build(id, REQUESTOR), await foreign.submit(id, '0x02', REQUESTOR)]) {
+      for (const answer of [
+        await foreign.get(id),
+        await foreign.cancel(id),
+        await foreign.detected(id),
+        await foreign.build(id, REQUESTOR),
+        await foreign.submit(id, '0x02', REQUESTOR),
+      ]) {
         expect([answer.status, answer.body.error?.code]).toEqual([404, 'intent.not_found']);
       }
     }
@@ -135,14 +241,39 @@ describe('two gateways before one log', () => {
 
   it('carries the request id and the trace into the log of events, and keys into no line', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
-    const { body } = await clients[0].request('POST', '/intents', good, { 'x-request-id': 'checkout-77', traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
+    const { body } = await clients[0].request('POST', '/intents', good, {
+      'x-request-id': 'checkout-77',
+      traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+    });
     const { events } = await readWholeLog(cluster);
     const created = events.find(({ intentId }) => intentId === body.intent.id);
     expect(created?.trace.requestId).toBe('checkout-77');
     expect(created?.trace.traceparent).toContain(traceId);
-    const lines = (): string => readFileSync(path.join(path.dirname(stackFile()), 'test-logs', cluster.prefix.slice(0, -1), `gateway-${gateways[0].pid}.log`), 'utf8');
-    const line = await until('the line of the request', () => lines().split('\n').find((text) => text.includes('checkout-77')));
-    expect(JSON.parse(line)).toMatchObject({ level: 'info', method: 'POST', route: '/v1/intents', status: 201, accountId: cluster.accountId, requestId: 'checkout-77', traceId, ms: expect.any(Number) });
+    const lines = (): string =>
+      readFileSync(
+        path.join(
+          path.dirname(stackFile()),
+          'test-logs',
+          cluster.prefix.slice(0, -1),
+          `gateway-${gateways[0].pid}.log`,
+        ),
+        'utf8',
+      );
+    const line = await until('the line of the request', () =>
+      lines()
+        .split('\n')
+        .find((text) => text.includes('checkout-77')),
+    );
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'info',
+      method: 'POST',
+      route: '/v1/intents',
+      status: 201,
+      accountId: cluster.accountId,
+      requestId: 'checkout-77',
+      traceId,
+      ms: expect.any(Number),
+    });
     for (const key of [cluster.apiKeys.test, cluster.apiKeys.live]) expect(lines()).not.toContain(key.slice(8));
   });
 
@@ -163,7 +294,7 @@ describe('two gateways before one log', () => {
     const answered: number[] = [];
     // As a proxy does: on to the next request until the answer says that the connection ends.
     const workers = Array.from({ length: 8 }, async () => {
-      for (let told = false; !told; ) {
+      for (let told = false; !told;) {
         const { status, headers } = await api.create(good);
         answered.push(status);
         told = headers.get('connection') === 'close';
@@ -187,7 +318,10 @@ describe('a gateway without a writer', () => {
   it('does not claim to have created what nobody has decided, and names the intent that may come to be', async () => {
     const gateway = await cluster.start('gateway');
     const { status, headers, body } = await apiClient(`${gateway.url}/v1`, cluster.apiKeys.test).create(good);
-    expect([status, body.error]).toMatchObject([503, { code: 'service.unavailable', details: { intent_id: expect.stringMatching(/^pi_/), retry_after: 2 } }]);
+    expect([status, body.error]).toMatchObject([
+      503,
+      { code: 'service.unavailable', details: { intent_id: expect.stringMatching(/^pi_/), retry_after: 2 } },
+    ]);
     expect(headers.get('retry-after')).toBe('2');
   }, 60_000);
 });

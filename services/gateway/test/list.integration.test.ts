@@ -61,7 +61,11 @@ describe('GET /intents', () => {
     expect(await list('', live)).toEqual(idsOf('live'));
     const { id: accountId } = await createAccount(cluster.database, { name: 'stranger' });
     const stranger = client((await createKey(cluster.database, { accountId, livemode: false })).key);
-    expect((await stranger.list(`reference=${made.get('plain')?.reference}`)).body).toEqual({ intents: [], hasMore: false, nextCursor: null });
+    expect((await stranger.list(`reference=${made.get('plain')?.reference}`)).body).toEqual({
+      intents: [],
+      hasMore: false,
+      nextCursor: null,
+    });
   });
 
   it('pages without gap or repeat, also while others are created and changed', async () => {
@@ -72,7 +76,10 @@ describe('GET /intents', () => {
       seen.push(...body.intents.map(({ id }) => id));
       expect(body.hasMore).toBe(body.nextCursor !== null);
       if (body.nextCursor === null) break;
-      made.set(`meanwhile ${seen.length}`, (await api.create({ ...good, token: 'EURC', metadata: { meanwhile: 'yes' } })).body.intent);
+      made.set(
+        `meanwhile ${seen.length}`,
+        (await api.create({ ...good, token: 'EURC', metadata: { meanwhile: 'yes' } })).body.intent,
+      );
       query = `limit=3&cursor=${body.nextCursor}`;
     }
     expect(seen).toEqual(idsOf(...all));
@@ -120,7 +127,11 @@ describe('GET /intents', () => {
     const at = (name: string): string => encodeURIComponent(made.get(name)?.createdAt ?? '');
     const hash = made.get('paid')?.txSignature?.toUpperCase().replace('0X', '0x') ?? '';
     const reference = made.get('plain')?.reference.toUpperCase().replace('0X', '0x') ?? '';
-    const filled = query.replace('$reference', reference).replace('$hash', hash).replace('$meanwhile', at('sent')).replace(/\$(\w+)/g, (_, name: string) => at(name));
+    const filled = query
+      .replace('$reference', reference)
+      .replace('$hash', hash)
+      .replace('$meanwhile', at('sent'))
+      .replace(/\$(\w+)/g, (_, name: string) => at(name));
     expect(await list(filled)).toEqual(idsOf(...names));
   });
 
@@ -166,20 +177,46 @@ describe('GET /intents', () => {
   ];
   it.each(refused)('does not take ?%s', async (query, param, says) => {
     const { status, body } = await api.list(query.replace(/~(\d+)/, (_, length: string) => 'x'.repeat(Number(length))));
-    expect([status, body.error]).toMatchObject([400, { code: 'request.validation_failed', param, message: expect.stringMatching(says) }]);
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: 'request.validation_failed', param, message: expect.stringMatching(says) },
+    ]);
   });
 
   it('says which chains and tokens there are where none can match', async () => {
-    expect(await api.list('chain=eip155:1')).toMatchObject({ status: 422, body: { error: { code: 'chain.not_available', param: 'chain', details: { available: expect.arrayContaining(['eip155:84532', 'eip155:42431']) } } } });
-    expect(await live.list('chain=eip155:84532')).toMatchObject({ status: 422, body: { error: { code: 'chain.not_available', message: expect.stringMatching(/testnet.*live key/) } } });
-    expect(await api.list('token=DOGE')).toMatchObject({ status: 422, body: { error: { code: 'token.not_available', param: 'token' } } });
-    expect(await api.list('chain=eip155:84532&token=pathUSD')).toMatchObject({ status: 422, body: { error: { code: 'token.not_available', message: expect.stringMatching(/USDC or EURC/) } } });
+    expect(await api.list('chain=eip155:1')).toMatchObject({
+      status: 422,
+      body: {
+        error: {
+          code: 'chain.not_available',
+          param: 'chain',
+          details: { available: expect.arrayContaining(['eip155:84532', 'eip155:42431']) },
+        },
+      },
+    });
+    expect(await live.list('chain=eip155:84532')).toMatchObject({
+      status: 422,
+      body: { error: { code: 'chain.not_available', message: expect.stringMatching(/testnet.*live key/) } },
+    });
+    expect(await api.list('token=DOGE')).toMatchObject({
+      status: 422,
+      body: { error: { code: 'token.not_available', param: 'token' } },
+    });
+    expect(await api.list('chain=eip155:84532&token=pathUSD')).toMatchObject({
+      status: 422,
+      body: { error: { code: 'token.not_available', message: expect.stringMatching(/USDC or EURC/) } },
+    });
   });
 
   it('is for keys of full scope', async () => {
-    const payer = client((await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' })).key);
+    const payer = client(
+      (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' })).key,
+    );
     expect(await client(null).list()).toMatchObject({ status: 401, body: { error: { code: 'api_key.missing' } } });
-    expect(await client('pk_test_x').list()).toMatchObject({ status: 401, body: { error: { code: 'api_key.invalid' } } });
+    expect(await client('pk_test_x').list()).toMatchObject({
+      status: 401,
+      body: { error: { code: 'api_key.invalid' } },
+    });
     expect(await payer.list()).toMatchObject({ status: 401, body: { error: { code: 'api_key.insufficient_scope' } } });
   });
 });

@@ -4,7 +4,12 @@ import { type ApiClient, apiClient, type Cluster, type OpenStream, startCluster,
 
 jest.setTimeout(120_000);
 
-const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 const INTENTS = 5;
 const STREAMS = 500;
 const STORM = { clients: 32, creates: 800 } as const;
@@ -33,10 +38,15 @@ describe('a gateway under load', () => {
   it('with 500 open streams, heads that never end and a storm of creates, answers others, and the streams go on', async () => {
     const ids: string[] = [];
     for (let n = 0; n < INTENTS; n++) ids.push((await client.create(good)).body.intent.id);
-    for (let n = 0; n < STREAMS; n += 50) streams.push(...(await Promise.all(Array.from({ length: 50 }, (_, m) => client.follow(ids[(n + m) % INTENTS] ?? '')))));
+    for (let n = 0; n < STREAMS; n += 50)
+      streams.push(
+        ...(await Promise.all(Array.from({ length: 50 }, (_, m) => client.follow(ids[(n + m) % INTENTS] ?? '')))),
+      );
     await until('every stream to have begun', () => streams.every(({ messages }) => messages.length === 1), 60_000);
     for (let n = 0; n < 100; n++) {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined).resume();
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+        .on('error', () => undefined)
+        .resume();
       socket.write('GET /v1/intents HTTP/1.1\r\nX-Slow: ');
       idle.push(socket);
     }

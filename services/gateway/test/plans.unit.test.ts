@@ -26,6 +26,7 @@ describe('plans', () => {
   });
 
   it('lack nothing in test mode', () => {
-    for (const plan of PLANS) expect(refusal(() => requirePlan({ plan, livemode: false }, { family: 'tempo', ttlSeconds: 60 }))).toBeNull();
+    for (const plan of PLANS)
+      expect(refusal(() => requirePlan({ plan, livemode: false }, { family: 'tempo', ttlSeconds: 60 }))).toBeNull();
   });
 });

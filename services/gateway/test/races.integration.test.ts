@@ -1,6 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
-import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type Instance, readWholeLog, startAnvil, startCluster, until } from '@pf/testing';
+import {
+  type Anvil,
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type EvmWallet,
+  evmWallet,
+  type Instance,
+  readWholeLog,
+  startAnvil,
+  startCluster,
+  until,
+} from '@pf/testing';
 
 const CHAIN = 'eip155:84532';
 
@@ -9,12 +21,17 @@ describe('requests that meet', () => {
   let cluster: Cluster;
   let writer: Instance;
   let clients: readonly [ApiClient, ApiClient];
-  const wallet = (index: number): EvmWallet => evmWallet(anvil, anvil.wallets[index] ?? { address: '', privateKey: '' });
+  const wallet = (index: number): EvmWallet =>
+    evmWallet(anvil, anvil.wallets[index] ?? { address: '', privateKey: '' });
 
   beforeAll(async () => {
     [anvil, cluster] = await Promise.all([startAnvil(), startCluster()]);
     const env = { RPC_BASE_SEPOLIA: anvil.rpcUrl };
-    const [one, other, intent] = await Promise.all([cluster.start('gateway', { env }), cluster.start('gateway', { env }), cluster.start('intent')]);
+    const [one, other, intent] = await Promise.all([
+      cluster.start('gateway', { env }),
+      cluster.start('gateway', { env }),
+      cluster.start('intent'),
+    ]);
     writer = intent;
     clients = [apiClient(`${one.url}/v1`, cluster.apiKeys.test), apiClient(`${other.url}/v1`, cluster.apiKeys.test)];
   }, 60_000);
@@ -25,12 +42,23 @@ describe('requests that meet', () => {
 
   it('creates of one key, of which the first is not decided when the last comes, make one intent', async () => {
     const reader = await cluster.log.reader('test');
-    const waiting = async (): Promise<bigint> => (await reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
+    const waiting = async (): Promise<bigint> =>
+      (await reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
     const before = await waiting();
     writer.kill('SIGSTOP');
     // The keys are known, and what the writer had asked the broker for is answered, before the creates come.
     await Promise.all(Array.from({ length: 60 }, (_, n) => clients[n % 2 ? 1 : 0].get(newIntentId(0))));
-    const creating = Promise.all(Array.from({ length: 60 }, (_, n) => clients[n % 2 ? 1 : 0].create({ chain: CHAIN, token: 'USDC', amount: String(n + 1), requestor: wallet(2).address, idempotencyKey: 'met' })));
+    const creating = Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        clients[n % 2 ? 1 : 0].create({
+          chain: CHAIN,
+          token: 'USDC',
+          amount: String(n + 1),
+          requestor: wallet(2).address,
+          idempotencyKey: 'met',
+        }),
+      ),
+    );
     await until('all creates to wait', async () => (await waiting()) === before + 60n);
     writer.kill('SIGCONT');
     const answers = await creating;
@@ -43,11 +71,17 @@ describe('requests that meet', () => {
   it('of two payers who submit at once only one has paid', async () => {
     const [payer, rival, merchant] = [wallet(0), wallet(1), wallet(3)];
     const usdc = anvil.tokens['USDC'] ?? '';
-    const { id } = (await clients[0].create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: merchant.address })).body.intent;
-    const signedBy = async (from: EvmWallet): Promise<string> => from.sign((await clients[0].build(id, from.address)).body.transaction.blob);
+    const { id } = (
+      await clients[0].create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: merchant.address })
+    ).body.intent;
+    const signedBy = async (from: EvmWallet): Promise<string> =>
+      from.sign((await clients[0].build(id, from.address)).body.transaction.blob);
     const signed = [await signedBy(payer), await signedBy(rival)] as const;
     const before = await merchant.tokenBalance(usdc);
-    const answers = await Promise.all([clients[0].submit(id, signed[0], payer.address), clients[1].submit(id, signed[1], rival.address)]);
+    const answers = await Promise.all([
+      clients[0].submit(id, signed[0], payer.address),
+      clients[1].submit(id, signed[1], rival.address),
+    ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     await anvil.mine();
     expect((await merchant.tokenBalance(usdc)) - before).toBe(2_500_000n);

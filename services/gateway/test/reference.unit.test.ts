@@ -4,7 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BareApp, startBareApp } from './bare-app.ts';
 
 interface Document {
-  readonly paths: Record<string, Record<string, { readonly operationId: string; readonly responses: Record<string, unknown> }>>;
+  readonly paths: Record<
+    string,
+    Record<string, { readonly operationId: string; readonly responses: Record<string, unknown> }>
+  >;
 }
 
 describe('the API described by itself', () => {
@@ -25,8 +28,12 @@ describe('the API described by itself', () => {
 
   it('names every operation with every status that it can answer', async () => {
     const { paths } = (await (await read('/openapi.json')).json()) as Document;
-    const told = Object.values(paths).flatMap((methods) => Object.values(methods)).map(({ operationId, responses }) => [operationId, Object.keys(responses).map(Number)]);
-    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.values(OPERATIONS).map((operation) => [operation.id, statusesOf(operation)])));
+    const told = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, responses }) => [operationId, Object.keys(responses).map(Number)]);
+    expect(Object.fromEntries(told)).toEqual(
+      Object.fromEntries(Object.values(OPERATIONS).map((operation) => [operation.id, statusesOf(operation)])),
+    );
   });
 
   it.each(Object.values(OPERATIONS))('is what is served: $method $path', async ({ method, path }) => {
@@ -41,6 +48,7 @@ describe('the API described by itself', () => {
     const html = await page.text();
     const linked = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target]) => target ?? '');
     expect(linked.length).toBeGreaterThan(4);
-    for (const target of linked) expect({ target, status: (await read(`/${target}`)).status }).toEqual({ target, status: 200 });
+    for (const target of linked)
+      expect({ target, status: (await read(`/${target}`)).status }).toEqual({ target, status: 200 });
   });
 });

@@ -2,7 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readListFile, writeListFile } from '@pf/screening';
-import { type ApiAnswer, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type Instance, LISTED, readBackingStack, readWholeLog, type SanctionsProvider, startCluster, startSanctionsProvider, until } from '@pf/testing';
+import {
+  type ApiAnswer,
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type EvmWallet,
+  evmWallet,
+  type Instance,
+  LISTED,
+  readBackingStack,
+  readWholeLog,
+  type SanctionsProvider,
+  startCluster,
+  startSanctionsProvider,
+  until,
+} from '@pf/testing';
 
 // Each request waits for a real pipeline, beside whatever else this machine does.
 jest.setTimeout(60_000);
@@ -21,8 +36,14 @@ describe('screening at the gateway', () => {
   let payer: EvmWallet;
 
   beforeAll(async () => {
-    [cluster, provider] = await Promise.all([startCluster(), startSanctionsProvider({ apiKey: KEY, sanctioned: [AT_THE_PROVIDER] })]);
-    [gateway] = await Promise.all([cluster.start('gateway', { env: { SCREENING_API_URL: provider.url, SCREENING_API_KEY: KEY } }), cluster.start('intent')]);
+    [cluster, provider] = await Promise.all([
+      startCluster(),
+      startSanctionsProvider({ apiKey: KEY, sanctioned: [AT_THE_PROVIDER] }),
+    ]);
+    [gateway] = await Promise.all([
+      cluster.start('gateway', { env: { SCREENING_API_URL: provider.url, SCREENING_API_KEY: KEY } }),
+      cluster.start('intent'),
+    ]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
     const chain = readBackingStack().chains['base'];
     const wallet = chain?.wallets[1];
@@ -37,7 +58,8 @@ describe('screening at the gateway', () => {
     await provider.close();
   });
 
-  const create = (more: Record<string, unknown> = {}) => api.create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: someone(), ...more });
+  const create = (more: Record<string, unknown> = {}) =>
+    api.create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: someone(), ...more });
   async function created(more: Record<string, unknown> = {}): Promise<string> {
     // A circuit that an earlier test has opened closes by itself.
     const { body } = await until('a create to pass', async () => {
@@ -46,35 +68,49 @@ describe('screening at the gateway', () => {
     });
     return body.intent.id;
   }
-  const signed = async (id: string): Promise<string> => payer.sign((await api.build(id, payer.address)).body.transaction.blob);
+  const signed = async (id: string): Promise<string> =>
+    payer.sign((await api.build(id, payer.address)).body.transaction.blob);
   /** Puts one more address on the list; resolves when the gateway has it. */
   async function sanction(address: string): Promise<void> {
     const list = await readListFile(cluster.sanctionsListFile);
     const addresses = [...list.addresses, { address, label: 'USDC', uid: '90009', name: 'A NAME NOBODY MAY SEE' }];
     await writeListFile(cluster.sanctionsListFile, { ...list, addresses, count: addresses.length });
-    await until('the gateway to screen with the new list', async () => (await create({ requestor: address })).status === 422);
+    await until(
+      'the gateway to screen with the new list',
+      async () => (await create({ requestor: address })).status === 422,
+    );
   }
 
   function expectMatch(answer: ApiAnswer<unknown>, param: string, address: string): void {
-    expect([answer.status, answer.body.error]).toMatchObject([422, { code: 'address.sanctions_match', param, details: { address } }]);
+    expect([answer.status, answer.body.error]).toMatchObject([
+      422,
+      { code: 'address.sanctions_match', param, details: { address } },
+    ]);
     expect(JSON.stringify(answer.body)).not.toMatch(/NAME|ENTITY|SANCTIONS:|uid|list-file/);
   }
   function expectUnavailable(answer: ApiAnswer<unknown>): void {
-    expect([answer.status, answer.body.error]).toMatchObject([503, { code: 'screening.unavailable', param: null, details: { retry_after: expect.any(Number) as unknown } }]);
+    expect([answer.status, answer.body.error]).toMatchObject([
+      503,
+      { code: 'screening.unavailable', param: null, details: { retry_after: expect.any(Number) as unknown } },
+    ]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   }
 
   it('refuses a create whose requestor is on the list, in whatever case the address comes', async () => {
-    for (const requestor of [ON_THE_LIST.address, ON_THE_LIST.address.toLowerCase()]) expectMatch(await create({ requestor }), 'requestor', ON_THE_LIST.address);
+    for (const requestor of [ON_THE_LIST.address, ON_THE_LIST.address.toLowerCase()])
+      expectMatch(await create({ requestor }), 'requestor', ON_THE_LIST.address);
   });
 
   it('refuses a create whose fulfiller the provider knows', async () => {
-    for (const direction of ['request', 'send']) expectMatch(await create({ fulfiller: AT_THE_PROVIDER.toLowerCase(), direction }), 'fulfiller', AT_THE_PROVIDER);
+    for (const direction of ['request', 'send'])
+      expectMatch(await create({ fulfiller: AT_THE_PROVIDER.toLowerCase(), direction }), 'fulfiller', AT_THE_PROVIDER);
   });
 
   it('takes what is wrong with the request before who is in it', async () => {
     expect((await create({ requestor: ON_THE_LIST.address, amount: '-1' })).status).toBe(400);
-    expect((await create({ requestor: ON_THE_LIST.address, token: 'DOGE' })).body.error?.code).toBe('token.not_available');
+    expect((await create({ requestor: ON_THE_LIST.address, token: 'DOGE' })).body.error?.code).toBe(
+      'token.not_available',
+    );
   });
 
   it('rejects what it cannot screen, and passes it when the provider is back', async () => {
@@ -91,11 +127,14 @@ describe('screening at the gateway', () => {
     await created(unknown);
   });
 
-  it.each(['hang', 'error', 'garbage'] as const)('rejects what it cannot screen while the provider is in the mode "%s"', async (mode) => {
-    await created();
-    provider.mode = mode;
-    expectUnavailable(await create());
-  });
+  it.each(['hang', 'error', 'garbage'] as const)(
+    'rejects what it cannot screen while the provider is in the mode "%s"',
+    async (mode) => {
+      await created();
+      provider.mode = mode;
+      expectUnavailable(await create());
+    },
+  );
 
   it('answers a used idempotency key with its intent, whoever is sanctioned since, and whether the provider answers or not', async () => {
     const request = { requestor: someone(), idempotencyKey: `order-${randomBytes(6).toString('hex')}` };
@@ -103,7 +142,11 @@ describe('screening at the gateway', () => {
     await sanction(request.requestor);
     provider.mode = 'down';
     const replayed = await create(request);
-    expect([replayed.status, replayed.headers.get('idempotent-replayed'), replayed.body.intent.id]).toEqual([200, 'true', id]);
+    expect([replayed.status, replayed.headers.get('idempotent-replayed'), replayed.body.intent.id]).toEqual([
+      200,
+      'true',
+      id,
+    ]);
     const other = await create({ ...request, requestor: someone() });
     expect([other.status, other.body.intent.id]).toEqual([200, id]);
   });
@@ -122,7 +165,10 @@ describe('screening at the gateway', () => {
     expect((await api.submit(cancelled, transaction, payer.address)).body.error?.code).toBe('intent.invalid_state');
     expect((await api.get(id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
     const { events } = await readWholeLog(cluster);
-    expect(events.filter(({ intentId }) => intentId === id).map(({ type }) => type)).toEqual(['intent.created', 'transaction_built']);
+    expect(events.filter(({ intentId }) => intentId === id).map(({ type }) => type)).toEqual([
+      'intent.created',
+      'transaction_built',
+    ]);
   });
 
   it('rejects a submit that it cannot screen', async () => {
@@ -146,12 +192,19 @@ describe('screening at the gateway', () => {
   it('tells the operator who was sanctioned, and never the provider’s key', async () => {
     const log = await readFile(gateway.log, 'utf8');
     const match = log.split('\n').find((line) => line.includes('sanctions_match') && line.includes('"submit"'));
-    expect(JSON.parse(match ?? '{}')).toMatchObject({ accountId: cluster.accountId, param: 'fulfiller', address: AT_THE_PROVIDER, finding: { part: 'api' } });
+    expect(JSON.parse(match ?? '{}')).toMatchObject({
+      accountId: cluster.accountId,
+      param: 'fulfiller',
+      address: AT_THE_PROVIDER,
+      finding: { part: 'api' },
+    });
     expect(log).not.toContain(KEY);
   });
 
   it('keeps nothing of it in the log of events', async () => {
-    const text = JSON.stringify((await readWholeLog(cluster)).events, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    const text = JSON.stringify((await readWholeLog(cluster)).events, (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
     expect(text).not.toMatch(/sanction|NOBODY MAY SEE/i);
   });
 });

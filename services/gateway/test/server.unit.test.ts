@@ -12,7 +12,12 @@ describe('the end of the HTTP server', () => {
     const ask = async (): Promise<Readonly<Record<string, unknown>>> => {
       const request = get({ host: '127.0.0.1', port, agent });
       const [response] = (await once(request, 'response')) as [IncomingMessage];
-      return { kept: request.reusedSocket, connection: response.headers.connection, hint: response.headers['keep-alive'], body: await text(response) };
+      return {
+        kept: request.reusedSocket,
+        connection: response.headers.connection,
+        hint: response.headers['keep-alive'],
+        body: await text(response),
+      };
     };
     // Clients that believe it let an idle connection go before the server would close it under their request.
     expect(await ask()).toEqual({ kept: false, connection: 'keep-alive', hint: 'timeout=2', body: 'ok' });

@@ -3,7 +3,15 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { eventIdOf, intentChannel, newIntentId } from '@pf/contracts';
-import { type Database, migrate, openAccount, openDatabase, type OpenedAccount, ProjectionWriter, readCheckpoint } from '@pf/database';
+import {
+  type Database,
+  migrate,
+  openAccount,
+  openDatabase,
+  type OpenedAccount,
+  ProjectionWriter,
+  readCheckpoint,
+} from '@pf/database';
 import { type IntentId, isPublic, view } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { given, happened, type OpenStream, openStream, readBackingStack, type Told } from '@pf/testing';
@@ -62,7 +70,12 @@ export class Streaming {
     await migrate(url);
     const database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
     await readCheckpoint(database, PARTITION);
-    const streaming = new Streaming(database, await openAccount(database, randomBytes(32), { name: 'test' }), redisUrl ?? stack.redis, commentMs);
+    const streaming = new Streaming(
+      database,
+      await openAccount(database, randomBytes(32), { name: 'test' }),
+      redisUrl ?? stack.redis,
+      commentMs,
+    );
     streaming.#closing.push(async () => {
       await database.close();
       await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
@@ -94,11 +107,27 @@ export class Streaming {
     const intent = { ...folded, accountId: this.account.id };
     const { version } = intent;
     const at = new Date().toISOString();
-    const real = JSON.stringify({ eventId: eventIdOf(id, version), type: told.type, createdAt: at, livemode: false, data: { intent: view(intent) } });
+    const real = JSON.stringify({
+      eventId: eventIdOf(id, version),
+      type: told.type,
+      createdAt: at,
+      livemode: false,
+      data: { intent: view(intent) },
+    });
     const body = bodyLength === undefined ? real : JSON.stringify('x'.repeat(bodyLength));
-    const events = isPublic(told.type) ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: told.type, body, at }] : [];
+    const events = isPublic(told.type)
+      ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: told.type, body, at }]
+      : [];
     const { position } = await readCheckpoint(this.database, PARTITION);
-    await new ProjectionWriter(this.database.sql).project({ partition: PARTITION, from: position, next: position + 1n, lastAt: Date.now(), intents: [{ intent, before: version - 1 }], events, outcomes: [] });
+    await new ProjectionWriter(this.database.sql).project({
+      partition: PARTITION,
+      from: position,
+      next: position + 1n,
+      lastAt: Date.now(),
+      intents: [{ intent, before: version - 1 }],
+      events,
+      outcomes: [],
+    });
   }
 
   /** Says on Redis that something has happened. */
@@ -106,8 +135,14 @@ export class Streaming {
     await this.#publisher.publish(intentChannel(id), '{}');
   }
 
-  follow(id: IntentId, { key = this.account.apiKeys.test, lastEventId }: { key?: string; lastEventId?: number } = {}): Promise<OpenStream> {
-    return openStream(`http://127.0.0.1:${this.port}/intents/${id}/events`, { authorization: `Bearer ${key}`, ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }) });
+  follow(
+    id: IntentId,
+    { key = this.account.apiKeys.test, lastEventId }: { key?: string; lastEventId?: number } = {},
+  ): Promise<OpenStream> {
+    return openStream(`http://127.0.0.1:${this.port}/intents/${id}/events`, {
+      authorization: `Bearer ${key}`,
+      ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
+    });
   }
 
   /** True while the client with this port of its own is connected. */
@@ -135,6 +170,11 @@ export class Streaming {
       }
       return (sql.query as (...all: unknown[]) => unknown).apply(sql, args);
     };
-    return { ...this.database, sql: new Proxy(sql, { get: (pool, property) => (property === 'query' ? query : Reflect.get(pool, property)) as unknown }) };
+    return {
+      ...this.database,
+      sql: new Proxy(sql, {
+        get: (pool, property) => (property === 'query' ? query : Reflect.get(pool, property)) as unknown,
+      }),
+    };
   }
 }

@@ -51,10 +51,18 @@ describe('streams', () => {
     const first = await streaming.follow(id);
     await until('the snapshot', () => first.messages.length === 1);
     await streaming.tell(id, happened.pending(FIRST));
-    const [fresh, back, behind] = [await streaming.follow(id), await streaming.follow(id, { lastEventId: 2 }), await streaming.follow(id, { lastEventId: 0 })];
+    const [fresh, back, behind] = [
+      await streaming.follow(id),
+      await streaming.follow(id, { lastEventId: 2 }),
+      await streaming.follow(id, { lastEventId: 0 }),
+    ];
     await streaming.notice(id);
     await until('all of it', () => [first, fresh, back, behind].every(({ messages }) => messages.at(-1)?.id === '3'));
-    expect([first, fresh, back, behind].map(({ messages }) => messages.map(({ event, id: version }) => `${version} ${event}`))).toEqual([
+    expect(
+      [first, fresh, back, behind].map(({ messages }) =>
+        messages.map(({ event, id: version }) => `${version} ${event}`),
+      ),
+    ).toEqual([
       ['2 snapshot', '3 intent.pending'],
       ['3 snapshot'],
       ['3 intent.pending'],
@@ -108,7 +116,10 @@ describe('at each comment a stream', () => {
   });
 
   it('is closed where its key was revoked, and lives on where that cannot be known', async () => {
-    const { key, id: keyId } = await createKey(streaming.database, { accountId: streaming.account.id, livemode: false });
+    const { key, id: keyId } = await createKey(streaming.database, {
+      accountId: streaming.account.id,
+      livemode: false,
+    });
     const id = await streaming.intent();
     const [stream, other] = [await streaming.follow(id, { key }), await streaming.follow(id)];
     await until('comments', () => stream.comments() > 1);
@@ -135,7 +146,9 @@ describe('at each comment a stream', () => {
     const id = await streaming.intent();
     const idle = connect(streaming.port, '127.0.0.1').pause();
     idle.on('error', () => undefined);
-    idle.write(`GET /intents/${id}/events HTTP/1.1\r\nAuthorization: Bearer ${streaming.account.apiKeys.test}\r\nAccept: text/event-stream\r\nHost: x\r\n\r\n`);
+    idle.write(
+      `GET /intents/${id}/events HTTP/1.1\r\nAuthorization: Bearer ${streaming.account.apiKeys.test}\r\nAccept: text/event-stream\r\nHost: x\r\n\r\n`,
+    );
     const another = await streaming.intent();
     const reader = await streaming.follow(another);
     await until('both to be connected', () => streaming.isConnected(idle.localPort) && reader.messages.length === 1);
@@ -163,7 +176,11 @@ describe('a stream has come to its end', () => {
     ['finalized', [happened.created(), happened.confirmed(FIRST), happened.finalized(FIRST)], true],
     ['cancelled', [happened.created(), happened.cancelled()], true],
     ['expired', [happened.created(), happened.expired()], true],
-    ['expired with a live submission', [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.expired(true)], false],
+    [
+      'expired with a live submission',
+      [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.expired(true)],
+      false,
+    ],
     ['failed', [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.failed(FIRST)], true],
   ])('or not: %s', (_name, told, over) => {
     const intent = given(...told).ledger.intent(samples.INTENT);

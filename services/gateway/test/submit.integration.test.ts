@@ -1,7 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { findIntent, SignedTransactions } from '@pf/database';
 import type { AccountId, ChainId, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
-import { type Anvil, type ApiClient, apiClient, type Cluster, type EvmWallet, evmWallet, type RpcFault, type RpcProxy, startAnvil, startCluster, startRpcProxy } from '@pf/testing';
+import {
+  type Anvil,
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type EvmWallet,
+  evmWallet,
+  type RpcFault,
+  type RpcProxy,
+  startAnvil,
+  startCluster,
+  startRpcProxy,
+} from '@pf/testing';
 
 // Each request waits for a real pipeline, beside whatever else this machine does.
 jest.setTimeout(30_000);
@@ -21,12 +33,16 @@ describe('build and submit on a real chain, without a watcher', () => {
   let merchant: string;
   let usdc: string;
 
-  const wallet = (index: number): EvmWallet => evmWallet(anvil, anvil.wallets[index] ?? { address: '', privateKey: '' });
+  const wallet = (index: number): EvmWallet =>
+    evmWallet(anvil, anvil.wallets[index] ?? { address: '', privateKey: '' });
 
   beforeAll(async () => {
     [anvil, cluster] = await Promise.all([startAnvil(), startCluster()]);
     proxy = await startRpcProxy(anvil.rpcUrl);
-    const [gateway] = await Promise.all([cluster.start('gateway', { env: { RPC_BASE_SEPOLIA: proxy.url } }), cluster.start('intent')]);
+    const [gateway] = await Promise.all([
+      cluster.start('gateway', { env: { RPC_BASE_SEPOLIA: proxy.url } }),
+      cluster.start('intent'),
+    ]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
     [payer, rival] = [wallet(0), wallet(1)];
     merchant = wallet(2).address;
@@ -45,7 +61,13 @@ describe('build and submit on a real chain, without a watcher', () => {
   });
 
   async function create(more: Record<string, unknown> = {}): Promise<string> {
-    const { status, body } = await api.create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: merchant, ...more });
+    const { status, body } = await api.create({
+      chain: CHAIN,
+      token: 'USDC',
+      amount: '2.5',
+      requestor: merchant,
+      ...more,
+    });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.intent.id;
   }
@@ -55,11 +77,20 @@ describe('build and submit on a real chain, without a watcher', () => {
     return wallet.sign(body.transaction.blob, change);
   }
   async function stored(id: string): Promise<PaymentIntent> {
-    const intent = await findIntent(cluster.database, id as IntentId, { accountId: cluster.accountId as AccountId, livemode: false });
+    const intent = await findIntent(cluster.database, id as IntentId, {
+      accountId: cluster.accountId as AccountId,
+      livemode: false,
+    });
     if (!intent) throw new Error(`${id} is not stored`);
     return intent;
   }
-  const codeOf = ({ status, body }: { status: number; body: { error?: { code: string } } }): [number, string | undefined] => [status, body.error?.code];
+  const codeOf = ({
+    status,
+    body,
+  }: {
+    status: number;
+    body: { error?: { code: string } };
+  }): [number, string | undefined] => [status, body.error?.code];
 
   describe('build', () => {
     it('gives the same bytes to the same payer, also to many at once', async () => {
@@ -81,9 +112,16 @@ describe('build and submit on a real chain, without a watcher', () => {
 
     it('wants to know who pays, and not the requestor', async () => {
       const id = await create();
-      for (const [fulfiller, says] of [[undefined, /required/], [merchant, /another wallet/], ['0x12', /EVM address/]] as const) {
+      for (const [fulfiller, says] of [
+        [undefined, /required/],
+        [merchant, /another wallet/],
+        ['0x12', /EVM address/],
+      ] as const) {
         const { status, body } = await api.build(id, fulfiller);
-        expect([status, body.error]).toMatchObject([400, { code: 'request.validation_failed', param: 'fulfiller', message: expect.stringMatching(says) }]);
+        expect([status, body.error]).toMatchObject([
+          400,
+          { code: 'request.validation_failed', param: 'fulfiller', message: expect.stringMatching(says) },
+        ]);
       }
     });
 
@@ -118,7 +156,9 @@ describe('build and submit on a real chain, without a watcher', () => {
       const signed = await signedBy(payer, id);
       const before = await payer.tokenBalance(usdc);
       const answers = await Promise.all(Array.from({ length: 6 }, () => api.submit(id, signed, payer.address)));
-      expect(answers.map(({ status, body }) => [status, body.error?.code, body.intent?.state])).toEqual(answers.map(() => [200, undefined, 'pending']));
+      expect(answers.map(({ status, body }) => [status, body.error?.code, body.intent?.state])).toEqual(
+        answers.map(() => [200, undefined, 'pending']),
+      );
       expect(new Set(answers.map(({ body }) => body.txSignature)).size).toBe(1);
       await anvil.mine();
       expect(before - (await payer.tokenBalance(usdc))).toBe(2_500_000n);
@@ -156,7 +196,11 @@ describe('build and submit on a real chain, without a watcher', () => {
       const unknown = await api.submit(id, signed, payer.address);
       expect(codeOf(unknown)).toEqual([503, 'rpc.unavailable']);
       expect(unknown.body.error?.details).toMatchObject({ intent_id: id });
-      for (const held of [await api.cancel(id), await api.submit(id, others, rival.address), await api.build(id, rival.address)]) {
+      for (const held of [
+        await api.cancel(id),
+        await api.submit(id, others, rival.address),
+        await api.build(id, rival.address),
+      ]) {
         expect(codeOf(held)).toEqual([409, 'intent.submission_in_progress']);
       }
       // It was taken: the same bytes again find out.
@@ -166,7 +210,10 @@ describe('build and submit on a real chain, without a watcher', () => {
     it('does not trust a refusal after an ambiguous try', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
-      proxy.faults = [{ kind: 'cut', ...ONCE }, { kind: 'refuse', reason: 'transaction underpriced', ...ONCE }];
+      proxy.faults = [
+        { kind: 'cut', ...ONCE },
+        { kind: 'refuse', reason: 'transaction underpriced', ...ONCE },
+      ];
       expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
       expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
       expect((await stored(id)).submissions).toMatchObject([{ status: 'live', attempts: 2 }]);
@@ -183,7 +230,10 @@ describe('build and submit on a real chain, without a watcher', () => {
 
     it('claims nothing for a transaction that pays otherwise', async () => {
       const id = await create();
-      const cheaper = await signedBy(payer, id, (transaction) => ({ ...transaction, data: (transaction.data ?? '0x').replace(/2625a0/, '2625a1') as `0x${string}` }));
+      const cheaper = await signedBy(payer, id, (transaction) => ({
+        ...transaction,
+        data: (transaction.data ?? '0x').replace(/2625a0/, '2625a1') as `0x${string}`,
+      }));
       const mismatch = await api.submit(id, cheaper, payer.address);
       expect(codeOf(mismatch)).toEqual([422, 'transaction.mismatch']);
       expect(mismatch.body.error?.details).toEqual({ amount: { expected: '2500000', actual: '2500001' } });

@@ -1,11 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { deliveryResponse, deliveriesResponse, type WebhookDelivery } from '@pf/contracts';
 import { addWebhookEndpoint, createAccount, createKey } from '@pf/database';
-import { type ApiClient, apiClient, type Cluster, startCluster, startTcpProxy, type TcpProxy, readBackingStack, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  readBackingStack,
+  until,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@pf/testing';
 
 jest.setTimeout(60_000);
 
-const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 
 describe('webhook deliveries', () => {
   let cluster: Cluster;
@@ -19,7 +35,11 @@ describe('webhook deliveries', () => {
     redis = await startTcpProxy(new URL(readBackingStack().redis).host);
     receiver = await webhookReceiver();
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
-    const [gateway] = await Promise.all([cluster.start('gateway', { detours: { redis: redis.address } }), cluster.start('intent'), cluster.start('webhook')]);
+    const [gateway] = await Promise.all([
+      cluster.start('gateway', { detours: { redis: redis.address } }),
+      cluster.start('intent'),
+      cluster.start('webhook'),
+    ]);
     url = `${gateway.url}/v1`;
     client = apiClient(url, cluster.apiKeys.test);
   });
@@ -31,7 +51,7 @@ describe('webhook deliveries', () => {
 
   const all = async (query: Record<string, string> = {}): Promise<readonly WebhookDelivery[]> => {
     const deliveries: WebhookDelivery[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
+    for (let cursor: string | null = ''; cursor !== null;) {
       const { status, body } = await client.deliveries({ ...query, ...(cursor !== '' && { cursor }) });
       expect(status).toBe(200);
       const page = deliveriesResponse.parse(body);
@@ -84,7 +104,11 @@ describe('webhook deliveries', () => {
     const [{ id, eventId }] = (await all()) as [WebhookDelivery];
     for (const apiKey of [cluster.apiKeys.live, key]) {
       const stranger = apiClient(url, apiKey);
-      expect((await stranger.deliveries({ eventId })).body).toEqual({ deliveries: [], hasMore: false, nextCursor: null });
+      expect((await stranger.deliveries({ eventId })).body).toEqual({
+        deliveries: [],
+        hasMore: false,
+        nextCursor: null,
+      });
       const retried = await stranger.retry(id);
       expect([retried.status, retried.body.error?.code]).toEqual([404, 'delivery.not_found']);
     }
@@ -122,9 +146,20 @@ describe('webhook deliveries', () => {
       if (cut) await redis.cut();
       const { status, body } = await client.retry(id);
       expect(status).toBe(200);
-      expect(deliveryResponse.parse(body).delivery).toMatchObject({ id, eventId, attemptCount: attempt - 1, deliveredAt: null, failedAt: null, responseStatus: 200 });
+      expect(deliveryResponse.parse(body).delivery).toMatchObject({
+        id,
+        eventId,
+        attemptCount: attempt - 1,
+        deliveredAt: null,
+        failedAt: null,
+        responseStatus: 200,
+      });
       const again = await until('the delivery', () => received(eventId)[attempt - 1], 60_000);
-      expect([again.raw, again.headers['x-pf-delivery-id'], again.headers['x-pf-attempt']]).toEqual([first?.raw, id, String(attempt)]);
+      expect([again.raw, again.headers['x-pf-delivery-id'], again.headers['x-pf-attempt']]).toEqual([
+        first?.raw,
+        id,
+        String(attempt),
+      ]);
       if (cut) await redis.restore();
     }
     await until('the end of it', async () => (await all({ eventId }))[0]?.deliveredAt);

@@ -29,7 +29,8 @@ export class Announcer {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: null,
-      retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 10), LONGEST_RETRY_MS) * (0.5 + Math.random() / 2),
+      retryStrategy: (attempt) =>
+        Math.min(25 * 2 ** Math.min(attempt, 10), LONGEST_RETRY_MS) * (0.5 + Math.random() / 2),
     });
     this.#redis.on('error', (error: Error) => this.#isAway(error));
     this.#redis.on('ready', () => this.#isBack());

@@ -20,12 +20,27 @@ export interface OwedAnswers {
  * @param events those of `records`, in the same order.
  * @param intents as the events have left them.
  */
-export function answersFrom(records: readonly LogRecord[], events: readonly EventEnvelope[], intents: readonly ProjectedIntent[], clock: Instant): OwedAnswers {
-  const recent = events.map((event, index) => ({ event, at: Date.parse(event.at), replyTo: records[index]?.headers[REPLY_TO_HEADER] ?? null })).filter(({ at }) => at > clock - OUTCOME_RETENTION_MS);
+export function answersFrom(
+  records: readonly LogRecord[],
+  events: readonly EventEnvelope[],
+  intents: readonly ProjectedIntent[],
+  clock: Instant,
+): OwedAnswers {
+  const recent = events
+    .map((event, index) => ({
+      event,
+      at: Date.parse(event.at),
+      replyTo: records[index]?.headers[REPLY_TO_HEADER] ?? null,
+    }))
+    .filter(({ at }) => at > clock - OUTCOME_RETENTION_MS);
   const caused = new Map<CommandId, { readonly at: Instant; readonly replyTo: string | null }>();
-  for (const { event, at, replyTo } of recent) if (event.commandId !== null) caused.set(event.commandId, { at, replyTo });
+  for (const { event, at, replyTo } of recent)
+    if (event.commandId !== null) caused.set(event.commandId, { at, replyTo });
 
-  const outcomes = outcomesIn(recent.map(({ event }) => event)).map((outcome) => ({ outcome, at: caused.get(outcome.commandId)?.at ?? clock }));
+  const outcomes = outcomesIn(recent.map(({ event }) => event)).map((outcome) => ({
+    outcome,
+    at: caused.get(outcome.commandId)?.at ?? clock,
+  }));
   const after = new Map(intents.map(({ intent }) => [intent.id, intent]));
   const replies = new Map<string, Reply[]>();
   for (const { outcome } of outcomes) {
@@ -38,6 +53,8 @@ export function answersFrom(records: readonly LogRecord[], events: readonly Even
     else others.push(reply);
   }
   const seen = new Set(recent.filter(({ event }) => isPublic(event.type)).map(({ event }) => event.intentId));
-  const notices = intents.filter(({ intent }) => seen.has(intent.id)).map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status }));
+  const notices = intents
+    .filter(({ intent }) => seen.has(intent.id))
+    .map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status }));
   return { outcomes, replies, notices };
 }

@@ -20,7 +20,7 @@ export function cleaning(database: Database, log: Logger): Rounds {
 
 /** One round. Resolves with how many were deleted. */
 async function clean(database: Database, now: number, stopping: AbortSignal): Promise<number> {
-  for (let deleted = 0; ; ) {
+  for (let deleted = 0; ;) {
     const some = await forgetOutcomes(database, now - OUTCOME_RETENTION_MS, ROWS_AT_ONCE);
     deleted += some;
     if (some < ROWS_AT_ONCE || stopping.aborted) return deleted;

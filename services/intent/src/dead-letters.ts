@@ -15,9 +15,20 @@ export async function sendDeadLetters(publisher: Publisher, letters: readonly Pu
   const deadline = AbortSignal.timeout(PUBLISH_TIMEOUT_MS);
   await Promise.all(
     letters.map(async ({ letter, cause }) => {
-      await publisher.publish('intent.dead', { partition: letter.partition, key: letter.intentId ?? `${letter.topic}/${letter.offset}`, value: encodeDeadLetter(letter) }, deadline);
+      await publisher.publish(
+        'intent.dead',
+        {
+          partition: letter.partition,
+          key: letter.intentId ?? `${letter.topic}/${letter.offset}`,
+          value: encodeDeadLetter(letter),
+        },
+        deadline,
+      );
       count('payments.dead_letters', { 'messaging.destination.name': letter.topic });
-      log.error({ ...letter, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) }, 'a message was put aside');
+      log.error(
+        { ...letter, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) },
+        'a message was put aside',
+      );
     }),
   );
 }

@@ -26,7 +26,11 @@ export class Expiry<Context> {
   constructor(parts: ExpiryParts<Context>) {
     this.#parts = parts;
     // Postgres or Kafka is away: nothing expires until they are back.
-    this.#rounds = new Rounds({ work: () => this.look(), pauseMs: ROUND_MS, onFailure: (error) => parts.log.warn({ err: error }, 'expiry cannot look') });
+    this.#rounds = new Rounds({
+      work: () => this.look(),
+      pauseMs: ROUND_MS,
+      onFailure: (error) => parts.log.warn({ err: error }, 'expiry cannot look'),
+    });
   }
 
   start(): void {

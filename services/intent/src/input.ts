@@ -1,4 +1,14 @@
-import { commandId as commandIdSchema, type CommandMessage, intentId as intentIdSchema, type ObservationMessage, parseCommand, parseIntentId, parseObservation, type Trace, trace as traceSchema } from '@pf/contracts';
+import {
+  commandId as commandIdSchema,
+  type CommandMessage,
+  intentId as intentIdSchema,
+  type ObservationMessage,
+  parseCommand,
+  parseIntentId,
+  parseObservation,
+  type Trace,
+  trace as traceSchema,
+} from '@pf/contracts';
 import type { CommandId, IntentId } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 import { z } from 'zod';
@@ -38,7 +48,12 @@ export function readInput(record: LogRecord, partitions: number): Input {
     // One writer an intent: what another partition's writer works on must not be touched here.
     const strange = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);
     if (strange === undefined) return { record, message };
-    return { record, message: null, reason: `the intent ${strange} is not of this partition`, head: headOf(record.value) };
+    return {
+      record,
+      message: null,
+      reason: `the intent ${strange} is not of this partition`,
+      head: headOf(record.value),
+    };
   } catch (error) {
     return { record, message: null, reason: reasonOf(error), head: headOf(record.value) };
   }

@@ -14,7 +14,10 @@ const names = new Map<ChainId, string>(networks.map(({ chain, name }) => [chain,
 export function measureAppended(appended: readonly Appended[]): void {
   if (!measuring()) return;
   for (const { event, intent } of appended) {
-    const where = { network: names.get(intent.chain) ?? 'unknown', livemode: intent.livemode ? 'true' : 'false' } as const;
+    const where = {
+      network: names.get(intent.chain) ?? 'unknown',
+      livemode: intent.livemode ? 'true' : 'false',
+    } as const;
     count('payments.intent.events', { type: event.type, ...where });
     if (intent.simulated) continue;
     if (event.type === 'intent.confirmed') {
@@ -23,7 +26,8 @@ export function measureAppended(appended: readonly Appended[]): void {
       const submission = submissionOf(intent, event.data.hash);
       if (submission) measure('payments.confirmation.duration', secondsBetween(submission.preparedAt, event.at), where);
     }
-    if (event.type === 'intent.finalized' && intent.confirmedAt !== null) measure('payments.finalization.duration', secondsBetween(intent.confirmedAt, event.at), where);
+    if (event.type === 'intent.finalized' && intent.confirmedAt !== null)
+      measure('payments.finalization.duration', secondsBetween(intent.confirmedAt, event.at), where);
   }
 }
 

@@ -44,7 +44,14 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   onShutdown('owner', () => owner.stop());
   await owner.start();
 
-  const expiry = new Expiry({ owner, states: new IntentStates(database.sql), reader, expire: (partition, ids) => writer.expire(partition, ids), log, clock: Date.now });
+  const expiry = new Expiry({
+    owner,
+    states: new IntentStates(database.sql),
+    reader,
+    expire: (partition, ids) => writer.expire(partition, ids),
+    log,
+    clock: Date.now,
+  });
   onShutdown('expiry', () => expiry.stop());
   expiry.start();
   const cleaner = cleaning(database, log);

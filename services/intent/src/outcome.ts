@@ -2,9 +2,19 @@ import { type CommandMessage, type EventEnvelope, eventOf, type Outcome } from '
 import type { Answer, Build, CommandId, IntentId } from '@pf/domain';
 
 /** What the sender of a command is told. */
-export function outcomeOf({ commandId, intentId }: Pick<CommandMessage, 'commandId' | 'intentId'>, answer: Answer): Outcome {
+export function outcomeOf(
+  { commandId, intentId }: Pick<CommandMessage, 'commandId' | 'intentId'>,
+  answer: Answer,
+): Outcome {
   if (answer.kind === 'refused') return { kind: 'refused', commandId, intentId, refusal: answer.refusal };
-  return { kind: 'accepted', commandId, intentId: answer.intentId, replayed: answer.replayed, build: answer.build ?? null, attempts: answer.attempts ?? null };
+  return {
+    kind: 'accepted',
+    commandId,
+    intentId: answer.intentId,
+    replayed: answer.replayed,
+    build: answer.build ?? null,
+    attempts: answer.attempts ?? null,
+  };
 }
 
 /**

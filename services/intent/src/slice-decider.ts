@@ -13,7 +13,20 @@ import {
   type Reply,
 } from '@pf/contracts';
 import { type ProjectedEvent, projectedEvent, type ProjectedIntent, type ProjectedOutcome } from '@pf/database';
-import { type CommandId, decide, type Decision, evolve, type Instant, type IntentId, isoTime, isPublic, Ledger, type PaymentIntent, type PublicIntent, view } from '@pf/domain';
+import {
+  type CommandId,
+  decide,
+  type Decision,
+  evolve,
+  type Instant,
+  type IntentId,
+  isoTime,
+  isPublic,
+  Ledger,
+  type PaymentIntent,
+  type PublicIntent,
+  view,
+} from '@pf/domain';
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Input, MessageHead } from './input.ts';
 import type { Appended } from './ledger-metrics.ts';
@@ -105,8 +118,16 @@ export class SliceDecider {
     try {
       this.#decide(message);
     } catch (error) {
-      const head: MessageHead = message.kind === 'command' ? message : { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
-      this.#putAside(record, head, `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`, error);
+      const head: MessageHead =
+        message.kind === 'command'
+          ? message
+          : { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
+      this.#putAside(
+        record,
+        head,
+        `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,
+        error,
+      );
     }
   }
 
@@ -126,7 +147,9 @@ export class SliceDecider {
       outcomes: this.#newOutcomes,
       replies: this.#replies,
       // Of an intent that this slice has made nobody knows the id yet.
-      notices: changed.filter(({ before, noticed }) => noticed && before > 0).map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status })),
+      notices: changed
+        .filter(({ before, noticed }) => noticed && before > 0)
+        .map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status })),
       dead: this.#dead,
       late: this.#late,
     };
@@ -154,7 +177,12 @@ export class SliceDecider {
       const state = earlier?.intent ?? this.#ledger.intent(event.intentId);
       const intent = evolve(state, event);
       const shown = view(intent);
-      changed.set(intent.id, { before: earlier?.before ?? state?.version ?? 0, intent, shown, noticed: earlier?.noticed === true || isPublic(event.type) });
+      changed.set(intent.id, {
+        before: earlier?.before ?? state?.version ?? 0,
+        intent,
+        shown,
+        noticed: earlier?.noticed === true || isPublic(event.type),
+      });
       // An intent whose time was over when the command came: the command did not do it, and its outcome cannot be read from it.
       const cause = event.type === 'intent.expired' && !event.data.simulated ? null : answered;
       const envelope: EventEnvelope = {
@@ -172,9 +200,15 @@ export class SliceDecider {
         intent: shown,
       };
       const value = encodeEvent(envelope);
-      if (Buffer.byteLength(value) > MAX_EVENT_BYTES) throw new RangeError(`${event.type} of ${intent.id} is larger than the log takes`);
+      if (Buffer.byteLength(value) > MAX_EVENT_BYTES)
+        throw new RangeError(`${event.type} of ${intent.id} is larger than the log takes`);
       const replyTo = cause?.replyTo ?? null;
-      records.push({ partition: this.#partition, key: intent.id, value, ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }) });
+      records.push({
+        partition: this.#partition,
+        key: intent.id,
+        value,
+        ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }),
+      });
       appended.push({ event, intent });
       listed.push(...projectedEvent(envelope));
     }
@@ -187,9 +221,26 @@ export class SliceDecider {
     this.#events.push(...listed);
   }
 
-  #putAside({ topic, offset }: LogRecord, { commandId, intentId, replyTo, trace }: MessageHead, reason: string, cause: unknown): void {
+  #putAside(
+    { topic, offset }: LogRecord,
+    { commandId, intentId, replyTo, trace }: MessageHead,
+    reason: string,
+    cause: unknown,
+  ): void {
     if (topic !== 'intent.commands' && topic !== 'chain.observations') throw new RangeError(`${topic} is no input`);
-    this.#dead.push({ letter: { at: isoTime(this.#clock), reason, topic, partition: this.#partition, offset: offset.toString(), intentId, commandId, trace }, cause });
+    this.#dead.push({
+      letter: {
+        at: isoTime(this.#clock),
+        reason,
+        topic,
+        partition: this.#partition,
+        offset: offset.toString(),
+        intentId,
+        commandId,
+        trace,
+      },
+      cause,
+    });
     if (commandId === null || intentId === null) return;
     const outcome = this.#outcomes.get(commandId) ?? { kind: 'dead', commandId, intentId };
     this.#settle(outcome);

@@ -18,12 +18,23 @@ function aboutMessage({ topic, partition, offset }: Input['record'], message: Me
     'messaging.destination.partition.id': String(partition),
     'messaging.kafka.offset': Number(offset),
     'payments.intent.id': message.intentId,
-    ...(message.kind === 'command' ? { 'messaging.message.id': message.commandId, 'payments.command.type': message.type } : { 'payments.observation.type': message.type }),
+    ...(message.kind === 'command'
+      ? { 'messaging.message.id': message.commandId, 'payments.command.type': message.type }
+      : { 'payments.observation.type': message.type }),
   };
 }
 
-const SEND = { 'messaging.system': 'kafka', 'messaging.operation.name': 'send', 'messaging.operation.type': 'send', 'messaging.destination.name': 'intent.events' } as const;
-const PROJECT = { 'db.system.name': 'postgresql', 'db.operation.name': 'WITH', 'db.query.summary': 'project ledger' } as const;
+const SEND = {
+  'messaging.system': 'kafka',
+  'messaging.operation.name': 'send',
+  'messaging.operation.type': 'send',
+  'messaging.destination.name': 'intent.events',
+} as const;
+const PROJECT = {
+  'db.system.name': 'postgresql',
+  'db.operation.name': 'WITH',
+  'db.query.summary': 'project ledger',
+} as const;
 
 /**
  * The spans of a slice. It has one of its own, in a trace of its own, linked to its messages; and each message whose trace
@@ -43,8 +54,16 @@ export class SliceTrace {
   constructor(name: string, partition: number, inputs: readonly Input[]) {
     this.#partition = partition;
     const links = inputs.flatMap(({ message }) => (message === null ? [] : [message.trace])).slice(0, LINKS_AT_MOST);
-    this.#slice = new OpenSpan(name, null, { links, attributes: { 'messaging.batch.message_count': inputs.length, 'messaging.destination.partition.id': String(partition) } });
-    this.inputs = inputs.map((input) => (input.message !== null && isSampled(input.message.trace) ? this.#followed(input, input.message) : input));
+    this.#slice = new OpenSpan(name, null, {
+      links,
+      attributes: {
+        'messaging.batch.message_count': inputs.length,
+        'messaging.destination.partition.id': String(partition),
+      },
+    });
+    this.inputs = inputs.map((input) =>
+      input.message !== null && isSampled(input.message.trace) ? this.#followed(input, input.message) : input,
+    );
   }
 
   /** Of the slice itself: for what no message has caused. */
@@ -65,11 +84,19 @@ export class SliceTrace {
   /** The transaction is committed; what follows is the projection. */
   committed(appended: number): void {
     this.#committedAt = performance.now();
-    this.#below('send intent.events', this.#decidedAt, this.#committedAt, SpanKind.PRODUCER, { ...SEND, 'messaging.destination.partition.id': String(this.#partition), 'messaging.batch.message_count': appended });
+    this.#below('send intent.events', this.#decidedAt, this.#committedAt, SpanKind.PRODUCER, {
+      ...SEND,
+      'messaging.destination.partition.id': String(this.#partition),
+      'messaging.batch.message_count': appended,
+    });
   }
 
   projected(): void {
-    for (const message of this.#messages) message.child('project ledger', this.#committedAt, performance.now(), { kind: SpanKind.CLIENT, attributes: PROJECT });
+    for (const message of this.#messages)
+      message.child('project ledger', this.#committedAt, performance.now(), {
+        kind: SpanKind.CLIENT,
+        attributes: PROJECT,
+      });
     this.#end();
   }
 
@@ -79,12 +106,22 @@ export class SliceTrace {
   }
 
   #followed(input: Input, message: Message): Input {
-    const span = new OpenSpan(`process ${input.record.topic}`, message.trace, { kind: SpanKind.CONSUMER, links: [this.#slice.trace], attributes: aboutMessage(input.record, message) });
+    const span = new OpenSpan(`process ${input.record.topic}`, message.trace, {
+      kind: SpanKind.CONSUMER,
+      links: [this.#slice.trace],
+      attributes: aboutMessage(input.record, message),
+    });
     this.#messages.push(span);
     return { record: input.record, message: { ...message, trace: span.trace } };
   }
 
-  #below(name: string, began: number, ended: number, kind: SpanKind, attributes: Record<string, string | number>): void {
+  #below(
+    name: string,
+    began: number,
+    ended: number,
+    kind: SpanKind,
+    attributes: Record<string, string | number>,
+  ): void {
     for (const span of [this.#slice, ...this.#messages]) span.child(name, began, ended, { kind, attributes });
   }
 

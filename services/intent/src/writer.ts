@@ -1,5 +1,15 @@
 import type { CommandMessage, ObservationMessage } from '@pf/contracts';
-import { type Database, fold, type IdempotencyKey, intentsOf, IntentStates, parseEvents, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
+import {
+  type Database,
+  fold,
+  type IdempotencyKey,
+  intentsOf,
+  IntentStates,
+  parseEvents,
+  ProjectionGapError,
+  ProjectionWriter,
+  readCheckpoint,
+} from '@pf/database';
 import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, Slice } from '@pf/event-log';
 import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
@@ -122,7 +132,13 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     measureAppended(decided.appended);
     // Only offsets have moved: there is nothing to write, and no checkpoint to move.
     const nothing = from === next && outcomes.length === 0;
-    const projected = nothing || (await trace.run(() => this.#alarming(partition, () => this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes }))));
+    const projected =
+      nothing ||
+      (await trace.run(() =>
+        this.#alarming(partition, () =>
+          this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes }),
+        ),
+      ));
     if (projected) trace.projected();
     return projected;
   }
@@ -148,14 +164,20 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       if (message.kind === 'observation') continue;
       commandIds.push(message.commandId);
       const { accountId, livemode, type, data } = message;
-      if (type === 'create' && data.idempotencyKey !== null) keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
+      if (type === 'create' && data.idempotencyKey !== null)
+        keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
       if (type === 'refund') ids.push(data.refundIntentId);
     }
     return this.#states.lookUp({ ids, keys, commandIds });
   }
 
   /** Decides in the slice's span, and does what comes before the commit. */
-  async #deciding(name: string, partition: number, inputs: readonly Input[], decide: (trace: SliceTrace) => Promise<DecidedSlice>): Promise<Slice<WriterContext>> {
+  async #deciding(
+    name: string,
+    partition: number,
+    inputs: readonly Input[],
+    decide: (trace: SliceTrace) => Promise<DecidedSlice>,
+  ): Promise<Slice<WriterContext>> {
     const trace = new SliceTrace(name, partition, inputs);
     this.#traces.set(partition, trace);
     return trace.run(async () => {
@@ -164,7 +186,10 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       await sendDeadLetters(publisher, decided.dead, log);
       for (const { commandId, intentId, type, trace: sent } of decided.late) {
         count('payments.commands.late', {});
-        log.warn({ ...fieldsOf(sent), commandId, intentId, type }, 'the command came after its deadline: nobody waits for it any more');
+        log.warn(
+          { ...fieldsOf(sent), commandId, intentId, type },
+          'the command came after its deadline: nobody waits for it any more',
+        );
       }
       trace.decided();
       return { append: decided.records, context: { decided, trace } };
@@ -177,7 +202,10 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     } catch (error) {
       if (error instanceof VersionGapError || error instanceof ProjectionGapError) {
         count('payments.alarms', { alarm: 'version_gap' });
-        this.#parts.log.error({ err: error, partition, alarm: 'version_gap' }, 'the log does not follow the projection: the partition stands still');
+        this.#parts.log.error(
+          { err: error, partition, alarm: 'version_gap' },
+          'the log does not follow the projection: the partition stands still',
+        );
       }
       throw error;
     }

@@ -1,6 +1,16 @@
 import type { CommandMessage } from '@pf/contracts';
 import type { Command, IntentId } from '@pf/domain';
-import { about, type Cluster, compareProjection, gateway, readWholeLog, samples, startCluster, until, watcher } from '@pf/testing';
+import {
+  about,
+  type Cluster,
+  compareProjection,
+  gateway,
+  readWholeLog,
+  samples,
+  startCluster,
+  until,
+  watcher,
+} from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed, of } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
@@ -27,12 +37,15 @@ afterAll(async () => {
 });
 
 const make = async (): Promise<IntentId> => (await asker.ask(create())).outcome.intentId;
-const eventsOf = async (intentId: IntentId) => (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
+const eventsOf = async (intentId: IntentId) =>
+  (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
 /** Sent in one go, so that they meet in the partition; what became of each. */
 const atOnce = async (intentId: IntentId, ...commands: readonly Command[]) => {
   const messages = commands.map((command): CommandMessage => of(intentId, command, asker.channel));
   await asker.send(...messages);
-  return Promise.all(messages.map(async ({ commandId }) => (await until('the reply', () => asker.answersTo(commandId)[0])).outcome));
+  return Promise.all(
+    messages.map(async ({ commandId }) => (await until('the reply', () => asker.answersTo(commandId)[0])).outcome),
+  );
 };
 
 describe('A command that comes again', () => {
@@ -54,22 +67,43 @@ describe('A claim', () => {
   it('of two payers at once is one payer’s', async () => {
     const intentId = await make();
     const outcomes = await atOnce(intentId, gateway.prepare(FIRST), gateway.prepare(SECOND, byCarol));
-    expect(outcomes).toMatchObject([{ kind: 'accepted', attempts: 1 }, { kind: 'refused', refusal: { code: 'intent.submission_in_progress' } }]);
+    expect(outcomes).toMatchObject([
+      { kind: 'accepted', attempts: 1 },
+      { kind: 'refused', refusal: { code: 'intent.submission_in_progress' } },
+    ]);
     expect(await eventsOf(intentId)).toEqual(['intent.created', 'submission_prepared']);
   });
 
   it('is held against the terms of the intent as they are now, whatever the gateway has seen', async () => {
     const { intent, outcome } = await asker.ask(create());
-    const raise = gateway.update({ updatedAt: Date.parse(intent?.updatedAt ?? ''), amount: '13', amountBaseUnits: 13_000_000n });
+    const raise = gateway.update({
+      updatedAt: Date.parse(intent?.updatedAt ?? ''),
+      amount: '13',
+      amountBaseUnits: 13_000_000n,
+    });
     const [raised, refused] = await atOnce(outcome.intentId, raise, gateway.prepare(FIRST));
     expect(raised).toMatchObject({ kind: 'accepted' });
-    expect(refused).toMatchObject({ kind: 'refused', refusal: { code: 'transaction.mismatch', details: { amount: { expected: '13000000', actual: '12500000' } } } });
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'transaction.mismatch', details: { amount: { expected: '13000000', actual: '12500000' } } },
+    });
   });
 
   it('that was made twice is not given up by one of the two', async () => {
     const intentId = await make();
-    const outcomes = await atOnce(intentId, gateway.prepare(FIRST), gateway.prepare(FIRST), gateway.release(FIRST), gateway.prepare(SECOND, byCarol));
-    expect(outcomes).toMatchObject([{ attempts: 1 }, { attempts: 2 }, { kind: 'accepted' }, { kind: 'refused', refusal: { code: 'intent.submission_in_progress' } }]);
+    const outcomes = await atOnce(
+      intentId,
+      gateway.prepare(FIRST),
+      gateway.prepare(FIRST),
+      gateway.release(FIRST),
+      gateway.prepare(SECOND, byCarol),
+    );
+    expect(outcomes).toMatchObject([
+      { attempts: 1 },
+      { attempts: 2 },
+      { kind: 'accepted' },
+      { kind: 'refused', refusal: { code: 'intent.submission_in_progress' } },
+    ]);
     expect(await eventsOf(intentId)).not.toContain('submission_released');
   });
 });
@@ -79,19 +113,34 @@ describe('Commands and observations of one intent', () => {
     const intents = await Promise.all(Array.from({ length: 30 }, make));
     await Promise.all(
       intents.map(async (intentId) => {
-        const commands = [gateway.detect(), gateway.prepare(FIRST), gateway.recordBroadcast(FIRST), gateway.cancel(), gateway.recordBuild({ fulfiller: BOB })].map((command) => of(intentId, command));
-        const landed = [watcher.landed(FIRST), watcher.landed(FIRST), watcher.landedForGood(FIRST)].map((observation) => observed(about(intentId, observation)));
+        const commands = [
+          gateway.detect(),
+          gateway.prepare(FIRST),
+          gateway.recordBroadcast(FIRST),
+          gateway.cancel(),
+          gateway.recordBuild({ fulfiller: BOB }),
+        ].map((command) => of(intentId, command));
+        const landed = [watcher.landed(FIRST), watcher.landed(FIRST), watcher.landedForGood(FIRST)].map((observation) =>
+          observed(about(intentId, observation)),
+        );
         await Promise.all([...commands, ...landed].map((message) => asker.send(message)));
         await Promise.all(commands.map(({ commandId }) => asker.outcome(commandId)));
       }),
     );
-    for (const intentId of intents) await until('its finality', async () => (await eventsOf(intentId)).includes('intent.finalized'));
+    for (const intentId of intents)
+      await until('its finality', async () => (await eventsOf(intentId)).includes('intent.finalized'));
     const { events, intents: folded, problems } = await readWholeLog(cluster);
     expect([problems, await compareProjection(cluster.database, folded)]).toEqual([[], []]);
     for (const intentId of intents) {
       const types = events.filter((event) => event.intentId === intentId).map(({ type }) => type);
-      for (const once of ['intent.confirmed', 'intent.finalized']) expect(types.filter((type) => type === once)).toHaveLength(1);
-      expect(folded.get(intentId)).toMatchObject({ status: 'finalized', requestor: ALICE, fulfiller: BOB, txSignature: FIRST });
+      for (const once of ['intent.confirmed', 'intent.finalized'])
+        expect(types.filter((type) => type === once)).toHaveLength(1);
+      expect(folded.get(intentId)).toMatchObject({
+        status: 'finalized',
+        requestor: ALICE,
+        fulfiller: BOB,
+        txSignature: FIRST,
+      });
     }
   });
 });

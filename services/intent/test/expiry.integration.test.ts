@@ -49,7 +49,10 @@ describe('An intent whose time has run out', () => {
     await asker.send(observed(about(short.intentId, watcher.landed(samples.SECOND))));
     await running.expiry.look();
     gate.resolve();
-    const typesOf = async (): Promise<readonly string[]> => (await readWholeLog(cluster)).events.filter(({ intentId }) => intentId === short.intentId).map(({ type }) => type);
+    const typesOf = async (): Promise<readonly string[]> =>
+      (await readWholeLog(cluster)).events
+        .filter(({ intentId }) => intentId === short.intentId)
+        .map(({ type }) => type);
     await until('its payment', async () => (await typesOf()).includes('intent.confirmed'));
     expect(await typesOf()).not.toContain('intent.expired');
   });

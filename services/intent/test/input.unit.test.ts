@@ -11,7 +11,8 @@ const reasonOf = (value: string | null, partition = 0): string | null => {
   return input.message === null ? input.reason : null;
 };
 /** A create in partition 0, with some of its text changed. */
-const changed = (change: (text: string) => string): string => change(encodeInput(create({ idempotencyKey: 'KEY', metadata: { note: 'NOTE' } }, { partition: 0 })));
+const changed = (change: (text: string) => string): string =>
+  change(encodeInput(create({ idempotencyKey: 'KEY', metadata: { note: 'NOTE' } }, { partition: 0 })));
 
 describe('Reading a record of an input topic', () => {
   it('takes what it is sent', () => {
@@ -27,11 +28,31 @@ describe('Reading a record of an input topic', () => {
   });
 
   it.each([
-    ['a NUL in a key', (text: string) => text.replace('"KEY"', '"K\\u0000Y"'), /data\.idempotencyKey: must be text that can be stored/],
-    ['half a surrogate pair in metadata', (text: string) => text.replace('"NOTE"', '"\\ud800"'), /data\.metadata\.note: must be text that can be stored/],
-    ['an amount wider than its column', (text: string) => text.replace('"12500000"', `"1${'0'.repeat(20)}"`), /data\.amountBaseUnits/],
-    ['a command id that is no UUID', (text: string) => text.replace(/"commandId":"[^"]+"/, '"commandId":"1"'), /commandId/],
-    ['a lifetime beyond all calendars', (text: string) => text.replace('"ttlSeconds":3600', '"ttlSeconds":9000000000000'), /data\.ttlSeconds/],
+    [
+      'a NUL in a key',
+      (text: string) => text.replace('"KEY"', '"K\\u0000Y"'),
+      /data\.idempotencyKey: must be text that can be stored/,
+    ],
+    [
+      'half a surrogate pair in metadata',
+      (text: string) => text.replace('"NOTE"', '"\\ud800"'),
+      /data\.metadata\.note: must be text that can be stored/,
+    ],
+    [
+      'an amount wider than its column',
+      (text: string) => text.replace('"12500000"', `"1${'0'.repeat(20)}"`),
+      /data\.amountBaseUnits/,
+    ],
+    [
+      'a command id that is no UUID',
+      (text: string) => text.replace(/"commandId":"[^"]+"/, '"commandId":"1"'),
+      /commandId/,
+    ],
+    [
+      'a lifetime beyond all calendars',
+      (text: string) => text.replace('"ttlSeconds":3600', '"ttlSeconds":9000000000000'),
+      /data\.ttlSeconds/,
+    ],
   ])('refuses %s, which Postgres would refuse after the commit', (_what, change, reason) => {
     expect(reasonOf(changed(change))).toMatch(reason);
   });
@@ -39,11 +60,22 @@ describe('Reading a record of an input topic', () => {
   it('refuses what belongs to another partition’s writer', () => {
     const { intentId } = create({}, { partition: 1 });
     expect(reasonOf(encodeInput(of(intentId, gateway.detect())), 0)).toMatch(/not of this partition/);
-    expect(reasonOf(encodeInput(of(newIntentId(0), gateway.refund(newIntentId(1)))), 0)).toMatch(/not of this partition/);
+    expect(reasonOf(encodeInput(of(newIntentId(0), gateway.refund(newIntentId(1)))), 0)).toMatch(
+      /not of this partition/,
+    );
     expect(reasonOf(encodeInput(of(newIntentId(0), gateway.refund(newIntentId(0)))), 0)).toBeNull();
   });
 
   it('never throws, whatever it is given', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json(), fc.json().map((text) => `{"commandId":${text},"replyTo":${text},"trace":${text}}`)), (value) => typeof reasonOf(value) === 'string'));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.json().map((text) => `{"commandId":${text},"replyTo":${text},"trace":${text}}`),
+        ),
+        (value) => typeof reasonOf(value) === 'string',
+      ),
+    );
   });
 });

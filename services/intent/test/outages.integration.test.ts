@@ -2,7 +2,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { findOutcomes } from '@pf/database';
-import { type Cluster, compareProjection, gateway, readBackingStack, readWholeLog, startCluster, startTcpProxy, type TcpProxy, until } from '@pf/testing';
+import {
+  type Cluster,
+  compareProjection,
+  gateway,
+  readBackingStack,
+  readWholeLog,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  until,
+} from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, of, PARTITIONS } from './messages.ts';
 import { Asker, type Place, type RunningWriter, startWriter } from './running-writer.ts';
@@ -21,7 +31,12 @@ beforeAll(async () => {
   asker = await Asker.open(cluster.log, cluster.database);
   const { database, redis } = readBackingStack();
   proxies = { database: await startTcpProxy(new URL(database).host), redis: await startTcpProxy(new URL(redis).host) };
-  place = { databaseUrl: cluster.databaseUrl, prefix: cluster.prefix, sessionTimeoutMs: 1_000, detours: { database: proxies.database.address, redis: proxies.redis.address } };
+  place = {
+    databaseUrl: cluster.databaseUrl,
+    prefix: cluster.prefix,
+    sessionTimeoutMs: 1_000,
+    detours: { database: proxies.database.address, redis: proxies.redis.address },
+  };
 });
 
 afterEach(async () => {
@@ -41,7 +56,9 @@ afterAll(async () => {
 
 describe('A writer killed between commit and projection', () => {
   it('leaves its answer to the next owner, which finds it in the log and gives it', async () => {
-    const dying = fork(path.join(import.meta.dirname, 'dying-writer.ts'), [JSON.stringify(place)], { execArgv: ['--conditions=source', '--import', 'tsx'] });
+    const dying = fork(path.join(import.meta.dirname, 'dying-writer.ts'), [JSON.stringify(place)], {
+      execArgv: ['--conditions=source', '--import', 'tsx'],
+    });
     await once(dying, 'message');
     const command = create();
     const exited = once(dying, 'exit');
@@ -53,7 +70,10 @@ describe('A writer killed between commit and projection', () => {
     running = await startWriter(place);
     const outcome = await asker.outcome(command.commandId);
     expect(outcome).toMatchObject({ kind: 'accepted', intentId: command.intentId, replayed: false });
-    const [reply] = await until('the reply', () => asker.answersTo(command.commandId).length > 0 && asker.answersTo(command.commandId));
+    const [reply] = await until(
+      'the reply',
+      () => asker.answersTo(command.commandId).length > 0 && asker.answersTo(command.commandId),
+    );
     expect(reply).toMatchObject({ outcome, intent: { id: command.intentId, state: 'created' } });
     // The same command once more: known.
     await asker.send({ ...command, replyTo: asker.channel });
@@ -93,11 +113,15 @@ describe('Postgres away', () => {
     });
     const command = create();
     await asker.send({ ...command, replyTo: asker.channel });
-    await until('the event in the log', async () => (await readWholeLog(cluster)).events.some(({ commandId }) => commandId === command.commandId));
+    await until('the event in the log', async () =>
+      (await readWholeLog(cluster)).events.some(({ commandId }) => commandId === command.commandId),
+    );
     expect(await findOutcomes(cluster.database, [command.commandId])).toEqual([]);
     await proxies.database.restore();
     await until('the reply', () => asker.answersTo(command.commandId).length > 0);
-    expect(asker.answersTo(command.commandId)).toMatchObject([{ outcome: { kind: 'accepted' }, intent: { id: command.intentId } }]);
+    expect(asker.answersTo(command.commandId)).toMatchObject([
+      { outcome: { kind: 'accepted' }, intent: { id: command.intentId } },
+    ]);
   });
 });
 
@@ -112,7 +136,9 @@ describe('Redis away', () => {
     const command = create();
     await asker.send({ ...command, replyTo: asker.channel });
     expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
-    expect(await asker.outcome((await sendOnly(of(command.intentId, gateway.cancel()))).commandId)).toMatchObject({ kind: 'accepted' });
+    expect(await asker.outcome((await sendOnly(of(command.intentId, gateway.cancel()))).commandId)).toMatchObject({
+      kind: 'accepted',
+    });
     await proxies.redis.restore();
     await until('a reply', async () => {
       const probe = await sendOnly(create());

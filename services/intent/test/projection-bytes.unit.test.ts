@@ -12,13 +12,22 @@ const hash = fc.constantFrom(...HASHES);
 
 /** Anything that can be said about an intent that exists. */
 const command: fc.Arbitrary<Command> = fc.oneof(
-  fc.constantFrom(gateway.detect(), gateway.cancel(), gateway.recordBuild(), gateway.recordBuild({ fulfiller: samples.CAROL })),
+  fc.constantFrom(
+    gateway.detect(),
+    gateway.cancel(),
+    gateway.recordBuild(),
+    gateway.recordBuild({ fulfiller: samples.CAROL }),
+  ),
   fc.constant(gateway.refund()),
   hash.map((one) => gateway.prepare(one)),
   hash.map((one) => gateway.recordBroadcast(one)),
   hash.map((one) => gateway.release(one)),
-  fc.constantFrom('pending', 'confirmed', 'finalized', 'failed', 'created').map((state) => gateway.simulate(state as 'pending')),
-  fc.dictionary(fc.string({ maxLength: 8 }), fc.option(fc.string({ maxLength: 8 })), { maxKeys: 3 }).map((metadata) => gateway.update({ updatedAt: NOW, metadata })),
+  fc
+    .constantFrom('pending', 'confirmed', 'finalized', 'failed', 'created')
+    .map((state) => gateway.simulate(state as 'pending')),
+  fc
+    .dictionary(fc.string({ maxLength: 8 }), fc.option(fc.string({ maxLength: 8 })), { maxKeys: 3 })
+    .map((metadata) => gateway.update({ updatedAt: NOW, metadata })),
 );
 const observation: fc.Arbitrary<Observation> = fc.oneof(
   hash.map((one) => watcher.landed(one)),
@@ -35,7 +44,12 @@ interface Step {
   readonly afterMs: number;
   readonly endsSlice: boolean;
 }
-const step: fc.Arbitrary<Step> = fc.record({ about: fc.nat(3), input: fc.oneof({ weight: 2, arbitrary: command }, { weight: 1, arbitrary: observation }), afterMs: fc.constantFrom(0, 0, 1, 5_000, 90_000), endsSlice: fc.boolean() });
+const step: fc.Arbitrary<Step> = fc.record({
+  about: fc.nat(3),
+  input: fc.oneof({ weight: 2, arbitrary: command }, { weight: 1, arbitrary: observation }),
+  afterMs: fc.constantFrom(0, 0, 1, 5_000, 90_000),
+  endsSlice: fc.boolean(),
+});
 
 const PARTITION = 3;
 
@@ -90,7 +104,10 @@ describe('Whatever happens to the intents of a partition', () => {
 
   it('the log does not lay an expiry to the command that came too late', () => {
     const prepare = { about: 0, input: gateway.prepare(samples.FIRST), endsSlice: true };
-    const { log } = play([{ ...prepare, afterMs: 90_000 }, { ...prepare, afterMs: 90_000 }]);
+    const { log } = play([
+      { ...prepare, afterMs: 90_000 },
+      { ...prepare, afterMs: 90_000 },
+    ]);
     expect(log.filter(({ type }) => type === 'intent.expired').map(({ commandId }) => commandId)).toEqual([null]);
   });
 });

@@ -23,7 +23,9 @@ afterAll(() => cluster.close());
 
 const partition = 3;
 beforeEach(async () => {
-  await cluster.database.sql.query('TRUNCATE ledger.intents, ledger.intent_events, ledger.checkpoints, service.command_outcomes');
+  await cluster.database.sql.query(
+    'TRUNCATE ledger.intents, ledger.intent_events, ledger.checkpoints, service.command_outcomes',
+  );
 });
 
 /** A partition that nothing has happened in. */
@@ -37,7 +39,13 @@ const fresh = async () => {
   };
   return { partition, made, batch, model };
 };
-const rowsOf = async (at: number) => (await cluster.database.sql.query<{ id: string; version: number }>('SELECT id, version FROM ledger.intents WHERE partition = $1 ORDER BY version', [at])).rows;
+const rowsOf = async (at: number) =>
+  (
+    await cluster.database.sql.query<{ id: string; version: number }>(
+      'SELECT id, version FROM ledger.intents WHERE partition = $1 ORDER BY version',
+      [at],
+    )
+  ).rows;
 const positionOf = async (at: number) => (await readCheckpoint(cluster.database, at)).position;
 
 describe('Projecting a batch', () => {
@@ -59,16 +67,26 @@ describe('Projecting a batch', () => {
     const { partition: at, made, batch } = await fresh();
     await projection.project(batch(0n, 2n, made));
     await cluster.database.sql.query(damage, [made.intentId]);
-    const [before, other, detect] = [await rowsOf(at), create({}, { partition: at }), of(made.intentId, gateway.detect())];
+    const [before, other, detect] = [
+      await rowsOf(at),
+      create({}, { partition: at }),
+      of(made.intentId, gateway.detect()),
+    ];
     await expect(projection.project(batch(2n, 5n, other, detect))).rejects.toBeInstanceOf(ProjectionGapError);
-    expect([await rowsOf(at), await positionOf(at), await findOutcomes(cluster.database, [other.commandId, detect.commandId])]).toEqual([before, 2n, []]);
+    expect([
+      await rowsOf(at),
+      await positionOf(at),
+      await findOutcomes(cluster.database, [other.commandId, detect.commandId]),
+    ]).toEqual([before, 2n, []]);
   });
 
   it('writes nothing of it where an intent that it makes is there already', async () => {
     const { partition: at, made, batch } = await fresh();
     const first = batch(0n, 2n, made);
     await projection.project(first);
-    await expect(projection.project({ ...first, from: 2n, next: 4n, events: [], outcomes: [] })).rejects.toBeInstanceOf(ProjectionGapError);
+    await expect(projection.project({ ...first, from: 2n, next: 4n, events: [], outcomes: [] })).rejects.toBeInstanceOf(
+      ProjectionGapError,
+    );
     expect(await positionOf(at)).toBe(2n);
   });
 
@@ -84,9 +102,22 @@ describe('Catching up with a log', () => {
   const writerWith = (lines: object[]) => {
     const log = createLogger('test', 'silent');
     jest.spyOn(log, 'error').mockImplementation((fields: unknown) => void lines.push(fields as object));
-    return new IntentWriter({ partitions: 6, database: cluster.database, publisher: { publish: () => Promise.reject(new Error('nothing is published here')), close: async () => undefined }, announcer: { announce: () => undefined }, log });
+    return new IntentWriter({
+      partitions: 6,
+      database: cluster.database,
+      publisher: {
+        publish: () => Promise.reject(new Error('nothing is published here')),
+        close: async () => undefined,
+      },
+      announcer: { announce: () => undefined },
+      log,
+    });
   };
-  const record = (model: PartitionModel, index: number) => ({ ...raw(encodeEvent(model.log[index] ?? never())), topic: 'intent.events' as const, offset: BigInt(index) });
+  const record = (model: PartitionModel, index: number) => ({
+    ...raw(encodeEvent(model.log[index] ?? never())),
+    topic: 'intent.events' as const,
+    offset: BigInt(index),
+  });
   const never = (): never => {
     throw new Error('the log is shorter');
   };
@@ -112,7 +143,9 @@ describe('Catching up with a log', () => {
 
   it('stops at a record that is no event', async () => {
     const { partition: at } = await fresh();
-    await expect(writerWith([]).catchUp(at, 0n, [{ ...raw('{}'), topic: 'intent.events', offset: 9n }], 10n)).rejects.toThrow(/offset 9 /);
+    await expect(
+      writerWith([]).catchUp(at, 0n, [{ ...raw('{}'), topic: 'intent.events', offset: 9n }], 10n),
+    ).rejects.toThrow(/offset 9 /);
     expect(await positionOf(at)).toBe(0n);
   });
 });

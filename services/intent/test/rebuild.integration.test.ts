@@ -1,7 +1,16 @@
 import { newIntentId } from '@pf/contracts';
 import { type ReadEvents, rebuildProjection, type RebuildReport, verifyProjection } from '@pf/database';
 import type { LogReader } from '@pf/event-log';
-import { about, type Cluster, compareProjection, gateway, readWholeLog, samples, startCluster, watcher } from '@pf/testing';
+import {
+  about,
+  type Cluster,
+  compareProjection,
+  gateway,
+  readWholeLog,
+  samples,
+  startCluster,
+  watcher,
+} from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed, of, PARTITIONS } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
@@ -22,7 +31,8 @@ beforeAll(async () => {
   await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       const partition = index % PARTITIONS;
-      const { intentId } = (await asker.ask(create({ metadata: { [`key ${index}`]: 'väl"ue' } }, { partition }))).outcome;
+      const { intentId } = (await asker.ask(create({ metadata: { [`key ${index}`]: 'väl"ue' } }, { partition })))
+        .outcome;
       if (index % 5 === 0) await asker.ask(of(intentId, gateway.cancel()));
       if (index % 5 === 1) await asker.ask(of(intentId, gateway.recordBuild()));
       if (index % 5 === 2) await asker.send(observed(about(intentId, watcher.landedForGood(samples.FIRST))));
@@ -40,8 +50,16 @@ afterAll(async () => {
   await cluster.close();
 });
 
-const readOf = (partition: number): ReadEvents => (from, end) => reader.read('intent.events', partition, from, end);
-const verifyAll = (): Promise<readonly RebuildReport[]> => Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => verifyProjection(cluster.database, partition, readOf(partition))));
+const readOf =
+  (partition: number): ReadEvents =>
+  (from, end) =>
+    reader.read('intent.events', partition, from, end);
+const verifyAll = (): Promise<readonly RebuildReport[]> =>
+  Promise.all(
+    Array.from({ length: PARTITIONS }, (_, partition) =>
+      verifyProjection(cluster.database, partition, readOf(partition)),
+    ),
+  );
 
 describe('Folding the log from empty', () => {
   it('gives the projection, byte for byte, while the writer goes on writing', async () => {
@@ -53,7 +71,10 @@ describe('Folding the log from empty', () => {
   });
 
   it('finds a row that somebody has changed, a history that lacks an event, and puts both right', async () => {
-    const [first, second] = [await asker.ask(create({}, { partition: 0 })), await asker.ask(create({}, { partition: 0 }))].map(({ outcome }) => outcome.intentId);
+    const [first, second] = [
+      await asker.ask(create({}, { partition: 0 })),
+      await asker.ask(create({}, { partition: 0 })),
+    ].map(({ outcome }) => outcome.intentId);
     await cluster.database.sql.query("UPDATE ledger.intents SET fulfiller = '0xsomebody' WHERE id = $1", [first]);
     await cluster.database.sql.query('DELETE FROM ledger.intent_events WHERE intent_id = $1', [second]);
     expect((await verifyProjection(cluster.database, 0, readOf(0))).differing).toEqual([first, second].sort());
@@ -62,11 +83,14 @@ describe('Folding the log from empty', () => {
     expect(report.differing).toEqual([first, second].sort());
     expect((await verifyProjection(cluster.database, 0, readOf(0))).differing).toEqual([]);
     // The writer that owns the partition goes on from there.
-    expect(await asker.ask(of(first ?? newIntentId(0), gateway.cancel()))).toMatchObject({ intent: { state: 'cancelled', fulfiller: null } });
+    expect(await asker.ask(of(first ?? newIntentId(0), gateway.cancel()))).toMatchObject({
+      intent: { state: 'cancelled', fulfiller: null },
+    });
   });
 
   it('is what a writer does that finds the projection dropped', async () => {
-    const before = (await cluster.database.sql.query<{ state: string }>('SELECT state FROM ledger.intents ORDER BY id')).rows;
+    const before = (await cluster.database.sql.query<{ state: string }>('SELECT state FROM ledger.intents ORDER BY id'))
+      .rows;
     await running.stop();
     await cluster.database.sql.query('TRUNCATE ledger.intents, ledger.intent_events, ledger.checkpoints');
     running = await startWriter(cluster);

@@ -27,12 +27,24 @@ export interface RunningWriter {
 }
 
 /** The parts of main.ts in the test's own process, owning all partitions. `wrap` may stand between the owner and the writer. */
-export async function startWriter(place: Place, { wrap = (writer) => writer, clock = Date.now }: { wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>; clock?: () => number } = {}): Promise<RunningWriter> {
+export async function startWriter(
+  place: Place,
+  {
+    wrap = (writer) => writer,
+    clock = Date.now,
+  }: { wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>; clock?: () => number } = {},
+): Promise<RunningWriter> {
   const stack = readBackingStack();
   const { detours = {} } = place;
   const log = createLogger('intent', 'silent');
   const databaseUrl = detours.database === undefined ? place.databaseUrl : via(place.databaseUrl, detours.database);
-  const database = openDatabase({ url: databaseUrl, applicationName: 'intent test', maxConnections: 18, settings: BY_INDEX, onError: () => undefined });
+  const database = openDatabase({
+    url: databaseUrl,
+    applicationName: 'intent test',
+    maxConnections: 18,
+    settings: BY_INDEX,
+    onError: () => undefined,
+  });
   const announcer = new Announcer(detours.redis === undefined ? stack.redis : via(stack.redis, detours.redis), log);
   const eventLog = openLog(stack, place);
   const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
@@ -40,7 +52,14 @@ export async function startWriter(place: Place, { wrap = (writer) => writer, clo
   const owner = eventLog.partitionOwner(wrap(writer), (error) => {
     throw error;
   });
-  const expiry = new Expiry({ owner, states: new IntentStates(database.sql), reader, expire: (partition, ids) => writer.expire(partition, ids), log, clock });
+  const expiry = new Expiry({
+    owner,
+    states: new IntentStates(database.sql),
+    reader,
+    expire: (partition, ids) => writer.expire(partition, ids),
+    log,
+    clock,
+  });
   await owner.start();
   await until('all partitions to be owned', () => owner.owned().length === PARTITIONS);
   return {
@@ -57,7 +76,13 @@ export async function startWriter(place: Place, { wrap = (writer) => writer, clo
 }
 
 export const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place): EventLog =>
-  createEventLog({ brokers: stack.kafka.split(','), partitions: PARTITIONS, clientId: 'intent-test', prefix, ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }) });
+  createEventLog({
+    brokers: stack.kafka.split(','),
+    partitions: PARTITIONS,
+    clientId: 'intent-test',
+    prefix,
+    ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
+  });
 
 /** A gateway's side: sends commands and hears the replies. */
 export class Asker {
@@ -79,7 +104,8 @@ export class Asker {
     const redis = new Redis(readBackingStack().redis, { enableReadyCheck: false });
     const asker = new Asker(await log.publisher(), redis, database);
     redis.on('message', (_channel: string, text: string) => {
-      for (const reply of parseReplies(text)) asker.replies.set(reply.outcome.commandId, [...asker.answersTo(reply.outcome.commandId), reply]);
+      for (const reply of parseReplies(text))
+        asker.replies.set(reply.outcome.commandId, [...asker.answersTo(reply.outcome.commandId), reply]);
     });
     await redis.subscribe(asker.channel);
     return asker;
@@ -90,7 +116,14 @@ export class Asker {
   }
 
   async send(...messages: readonly Parameters<typeof recordOf>[0][]): Promise<void> {
-    await Promise.all(messages.map((message) => this.#publisher.publish(message.kind === 'command' ? 'intent.commands' : 'chain.observations', recordOf(message))));
+    await Promise.all(
+      messages.map((message) =>
+        this.#publisher.publish(
+          message.kind === 'command' ? 'intent.commands' : 'chain.observations',
+          recordOf(message),
+        ),
+      ),
+    );
   }
 
   /** Sends and waits for the reply. */

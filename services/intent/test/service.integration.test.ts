@@ -42,36 +42,57 @@ afterAll(async () => {
 async function start(change: Record<string, string> = {}): Promise<Service> {
   const stack = readBackingStack();
   const [port = 0] = await freePorts(1);
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', path.join(import.meta.dirname, '../src/main.ts')], {
-    env: {
-      PATH: process.env['PATH'],
-      DATABASE_URL: cluster.databaseUrl,
-      REDIS_URL: stack.redis,
-      KAFKA_BROKERS: stack.kafka,
-      KAFKA_PARTITIONS: String(PARTITIONS),
-      KAFKA_PREFIX: cluster.prefix,
-      KAFKA_SESSION_TIMEOUT_MS: '1000',
-      HEALTH_PORT: String(port),
-      ...change,
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', 'tsx', path.join(import.meta.dirname, '../src/main.ts')],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        DATABASE_URL: cluster.databaseUrl,
+        REDIS_URL: stack.redis,
+        KAFKA_BROKERS: stack.kafka,
+        KAFKA_PARTITIONS: String(PARTITIONS),
+        KAFKA_PREFIX: cluster.prefix,
+        KAFKA_SESSION_TIMEOUT_MS: '1000',
+        HEALTH_PORT: String(port),
+        ...change,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const service = { process: child, url: `http://127.0.0.1:${port}`, output: () => output, exited: once(child, 'exit').then(([code]) => code as number | null) };
+  const service = {
+    process: child,
+    url: `http://127.0.0.1:${port}`,
+    output: () => output,
+    exited: once(child, 'exit').then(([code]) => code as number | null),
+  };
   started.push(service);
   return service;
 }
-const isReady = (service: Service) => until(`readiness: ${service.output()}`, async () => (await fetch(`${service.url}/readyz`)).ok, 30_000);
+const isReady = (service: Service) =>
+  until(`readiness: ${service.output()}`, async () => (await fetch(`${service.url}/readyz`)).ok, 30_000);
 
 describe('The intent service', () => {
   it('is live and ready, answers, expires what is due, and leaves within moments when it is told to', async () => {
     const service = await start();
     await isReady(service);
-    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ok', checks: { kafka: 'ok', database: 'ok' } });
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({
+      status: 'ok',
+      checks: { kafka: 'ok', database: 'ok' },
+    });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     const { intent } = await asker.ask(create({ ttlSeconds: 1 }));
-    await until('its expiry', async () => (await cluster.database.sql.query("SELECT FROM ledger.intents WHERE id = $1 AND status = 'expired'", [intent?.id])).rows.length === 1);
+    await until(
+      'its expiry',
+      async () =>
+        (
+          await cluster.database.sql.query("SELECT FROM ledger.intents WHERE id = $1 AND status = 'expired'", [
+            intent?.id,
+          ])
+        ).rows.length === 1,
+    );
 
     service.process.kill('SIGTERM');
     const told = performance.now();

@@ -13,17 +13,38 @@ describe('A slice of commands and observations', () => {
     const slice = decideSlice([arrived(command)]);
 
     const [event] = eventsOf(slice);
-    expect(event).toMatchObject({ type: 'intent.created', intentId: command.intentId, version: 1, commandId: command.commandId, trace: TRACE, at: new Date(NOW).toISOString() });
-    expect(slice.intents).toMatchObject([{ before: 0, intent: { id: command.intentId, version: 1, status: 'created' } }]);
-    expect(JSON.parse(slice.events[0]?.body ?? '')).toMatchObject({ eventId: event?.eventId, type: 'intent.created', data: { intent: { id: command.intentId, metadata: { order: '17' } } } });
-    expect(slice.outcomes).toMatchObject([{ outcome: { kind: 'accepted', commandId: command.commandId, intentId: command.intentId }, at: NOW }]);
-    expect(slice.replies.get(GATEWAY)).toMatchObject([{ outcome: { kind: 'accepted' }, intent: { id: command.intentId, state: 'created' } }]);
+    expect(event).toMatchObject({
+      type: 'intent.created',
+      intentId: command.intentId,
+      version: 1,
+      commandId: command.commandId,
+      trace: TRACE,
+      at: new Date(NOW).toISOString(),
+    });
+    expect(slice.intents).toMatchObject([
+      { before: 0, intent: { id: command.intentId, version: 1, status: 'created' } },
+    ]);
+    expect(JSON.parse(slice.events[0]?.body ?? '')).toMatchObject({
+      eventId: event?.eventId,
+      type: 'intent.created',
+      data: { intent: { id: command.intentId, metadata: { order: '17' } } },
+    });
+    expect(slice.outcomes).toMatchObject([
+      { outcome: { kind: 'accepted', commandId: command.commandId, intentId: command.intentId }, at: NOW },
+    ]);
+    expect(slice.replies.get(GATEWAY)).toMatchObject([
+      { outcome: { kind: 'accepted' }, intent: { id: command.intentId, state: 'created' } },
+    ]);
     expect(slice.records[0]?.headers).toEqual({ [REPLY_TO_HEADER]: GATEWAY });
   });
 
   it('is decided in order: what one command appends the next one sees, and one row comes of it', () => {
     const made = create();
-    const slice = decideSlice([made, of(made.intentId, gateway.detect()), of(made.intentId, gateway.cancel())].map((message) => arrived(message)));
+    const slice = decideSlice(
+      [made, of(made.intentId, gateway.detect()), of(made.intentId, gateway.cancel())].map((message) =>
+        arrived(message),
+      ),
+    );
     expect(typesOf(slice)).toEqual(['intent.created', 'intent.detected', 'intent.cancelled']);
     expect(slice.intents).toMatchObject([{ before: 0, intent: { version: 3, status: 'cancelled' } }]);
     expect(slice.events.map(({ version }) => version)).toEqual([1, 2, 3]);
@@ -45,16 +66,24 @@ describe('A slice of commands and observations', () => {
     model.take([of(command.intentId, gateway.cancel())], NOW + 1);
     const again = model.take([command], NOW + COMMAND_DEADLINE_MS + 2);
     expect(again).toMatchObject({ records: [], outcomes: [], late: [] });
-    expect(again.replies.get(GATEWAY)).toMatchObject([{ outcome: { kind: 'accepted', intentId: command.intentId }, intent: { state: 'cancelled' } }]);
+    expect(again.replies.get(GATEWAY)).toMatchObject([
+      { outcome: { kind: 'accepted', intentId: command.intentId }, intent: { state: 'cancelled' } },
+    ]);
   });
 
   it('makes one intent of creates with one idempotency key', () => {
-    const [first, second] = [create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }), create({ idempotencyKey: 'once' }, { replyTo: GATEWAY })];
+    const [first, second] = [
+      create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
+      create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
+    ];
     const slice = decideSlice([arrived(first), arrived(second)]);
     expect(slice.records).toHaveLength(1);
     expect(slice.replies.get(GATEWAY)).toMatchObject([
       { outcome: { intentId: first.intentId, replayed: false } },
-      { outcome: { commandId: second.commandId, intentId: first.intentId, replayed: true }, intent: { id: first.intentId } },
+      {
+        outcome: { commandId: second.commandId, intentId: first.intentId, replayed: true },
+        intent: { id: first.intentId },
+      },
     ]);
   });
 
@@ -66,7 +95,9 @@ describe('A slice of commands and observations', () => {
     const slice = model.take([cancel], NOW + 60_000);
     expect(eventsOf(slice)).toMatchObject([{ type: 'intent.expired', commandId: null }]);
     expect(slice.records[0]?.headers).toBeUndefined();
-    expect(slice.outcomes).toMatchObject([{ outcome: { kind: 'refused', refusal: { code: 'intent.expired', currentState: 'expired' } } }]);
+    expect(slice.outcomes).toMatchObject([
+      { outcome: { kind: 'refused', refusal: { code: 'intent.expired', currentState: 'expired' } } },
+    ]);
     expect(slice.replies.get(GATEWAY)).toMatchObject([{ outcome: { kind: 'refused' }, intent: null }]);
   });
 
@@ -76,7 +107,9 @@ describe('A slice of commands and observations', () => {
     expect(model.take([made], NOW).notices).toEqual([]);
     const build = of(made.intentId, gateway.recordBuild());
     expect(model.take([build], NOW + 1).notices).toEqual([]);
-    expect(model.take([of(made.intentId, gateway.detect())], NOW + 2).notices).toEqual([{ intentId: made.intentId, version: 3, state: 'created' }]);
+    expect(model.take([of(made.intentId, gateway.detect())], NOW + 2).notices).toEqual([
+      { intentId: made.intentId, version: 3, state: 'created' },
+    ]);
   });
 
   it('changes an original and its refund together', () => {
@@ -88,7 +121,10 @@ describe('A slice of commands and observations', () => {
     expect(typesOf(slice)).toEqual(['refund_linked', 'intent.created']);
     expect(slice.intents.map(({ before }) => before)).toEqual([3, 0]);
     const [reply] = slice.replies.get(GATEWAY) ?? [];
-    expect(reply).toMatchObject({ outcome: { kind: 'accepted' }, intent: { refundOf: made.intentId, direction: 'send' } });
+    expect(reply).toMatchObject({
+      outcome: { kind: 'accepted' },
+      intent: { refundOf: made.intentId, direction: 'send' },
+    });
   });
 });
 
@@ -108,7 +144,10 @@ describe('A command past its deadline', () => {
     model.take([made], NOW);
     const { intents } = model.take([of(made.intentId, gateway.prepare(samples.FIRST))], NOW);
     const broadcast = of(made.intentId, gateway.recordBroadcast(samples.FIRST));
-    const slice = decideSlice([arrived(broadcast, NOW)], { known: { intents: intents.map(({ intent }) => intent), outcomes: [] }, now: after });
+    const slice = decideSlice([arrived(broadcast, NOW)], {
+      known: { intents: intents.map(({ intent }) => intent), outcomes: [] },
+      now: after,
+    });
     expect(typesOf(slice)).toEqual(['intent.pending']);
   });
 
@@ -126,7 +165,14 @@ describe('A message that cannot be handled', () => {
     const slice = decideSlice([raw(value, { offset: 41n }), arrived(next)]);
     expect(slice.dead).toHaveLength(1);
     const [{ letter } = { letter: null }] = slice.dead;
-    expect(letter).toMatchObject({ topic: 'intent.commands', partition: 0, offset: '41', intentId: broken.intentId, commandId: broken.commandId, trace: TRACE });
+    expect(letter).toMatchObject({
+      topic: 'intent.commands',
+      partition: 0,
+      offset: '41',
+      intentId: broken.intentId,
+      commandId: broken.commandId,
+      trace: TRACE,
+    });
     expect(letter?.reason).toMatch(/data\.chain/);
     expect(JSON.stringify(letter)).not.toContain('hunter2');
     const dead: Outcome = { kind: 'dead', commandId: broken.commandId, intentId: broken.intentId };
@@ -138,7 +184,16 @@ describe('A message that cannot be handled', () => {
   it('is put aside where the domain throws: an observation of an intent that does not exist', () => {
     const id = newIntentId(0);
     const slice = decideSlice([arrived(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
-    expect(slice.dead).toMatchObject([{ letter: { topic: 'chain.observations', intentId: id, commandId: null, reason: 'cannot be decided: UnknownIntentError' } }]);
+    expect(slice.dead).toMatchObject([
+      {
+        letter: {
+          topic: 'chain.observations',
+          intentId: id,
+          commandId: null,
+          reason: 'cannot be decided: UnknownIntentError',
+        },
+      },
+    ]);
     expect(slice.outcomes).toEqual([]);
   });
 
@@ -147,6 +202,9 @@ describe('A message that cannot be handled', () => {
     const slice = decideSlice([arrived(huge), arrived(of(huge.intentId, gateway.cancel()))]);
     expect(slice.dead).toMatchObject([{ letter: { reason: 'cannot be decided: RangeError' } }]);
     expect(slice.records).toEqual([]);
-    expect(slice.outcomes).toMatchObject([{ outcome: { kind: 'dead' } }, { outcome: { kind: 'refused', refusal: { code: 'intent.not_found' } } }]);
+    expect(slice.outcomes).toMatchObject([
+      { outcome: { kind: 'dead' } },
+      { outcome: { kind: 'refused', refusal: { code: 'intent.not_found' } } },
+    ]);
   });
 });

@@ -1,4 +1,14 @@
-import { type CommandMessage, decodeIntent, encodeInput, encodeIntent, eventOf, type EventEnvelope, type ObservationMessage, parseEvent, partitionOf } from '@pf/contracts';
+import {
+  type CommandMessage,
+  decodeIntent,
+  encodeInput,
+  encodeIntent,
+  eventOf,
+  type EventEnvelope,
+  type ObservationMessage,
+  parseEvent,
+  partitionOf,
+} from '@pf/contracts';
 import { fold, intentsOf } from '@pf/database';
 import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
 import type { InputTopic, LogRecord } from '@pf/event-log';
@@ -10,7 +20,15 @@ import { PARTITIONS } from './messages.ts';
 export const NOW: Instant = samples.STORY_BEGINS;
 
 /** A record of an input topic. */
-export const raw = (value: string | null, { topic = 'intent.commands', partition = 0, offset = 0n, timestamp = NOW }: Partial<{ topic: InputTopic; partition: number; offset: bigint; timestamp: Instant }> = {}): LogRecord => ({
+export const raw = (
+  value: string | null,
+  {
+    topic = 'intent.commands',
+    partition = 0,
+    offset = 0n,
+    timestamp = NOW,
+  }: Partial<{ topic: InputTopic; partition: number; offset: bigint; timestamp: Instant }> = {},
+): LogRecord => ({
   topic,
   partition,
   offset,
@@ -22,17 +40,29 @@ export const raw = (value: string | null, { topic = 'intent.commands', partition
 
 /** A message as a record, appended at `timestamp`. */
 export const arrived = (message: CommandMessage | ObservationMessage, timestamp: Instant = NOW): LogRecord =>
-  raw(encodeInput(message), { topic: message.kind === 'command' ? 'intent.commands' : 'chain.observations', partition: partitionOf(message.intentId), timestamp });
+  raw(encodeInput(message), {
+    topic: message.kind === 'command' ? 'intent.commands' : 'chain.observations',
+    partition: partitionOf(message.intentId),
+    timestamp,
+  });
 
 /** Decides records of one partition as one slice. */
-export function decideSlice(records: readonly LogRecord[], { known = { intents: [], outcomes: [] }, now = NOW, clock = now }: { known?: Known; now?: Instant; clock?: Instant } = {}): DecidedSlice {
+export function decideSlice(
+  records: readonly LogRecord[],
+  {
+    known = { intents: [], outcomes: [] },
+    now = NOW,
+    clock = now,
+  }: { known?: Known; now?: Instant; clock?: Instant } = {},
+): DecidedSlice {
   const decider = new SliceDecider(records[0]?.partition ?? 0, now, clock, known);
   for (const record of records) decider.take(readInput(record, PARTITIONS));
   return decider.decided();
 }
 
 /** The events that a slice appends, as a reader of the log sees them. */
-export const eventsOf = ({ records }: DecidedSlice): readonly EventEnvelope[] => records.map(({ value }) => parseEvent(value));
+export const eventsOf = ({ records }: DecidedSlice): readonly EventEnvelope[] =>
+  records.map(({ value }) => parseEvent(value));
 
 /** One partition with its log and its projection, in memory: states go through their bytes, as through Postgres. */
 export class PartitionModel {
@@ -44,11 +74,15 @@ export class PartitionModel {
   /** Decides and projects a slice, and checks each row's version as the database does. */
   take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedSlice {
     const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
-    const slice = decideSlice(messages.map((message) => arrived(message, now)), { known, now });
+    const slice = decideSlice(
+      messages.map((message) => arrived(message, now)),
+      { known, now },
+    );
     this.log.push(...eventsOf(slice));
     for (const { intent, before } of slice.intents) {
       const row = this.rows.get(intent.id);
-      if ((row === undefined ? 0 : decodeIntent(row).version) !== before) throw new Error(`${intent.id} is not at version ${before}`);
+      if ((row === undefined ? 0 : decodeIntent(row).version) !== before)
+        throw new Error(`${intent.id} is not at version ${before}`);
       this.rows.set(intent.id, encodeIntent(intent));
     }
     this.history.push(...slice.events.map(({ body }) => body));
@@ -62,7 +96,9 @@ export class PartitionModel {
     const history: string[] = [];
     for (let start = 0; start < this.log.length; start += length) {
       const events = this.log.slice(start, start + length);
-      const stored = intentsOf(events).flatMap((id): PaymentIntent[] => (rows.has(id) ? [decodeIntent(rows.get(id) ?? '')] : []));
+      const stored = intentsOf(events).flatMap((id): PaymentIntent[] =>
+        rows.has(id) ? [decodeIntent(rows.get(id) ?? '')] : [],
+      );
       const folded = fold(stored, events);
       for (const { intent } of folded.intents) rows.set(intent.id, encodeIntent(intent));
       history.push(...folded.events.map(({ body }) => body));

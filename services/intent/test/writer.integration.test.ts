@@ -1,7 +1,27 @@
-import { COMMAND_DEADLINE_MS, encodeInput, intentChannel, newIntentId, type Notice, parseDeadLetter, partitionOf, webhookBody } from '@pf/contracts';
+import {
+  COMMAND_DEADLINE_MS,
+  encodeInput,
+  intentChannel,
+  newIntentId,
+  type Notice,
+  parseDeadLetter,
+  partitionOf,
+  webhookBody,
+} from '@pf/contracts';
 import { forgetOutcomes } from '@pf/database';
 import type { LogReader, Publisher } from '@pf/event-log';
-import { about, type Cluster, compareProjection, gateway, readBackingStack, readWholeLog, samples, startCluster, until, watcher } from '@pf/testing';
+import {
+  about,
+  type Cluster,
+  compareProjection,
+  gateway,
+  readBackingStack,
+  readWholeLog,
+  samples,
+  startCluster,
+  until,
+  watcher,
+} from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
@@ -21,7 +41,11 @@ let ahead = 0;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  [asker, publisher, reader] = [await Asker.open(cluster.log, cluster.database), await cluster.log.publisher(), await cluster.log.reader('test')];
+  [asker, publisher, reader] = [
+    await Asker.open(cluster.log, cluster.database),
+    await cluster.log.publisher(),
+    await cluster.log.reader('test'),
+  ];
   running = await startWriter(cluster, { clock: () => Date.now() + ahead });
 });
 
@@ -35,18 +59,27 @@ afterAll(async () => {
   await cluster.close();
 });
 
-const eventsOf = async (intentId: string) => (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId);
+const eventsOf = async (intentId: string) =>
+  (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId);
 
 describe('A command', () => {
   it('becomes an event in the log, a row, a webhook’s bytes, an outcome and a reply', async () => {
     const metadata = { order: 'ä "quoted" \\ , {NULL}' };
     const command = create({ metadata });
     const reply = await asker.ask(command);
-    expect(reply).toMatchObject({ outcome: { kind: 'accepted', intentId: command.intentId }, intent: { id: command.intentId, state: 'created', metadata } });
+    expect(reply).toMatchObject({
+      outcome: { kind: 'accepted', intentId: command.intentId },
+      intent: { id: command.intentId, state: 'created', metadata },
+    });
 
     const [event, ...others] = await eventsOf(command.intentId);
     expect(others).toEqual([]);
-    expect(event).toMatchObject({ type: 'intent.created', version: 1, commandId: command.commandId, intent: reply.intent });
+    expect(event).toMatchObject({
+      type: 'intent.created',
+      version: 1,
+      commandId: command.commandId,
+      intent: reply.intent,
+    });
     const { rows } = await cluster.database.sql.query<{ body: string; metadata: unknown; partition: number }>(
       'SELECT event.body, intent.metadata, intent.partition FROM ledger.intent_events AS event JOIN ledger.intents AS intent ON intent.id = event.intent_id WHERE intent.id = $1',
       [command.intentId],
@@ -102,7 +135,13 @@ describe('A command', () => {
 describe('A message that cannot be handled', () => {
   const lettersOf = async (partition: number) => {
     const letters = [];
-    for await (const { records } of reader.read('intent.dead', partition, 0n, await reader.endOffset('intent.dead', partition))) letters.push(...records.map(({ value }) => parseDeadLetter(value ?? '')));
+    for await (const { records } of reader.read(
+      'intent.dead',
+      partition,
+      0n,
+      await reader.endOffset('intent.dead', partition),
+    ))
+      letters.push(...records.map(({ value }) => parseDeadLetter(value ?? '')));
     return letters;
   };
 
@@ -110,7 +149,11 @@ describe('A message that cannot be handled', () => {
     const partition = 5;
     await publisher.publish('intent.commands', { partition, key: 'poison', value: '{"password":"hunter2"' });
     const broken = create({ metadata: { note: 'NOTE' } }, { partition, replyTo: asker.channel });
-    await publisher.publish('intent.commands', { partition, key: 'poison', value: encodeInput(broken).replace('NOTE', '\\u0000') });
+    await publisher.publish('intent.commands', {
+      partition,
+      key: 'poison',
+      value: encodeInput(broken).replace('NOTE', '\\u0000'),
+    });
     await asker.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
     const next = await asker.ask(create({}, { partition }));
     expect(next.outcome.kind).toBe('accepted');
@@ -131,7 +174,10 @@ describe('A message that cannot be handled', () => {
 
   it('is the only one that is not projected: whatever text gets through can be stored', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 });
-    const data = fc.sample(fc.record({ metadata: fc.dictionary(text, text, { maxKeys: 5 }), token: text }), { numRuns: 200, seed: 7 });
+    const data = fc.sample(fc.record({ metadata: fc.dictionary(text, text, { maxKeys: 5 }), token: text }), {
+      numRuns: 200,
+      seed: 7,
+    });
     const replies = await Promise.all(data.map((change) => asker.ask(create(change, { partition: 1 }))));
     expect(new Set(replies.map(({ outcome }) => outcome.kind))).toEqual(new Set(['accepted', 'dead']));
     expect((await asker.ask(create({}, { partition: 1 }))).outcome.kind).toBe('accepted');
@@ -143,7 +189,12 @@ describe('Time', () => {
     const { intent } = await asker.ask(command);
     await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
   };
-  const stateOf = async (intentId: string): Promise<unknown> => (await cluster.database.sql.query<{ status: string }>('SELECT status FROM ledger.intents WHERE id = $1', [intentId])).rows[0]?.status;
+  const stateOf = async (intentId: string): Promise<unknown> =>
+    (
+      await cluster.database.sql.query<{ status: string }>('SELECT status FROM ledger.intents WHERE id = $1', [
+        intentId,
+      ])
+    ).rows[0]?.status;
 
   it('expires an open intent when it has run out', async () => {
     const [short, long] = [create({ ttlSeconds: 1 }), create()];
@@ -169,8 +220,11 @@ describe('Time', () => {
       }),
     );
     await Promise.all(looks);
-    for (const { intentId } of commands) await until('its payment', async () => (await stateOf(intentId)) === 'confirmed');
-    const types = (await readWholeLog(cluster)).events.filter(({ intentId }) => commands.some((command) => command.intentId === intentId)).map(({ type }) => type);
+    for (const { intentId } of commands)
+      await until('its payment', async () => (await stateOf(intentId)) === 'confirmed');
+    const types = (await readWholeLog(cluster)).events
+      .filter(({ intentId }) => commands.some((command) => command.intentId === intentId))
+      .map(({ type }) => type);
     expect(types).not.toContain('intent.expired');
   });
 
@@ -182,7 +236,9 @@ describe('Time', () => {
     ahead = 0;
     running = await startWriter(cluster, { clock: () => Date.now() + ahead });
     const second = await asker.ask(create({}, { partition }));
-    expect(Date.parse(second.intent?.createdAt ?? '')).toBeGreaterThanOrEqual(Date.parse(first.intent?.createdAt ?? ''));
+    expect(Date.parse(second.intent?.createdAt ?? '')).toBeGreaterThanOrEqual(
+      Date.parse(first.intent?.createdAt ?? ''),
+    );
   });
 });
 
@@ -190,9 +246,15 @@ describe('What is kept', () => {
   it('is outcomes for a day: older ones are deleted in portions', async () => {
     const command = create();
     await asker.ask(command);
-    await cluster.database.sql.query("INSERT INTO service.command_outcomes (command_id, body, at) SELECT gen_random_uuid(), '{}', now() - interval '25 hours' FROM generate_series(1, 25)");
+    await cluster.database.sql.query(
+      "INSERT INTO service.command_outcomes (command_id, body, at) SELECT gen_random_uuid(), '{}', now() - interval '25 hours' FROM generate_series(1, 25)",
+    );
     const dayAgo = Date.now() - 24 * 60 * 60 * 1000;
-    expect([await forgetOutcomes(cluster.database, dayAgo, 20), await forgetOutcomes(cluster.database, dayAgo, 20), await forgetOutcomes(cluster.database, dayAgo, 20)]).toEqual([20, 5, 0]);
+    expect([
+      await forgetOutcomes(cluster.database, dayAgo, 20),
+      await forgetOutcomes(cluster.database, dayAgo, 20),
+      await forgetOutcomes(cluster.database, dayAgo, 20),
+    ]).toEqual([20, 5, 0]);
     expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
   });
 

@@ -12,7 +12,13 @@ export class SharedTexts {
 }
 
 /** The terms that a payment of this intent was verified to have: the writer prepares no other. */
-export const termsOf = ({ chain, tokenAddress, amountBaseUnits, requestor, reference }: PaymentIntent): PaymentTerms => ({ chain, tokenAddress, amount: amountBaseUnits, requestor, reference });
+export const termsOf = ({
+  chain,
+  tokenAddress,
+  amountBaseUnits,
+  requestor,
+  reference,
+}: PaymentIntent): PaymentTerms => ({ chain, tokenAddress, amount: amountBaseUnits, requestor, reference });
 
 const NOTHING: readonly never[] = [];
 const UNLIMITED = { kind: 'unlimited' } as const;
@@ -60,6 +66,14 @@ export function keptOf(intent: PaymentIntent, shared: SharedTexts): PaymentInten
     to: shared.one(transfer.to),
     reference: own.one(transfer.reference),
   });
-  const settled = ({ hash, transfer, ...rest }: Settlement): Settlement => ({ ...rest, hash: own.one(hash), transfer: transferred(transfer) });
-  return { ...slim, submissions: slim.submissions.length === 0 ? NOTHING : slim.submissions.map(submitted), settlement: settlement && settled(settlement) };
+  const settled = ({ hash, transfer, ...rest }: Settlement): Settlement => ({
+    ...rest,
+    hash: own.one(hash),
+    transfer: transferred(transfer),
+  });
+  return {
+    ...slim,
+    submissions: slim.submissions.length === 0 ? NOTHING : slim.submissions.map(submitted),
+    settlement: settlement && settled(settlement),
+  };
 }

@@ -30,7 +30,13 @@ export class Lease {
    * @param holder unique to this process
    * @returns null while another process holds it
    */
-  static async acquire(watches: NetworkWatches, chain: WatchLease['chain'], holder: string, ttlMs: number, log: Logger): Promise<Lease | null> {
+  static async acquire(
+    watches: NetworkWatches,
+    chain: WatchLease['chain'],
+    holder: string,
+    ttlMs: number,
+    log: Logger,
+  ): Promise<Lease | null> {
     const askedAt = performance.now();
     const lease = await watches.acquire(chain, holder, ttlMs);
     return lease && new Lease(watches, lease, ttlMs, askedAt, log);
@@ -80,7 +86,9 @@ export class Lease {
   }
 
   #lose(reason: string): LeaseLostError {
-    const error = new LeaseLostError(`The lease of ${this.#lease.chain} (epoch ${this.#lease.epoch}) is lost: ${reason}`);
+    const error = new LeaseLostError(
+      `The lease of ${this.#lease.chain} (epoch ${this.#lease.epoch}) is lost: ${reason}`,
+    );
     this.#lost.abort(error);
     return error;
   }

@@ -20,15 +20,26 @@ runService('watcher', async (service) => {
   const { log } = service;
   const config = loadConfig(watcherVariables);
 
-  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'watcher', onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke') });
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'watcher',
+    onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke'),
+  });
   service.onShutdown('database', () => database.close());
   const transactions = new SignedTransactions(database);
-  const chains = createChains({ upstreams: upstreamsOf(config), log, keptBytes: async (chain, hash) => (await transactions.find(chain, [hash])).get(hash) ?? null });
+  const chains = createChains({
+    upstreams: upstreamsOf(config),
+    log,
+    keptBytes: async (chain, hash) => (await transactions.find(chain, [hash])).get(hash) ?? null,
+  });
   service.onShutdown('chains', () => chains.close());
   const networks = config.NETWORKS.map((text) => {
     const observer = [...chains.observers.values()].find(({ network }) => network.chain === text);
     const adapter = observer && chains.adapters.get(observer.network.chain);
-    if (!observer || !adapter) throw new ConfigurationError(`The configuration cannot be used:\n  NETWORKS: ${text} has no upstream: set its RPC_… variable`);
+    if (!observer || !adapter)
+      throw new ConfigurationError(
+        `The configuration cannot be used:\n  NETWORKS: ${text} has no upstream: set its RPC_… variable`,
+      );
     return { observer, adapter };
   });
 
@@ -43,7 +54,11 @@ runService('watcher', async (service) => {
   service.onShutdown('screening', () => screening.close());
   const unasked = new UnaskedPayments(database);
   const screeners = new Rounds({
-    work: (stopping) => screenSenders({ payments: unasked, screening, chains: networks.map(({ observer }) => observer.network.chain), log }, stopping),
+    work: (stopping) =>
+      screenSenders(
+        { payments: unasked, screening, chains: networks.map(({ observer }) => observer.network.chain), log },
+        stopping,
+      ),
     pauseMs: SCREEN_EVERY_MS,
     onFailure: (error) => log.warn({ err: error }, 'who sent some payments cannot be screened now'),
   });
@@ -51,14 +66,34 @@ runService('watcher', async (service) => {
   service.onShutdown('screeners', () => screeners.stop());
 
   const watches = new NetworkWatches(database);
-  const sets = new WatchSets(database, reader, networks.map(({ observer }) => observer.network.chain), config.WATCH_DAYS * DAY_MS);
+  const sets = new WatchSets(
+    database,
+    reader,
+    networks.map(({ observer }) => observer.network.chain),
+    config.WATCH_DAYS * DAY_MS,
+  );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
     const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.rebroadcastAfterMs, child);
-    return new NetworkWatch({ observer, sets, watches, publisher, rebroadcaster, unasked, leaseMs: config.WATCH_LEASE_SECONDS * 1_000, log: child });
+    return new NetworkWatch({
+      observer,
+      sets,
+      watches,
+      publisher,
+      rebroadcaster,
+      unasked,
+      leaseMs: config.WATCH_LEASE_SECONDS * 1_000,
+      log: child,
+    });
   });
   const stop = new AbortController();
-  const ended = Promise.all(running.map((watch) => watch.run(stop.signal).catch((error: unknown) => service.crash(error instanceof Error ? error : new Error(String(error))))));
+  const ended = Promise.all(
+    running.map((watch) =>
+      watch
+        .run(stop.signal)
+        .catch((error: unknown) => service.crash(error instanceof Error ? error : new Error(String(error)))),
+    ),
+  );
   service.onShutdown('watches', async () => {
     stop.abort();
     await ended;

@@ -100,7 +100,11 @@ export class NetworkWatch {
     try {
       await this.#watch(lease, stop);
     } finally {
-      await lease.release().catch((error: unknown) => this.#log.warn({ err: error }, 'the lease could not be given back: it runs out by itself'));
+      await lease
+        .release()
+        .catch((error: unknown) =>
+          this.#log.warn({ err: error }, 'the lease could not be given back: it runs out by itself'),
+        );
       await this.#parts.rebroadcaster.idle();
     }
   }
@@ -129,7 +133,10 @@ export class NetworkWatch {
   }
 
   /** Null where it was ended before all that it saw was acknowledged: the cursor stays where it was. */
-  async #step(cursor: Cursor | null, ended: AbortSignal): Promise<{ readonly cursor: Cursor; readonly observed: boolean; readonly behind: boolean } | null> {
+  async #step(
+    cursor: Cursor | null,
+    ended: AbortSignal,
+  ): Promise<{ readonly cursor: Cursor; readonly observed: boolean; readonly behind: boolean } | null> {
     const { observer, sets, publisher, rebroadcaster, unasked } = this.#parts;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
@@ -143,14 +150,38 @@ export class NetworkWatch {
     try {
       const step = await this.#looking(began, settledWithin(observer.step(cursor, synchronise), ended, FINISH_MS));
       const ms = Math.round(performance.now() - began);
-      this.#status = { role: 'active', head: step.head.toString(), behind: step.behind.toString(), watched: inUse.at(-1)?.size ?? null, problem: null };
-      this.#log.debug({ head: this.#status.head, behind: this.#status.behind, watched: this.#status.watched, observations: step.observations.length, ms }, 'step');
+      this.#status = {
+        role: 'active',
+        head: step.head.toString(),
+        behind: step.behind.toString(),
+        watched: inUse.at(-1)?.size ?? null,
+        problem: null,
+      };
+      this.#log.debug(
+        {
+          head: this.#status.head,
+          behind: this.#status.behind,
+          watched: this.#status.watched,
+          observations: step.observations.length,
+          ms,
+        },
+        'step',
+      );
       this.#warn(step.warnings);
-      for (const { type, intentId, data } of step.observations) this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
+      for (const { type, intentId, data } of step.observations)
+        this.#log.info(
+          { type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) },
+          'observed',
+        );
       const last = inUse.at(-1);
       // Before the cursor moves: a payment whose sender is to be screened is not forgotten.
       if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));
-      const seen = { network: this.name, observations: step.observations, began, traceOf: (id: IntentId) => sets.traceOf(id) };
+      const seen = {
+        network: this.name,
+        observations: step.observations,
+        began,
+        traceOf: (id: IntentId) => sets.traceOf(id),
+      };
       if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
       if (last) rebroadcaster.look(last, synchronisedAt, ended);
       this.#metrics.stepped();
@@ -182,7 +213,8 @@ export class NetworkWatch {
       if (error instanceof BrokenLogError || error instanceof VersionGapError) throw error;
       if (error instanceof LeaseLostError || ended.aborted) return;
       this.#status = { ...this.#status, problem: error instanceof Error ? error.message : String(error) };
-      if (error instanceof RpcUnavailableError || error instanceof LogUnavailableError || isDatabaseAway(error)) this.#log.warn({ err: error }, 'cannot watch now');
+      if (error instanceof RpcUnavailableError || error instanceof LogUnavailableError || isDatabaseAway(error))
+        this.#log.warn({ err: error }, 'cannot watch now');
       else this.#log.error({ err: error }, 'a step failed');
       await this.#backOff.wait(ended);
     }
@@ -194,7 +226,8 @@ export class NetworkWatch {
 
   /** Says each warning when it comes up, not with every step that repeats it. */
   #warn(warnings: readonly string[]): void {
-    for (const warning of warnings) if (!this.#warned.includes(warning)) this.#log.warn({ warning }, 'the observer warns');
+    for (const warning of warnings)
+      if (!this.#warned.includes(warning)) this.#log.warn({ warning }, 'the observer warns');
     this.#warned = warnings;
   }
 }

@@ -18,10 +18,21 @@ export interface Seen {
 }
 
 /** An observation is seen in the payment's trace, and linked to the look that saw others too. */
-const send = (publisher: Publisher, network: string, observation: Observation, parent: TraceContext | null, look: OpenSpan): Promise<void> =>
+const send = (
+  publisher: Publisher,
+  network: string,
+  observation: Observation,
+  parent: TraceContext | null,
+  look: OpenSpan,
+): Promise<void> =>
   inSpan(`observe ${observation.type}`, parent, () => publish(publisher, observation), {
     links: [look.trace],
-    attributes: { 'payments.network': network, 'payments.intent.id': observation.intentId, 'payments.transaction.hash': observation.data.hash, ...('level' in observation.data && { 'payments.finality': observation.data.level }) },
+    attributes: {
+      'payments.network': network,
+      'payments.intent.id': observation.intentId,
+      'payments.transaction.hash': observation.data.hash,
+      ...('level' in observation.data && { 'payments.finality': observation.data.level }),
+    },
   });
 
 const publish = (publisher: Publisher, observation: Observation): Promise<void> =>
@@ -48,18 +59,35 @@ const recordOf = (observation: Observation): NewRecord => ({
  * @param onTry called for each try that failed
  * @returns false where it was given up: what was seen must be looked for again
  */
-export async function publishObservations(publisher: Publisher, { network, observations, began, traceOf }: Seen, ended: AbortSignal, log: Logger, onTry: () => void): Promise<boolean> {
+export async function publishObservations(
+  publisher: Publisher,
+  { network, observations, began, traceOf }: Seen,
+  ended: AbortSignal,
+  log: Logger,
+  onTry: () => void,
+): Promise<boolean> {
   if (observations.length === 0) return true;
   const parents = new Map(observations.map(({ intentId }) => [intentId, traceOf(intentId)]));
-  const look = new OpenSpan(`watch ${network}`, null, { began, links: [...parents.values()].filter((parent) => parent !== null), attributes: { 'payments.network': network, 'payments.observations': observations.length } });
+  const look = new OpenSpan(`watch ${network}`, null, {
+    began,
+    links: [...parents.values()].filter((parent) => parent !== null),
+    attributes: { 'payments.network': network, 'payments.observations': observations.length },
+  });
   const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   try {
-    for (let waiting = observations; waiting.length > 0; ) {
-      const results = await Promise.allSettled(waiting.map((observation) => send(publisher, network, observation, parents.get(observation.intentId) ?? null, look)));
-      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => (reason instanceof Error ? reason : new Error(String(reason))));
+    for (let waiting = observations; waiting.length > 0;) {
+      const results = await Promise.allSettled(
+        waiting.map((observation) =>
+          send(publisher, network, observation, parents.get(observation.intentId) ?? null, look),
+        ),
+      );
+      const failures = results
+        .filter((result) => result.status === 'rejected')
+        .map(({ reason }) => (reason instanceof Error ? reason : new Error(String(reason))));
       const fatal = failures.find((error) => !(error instanceof LogUnavailableError));
       if (fatal !== undefined) throw fatal;
-      for (const [at, { type }] of waiting.entries()) if (results[at]?.status === 'fulfilled') count('payments.observations', { network, type });
+      for (const [at, { type }] of waiting.entries())
+        if (results[at]?.status === 'fulfilled') count('payments.observations', { network, type });
       waiting = waiting.filter((_, at) => results[at]?.status === 'rejected');
       if (waiting.length === 0) break;
       onTry();

@@ -75,13 +75,18 @@ export class Rebroadcaster {
       dueAt.set(key, at);
       if (at <= now) candidates.push({ intentId, hash, key });
     };
-    for (const { id, submission: { hash, preparedAt, broadcastAt } } of set.submitted()) {
+    for (const {
+      id,
+      submission: { hash, preparedAt, broadcastAt },
+    } of set.submitted()) {
       // What may still be released is not for us to broadcast: the intent would be free for another payer.
-      if (broadcastAt === null) consider(id, hash, `unheard ${hash} ${preparedAt}`, preparedAt + Math.max(FORGOTTEN_AFTER_MS, this.#everyMs));
+      if (broadcastAt === null)
+        consider(id, hash, `unheard ${hash} ${preparedAt}`, preparedAt + Math.max(FORGOTTEN_AFTER_MS, this.#everyMs));
       else consider(id, hash, hash, broadcastAt + this.#everyMs);
     }
     // At once, however short ago it was live and had its turn.
-    for (const { id, settlement } of set.settling()) if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
+    for (const { id, settlement } of set.settling())
+      if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
     this.#dueAt = dueAt;
     const round = candidates.slice(0, ROUND);
     for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));
@@ -103,17 +108,32 @@ export class Rebroadcaster {
     return round;
   }
 
-  async #run(due: readonly Candidate[], strangers: readonly Candidate[], needed: readonly TransactionHash[] | null, now: Instant, ended: AbortSignal): Promise<void> {
-    const bytes = await this.#transactions.find(this.#adapter.network.chain, [...due, ...strangers].map(({ hash }) => hash));
+  async #run(
+    due: readonly Candidate[],
+    strangers: readonly Candidate[],
+    needed: readonly TransactionHash[] | null,
+    now: Instant,
+    ended: AbortSignal,
+  ): Promise<void> {
+    const bytes = await this.#transactions.find(
+      this.#adapter.network.chain,
+      [...due, ...strangers].map(({ hash }) => hash),
+    );
     await inGroups(due, ended, async (candidate) => {
       const raw = bytes.get(candidate.hash) ?? (await this.#fetch(candidate));
       if (raw) await this.#broadcast(candidate, raw);
-      else this.#log.warn({ intentId: candidate.intentId, hash: candidate.hash }, 'nobody has the bytes of a transaction that should be broadcast again');
+      else
+        this.#log.warn(
+          { intentId: candidate.intentId, hash: candidate.hash },
+          'nobody has the bytes of a transaction that should be broadcast again',
+        );
     });
     await inGroups(strangers, ended, async (candidate) => {
-      if (bytes.has(candidate.hash) || (await this.#fetch(candidate))) this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
+      if (bytes.has(candidate.hash) || (await this.#fetch(candidate)))
+        this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
     });
-    if (needed && !ended.aborted) await this.#transactions.forget(this.#adapter.network.chain, now - FORGET_AFTER_MS, needed);
+    if (needed && !ended.aborted)
+      await this.#transactions.forget(this.#adapter.network.chain, now - FORGET_AFTER_MS, needed);
   }
 
   /** From the chain, and keeps it. Null where no upstream shows it. */
@@ -125,9 +145,14 @@ export class Rebroadcaster {
   }
 
   async #broadcast(candidate: Candidate, raw: Uint8Array): Promise<void> {
-    const result = await inSpan<BroadcastResult>('broadcast again', null, () => this.#adapter.broadcast({ hash: candidate.hash, raw }), {
-      attributes: { 'payments.intent.id': candidate.intentId, 'payments.transaction.hash': candidate.hash },
-    });
+    const result = await inSpan<BroadcastResult>(
+      'broadcast again',
+      null,
+      () => this.#adapter.broadcast({ hash: candidate.hash, raw }),
+      {
+        attributes: { 'payments.intent.id': candidate.intentId, 'payments.transaction.hash': candidate.hash },
+      },
+    );
     this.#log.info({ intentId: candidate.intentId, hash: candidate.hash, ...result }, 'broadcast again');
   }
 }
@@ -140,6 +165,11 @@ function needs(set: WatchSet): readonly TransactionHash[] {
   return [...hashes];
 }
 
-async function inGroups<Item>(items: readonly Item[], ended: AbortSignal, work: (item: Item) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length && !ended.aborted; at += AT_ONCE) await Promise.all(items.slice(at, at + AT_ONCE).map(work));
+async function inGroups<Item>(
+  items: readonly Item[],
+  ended: AbortSignal,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < items.length && !ended.aborted; at += AT_ONCE)
+    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
 }

@@ -8,11 +8,17 @@ import type { WatchedIntents } from './watched-intents.ts';
 const PAYMENTS_A_ROUND = 200;
 
 /** What landed without having been submitted here: its sender has passed no screening. */
-export const unaskedAmong = (observations: readonly Observation[], chain: ChainId, watched: WatchedIntents): readonly UnaskedPayment[] =>
+export const unaskedAmong = (
+  observations: readonly Observation[],
+  chain: ChainId,
+  watched: WatchedIntents,
+): readonly UnaskedPayment[] =>
   observations.flatMap((observation): UnaskedPayment[] => {
     if (observation.type !== 'landed') return [];
     const { intentId, data } = observation;
-    return watched.wasSubmitted(intentId, data.hash) ? [] : [{ chain, hash: data.hash, sender: data.transfer.from, intentId }];
+    return watched.wasSubmitted(intentId, data.hash)
+      ? []
+      : [{ chain, hash: data.hash, sender: data.transfer.from, intentId }];
   });
 
 interface Parts {
@@ -36,7 +42,10 @@ export async function screenSenders({ payments, screening, chains, log }: Parts,
       if (verdict.kind === 'clean') await payments.clear(payment);
       else if (await payments.flag(payment, verdict.finding)) {
         count('payments.alarms', { alarm: 'sanctioned_payment' });
-        log.error({ alarm: 'sanctioned_payment', ...payment, finding: verdict.finding }, 'a payment came from a sanctioned wallet');
+        log.error(
+          { alarm: 'sanctioned_payment', ...payment, finding: verdict.finding },
+          'a payment came from a sanctioned wallet',
+        );
       }
     } catch (error) {
       if (!(error instanceof ScreeningUnavailableError)) throw error;

@@ -7,11 +7,18 @@ export class AbandonedError extends Error {
  * Waits for work, but after `ended` has aborted no longer than the time given.
  * @throws AbandonedError; what the work comes to afterwards is ignored
  */
-export async function settledWithin<Result>(work: Promise<Result>, ended: AbortSignal, graceMs: number): Promise<Result> {
+export async function settledWithin<Result>(
+  work: Promise<Result>,
+  ended: AbortSignal,
+  graceMs: number,
+): Promise<Result> {
   const late = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const onEnd = (): void => {
-    timer = setTimeout(() => late.reject(new AbandonedError(`Not settled within ${graceMs} ms after its end was asked for`)), graceMs);
+    timer = setTimeout(
+      () => late.reject(new AbandonedError(`Not settled within ${graceMs} ms after its end was asked for`)),
+      graceMs,
+    );
   };
   if (ended.aborted) onEnd();
   else ended.addEventListener('abort', onEnd, { once: true });

@@ -34,11 +34,26 @@ export class WatchMetrics {
     const secondsSince = (at: number): number => (performance.now() - at) / 1_000;
     const ends = [
       lookUp('payments.watcher.active', () => [[this.#facts().role === 'active' ? 1 : 0, about]]),
-      lookUp('payments.watcher.head', whileActive(({ head }) => (head === null ? null : Number(head)))),
-      lookUp('payments.watcher.lag', whileActive(({ behind }) => (behind === null ? null : Number(behind)))),
-      lookUp('payments.watcher.intents', whileActive(({ watched }) => watched)),
-      lookUp('payments.watcher.head.age', whileActive(() => secondsSince(this.#roseAt))),
-      lookUp('payments.watcher.step.age', whileActive(() => secondsSince(this.#steppedAt))),
+      lookUp(
+        'payments.watcher.head',
+        whileActive(({ head }) => (head === null ? null : Number(head))),
+      ),
+      lookUp(
+        'payments.watcher.lag',
+        whileActive(({ behind }) => (behind === null ? null : Number(behind))),
+      ),
+      lookUp(
+        'payments.watcher.intents',
+        whileActive(({ watched }) => watched),
+      ),
+      lookUp(
+        'payments.watcher.head.age',
+        whileActive(() => secondsSince(this.#roseAt)),
+      ),
+      lookUp(
+        'payments.watcher.step.age',
+        whileActive(() => secondsSince(this.#steppedAt)),
+      ),
     ];
     return () => {
       for (const end of ends) end();

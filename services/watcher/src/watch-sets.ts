@@ -81,8 +81,12 @@ export class WatchSets {
   /** The sets and the positions they are complete up to, from one snapshot of the projection. Sets in use stay as they are: a step has its own. */
   async #load(): Promise<void> {
     const now = Date.now();
-    const sets = new Map<string, WatchedIntents>(this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]));
-    const positions = await loadWatchedIntents(this.#database, this.#chains, now - this.#watchMs, (intent) => sets.get(intent.chain)?.put(intent, now));
+    const sets = new Map<string, WatchedIntents>(
+      this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]),
+    );
+    const positions = await loadWatchedIntents(this.#database, this.#chains, now - this.#watchMs, (intent) =>
+      sets.get(intent.chain)?.put(intent, now),
+    );
     this.#sets = sets;
     this.#positions = new Map(positions);
   }
@@ -104,7 +108,10 @@ export class WatchSets {
       this.#traces.note(event);
       set.apply(eventOf(event));
     } catch (cause) {
-      throw new BrokenLogError(`Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`, { cause });
+      throw new BrokenLogError(
+        `Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`,
+        { cause },
+      );
     }
   }
 }

@@ -1,5 +1,17 @@
 import type { WatchedIntent, WatchSet } from '@pf/chains';
-import { type Address, evolve, type Instant, type IntentEvent, type IntentId, isWatched, liveSubmission, type PaymentIntent, type Reference, submissionOf, type TransactionHash } from '@pf/domain';
+import {
+  type Address,
+  evolve,
+  type Instant,
+  type IntentEvent,
+  type IntentId,
+  isWatched,
+  liveSubmission,
+  type PaymentIntent,
+  type Reference,
+  submissionOf,
+  type TransactionHash,
+} from '@pf/domain';
 import { keptOf, SharedTexts, termsOf } from './kept-intent.ts';
 
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
@@ -16,10 +28,12 @@ const viewOf = (intent: PaymentIntent): WatchedIntent => ({
   settlement: intent.settlement,
   createdAt: intent.createdAt,
 });
-const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean => status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
+const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean =>
+  status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 /** One that failed was lost and is proven dead: said once, it is not to be said with each step, nor broadcast again. */
-const isSettling = (intent: WatchedIntent): intent is Settling => intent.settlement !== null && intent.status !== 'failed' && (!intent.settlement.finalized || intent.settlement.lost);
+const isSettling = (intent: WatchedIntent): intent is Settling =>
+  intent.settlement !== null && intent.status !== 'failed' && (!intent.settlement.finalized || intent.settlement.lost);
 
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {
@@ -90,7 +104,8 @@ export class WatchedIntents implements WatchSet {
     this.#intents.set(kept.id, kept);
     this.#byReference.set(kept.reference, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
-    if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view)) this.#expected.set(kept.id, view);
+    if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view))
+      this.#expected.set(kept.id, view);
     if (isLapsed(kept, now) && !isSubmitted(view)) this.#lapsed.set(kept.id, view);
     if (isSubmitted(view)) this.#submitted.set(kept.id, view);
     if (isSettling(view)) this.#settling.set(kept.id, view);

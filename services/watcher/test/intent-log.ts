@@ -1,5 +1,14 @@
 import { encodeEvent, encodeIntent, EVENT_SCHEMA_VERSION, eventIdOf, partitionOf } from '@pf/contracts';
-import { type EventData, type EventType, evolve, type Instant, type IntentEvent, type IntentId, type PaymentIntent, view } from '@pf/domain';
+import {
+  type EventData,
+  type EventType,
+  evolve,
+  type Instant,
+  type IntentEvent,
+  type IntentId,
+  type PaymentIntent,
+  view,
+} from '@pf/domain';
 import type { Cluster } from '@pf/testing';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 
@@ -18,7 +27,12 @@ export interface IntentLog {
 }
 
 export async function openIntentLog(cluster: Cluster, brokers: string): Promise<IntentLog> {
-  const kafka = new Kafka({ clientId: 'test-writer', brokers: brokers.split(','), logLevel: logLevel.NOTHING, retry: { retries: 3 } });
+  const kafka = new Kafka({
+    clientId: 'test-writer',
+    brokers: brokers.split(','),
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 3 },
+  });
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
   const reader = await cluster.log.reader('test');
@@ -28,7 +42,12 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
     if (!intent) throw new Error(`nothing was appended for ${id}`);
     return intent;
   };
-  const next = (id: IntentId, type: EventType, data: EventData[EventType], at = Date.now()): { event: IntentEvent; intent: PaymentIntent } => {
+  const next = (
+    id: IntentId,
+    type: EventType,
+    data: EventData[EventType],
+    at = Date.now(),
+  ): { event: IntentEvent; intent: PaymentIntent } => {
     const before = intents.get(id);
     const event = { type, data, intentId: id, version: (before?.version ?? 0) + 1, at } as unknown as IntentEvent;
     const intent = evolve(before, event);
@@ -70,8 +89,24 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
          VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18)
          ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.status, closed_at = excluded.closed_at, state = excluded.state`,
         [
-          id, partitionOf(id), intent.version, intent.accountId, intent.livemode, intent.status, intent.chain, intent.token, intent.tokenAddress, intent.amountBaseUnits.toString(),
-          intent.requestor, intent.direction, intent.reference, time(intent.createdAt), time(intent.updatedAt), time(intent.expiresAt), time(intent.closedAt), encodeIntent(intent),
+          id,
+          partitionOf(id),
+          intent.version,
+          intent.accountId,
+          intent.livemode,
+          intent.status,
+          intent.chain,
+          intent.token,
+          intent.tokenAddress,
+          intent.amountBaseUnits.toString(),
+          intent.requestor,
+          intent.direction,
+          intent.reference,
+          time(intent.createdAt),
+          time(intent.updatedAt),
+          time(intent.expiresAt),
+          time(intent.closedAt),
+          encodeIntent(intent),
         ],
       );
       await cluster.database.sql.query(

@@ -23,10 +23,14 @@ describe('the lease of a network', () => {
   afterAll(() => cluster.close());
 
   /** As if its holder had been silent for its whole life. */
-  const runOut = (): Promise<unknown> => cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
+  const runOut = (): Promise<unknown> =>
+    cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
 
   it('goes to one of two who ask at once, and to the other when it is given back, in a later epoch', async () => {
-    const [first, second] = await Promise.all([watches.acquire(chain, 'one', LONG_MS), watches.acquire(chain, 'two', LONG_MS)]);
+    const [first, second] = await Promise.all([
+      watches.acquire(chain, 'one', LONG_MS),
+      watches.acquire(chain, 'two', LONG_MS),
+    ]);
     const winner = first ?? second;
     expect([first, second].filter((lease) => lease !== null)).toEqual([winner]);
     if (!winner) throw new Error('nobody has it');
@@ -53,7 +57,9 @@ describe('the lease of a network', () => {
   it('is renewed for as long as it is held', async () => {
     const lease = await Lease.acquire(watches, chain, 'one', 600, log);
     const expiry = async (): Promise<number> => {
-      const { rows } = await cluster.database.sql.query<{ expires_at: Date }>('SELECT expires_at FROM service.network_watches');
+      const { rows } = await cluster.database.sql.query<{ expires_at: Date }>(
+        'SELECT expires_at FROM service.network_watches',
+      );
       return rows[0]?.expires_at.getTime() ?? 0;
     };
     const first = await expiry();
@@ -72,7 +78,10 @@ describe('the lease of a network', () => {
   });
 
   it('is lost when the database stays away for longer than its life', async () => {
-    const away = { renew: () => Promise.reject(new Error('connect ECONNREFUSED')), acquire: watches.acquire.bind(watches) } as unknown as NetworkWatches;
+    const away = {
+      renew: () => Promise.reject(new Error('connect ECONNREFUSED')),
+      acquire: watches.acquire.bind(watches),
+    } as unknown as NetworkWatches;
     const lease = await Lease.acquire(away, chain, 'one', 90, log);
     await until('the loss', () => lease?.lost.aborted);
     expect(lease?.lost.reason).toBeInstanceOf(LeaseLostError);

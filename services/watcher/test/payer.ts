@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { newIntentId } from '@pf/contracts';
-import type { Address, EventData, IntentId, PreparedTransaction, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import type {
+  Address,
+  EventData,
+  IntentId,
+  PreparedTransaction,
+  Reference,
+  TokenAddress,
+  TransactionHash,
+} from '@pf/domain';
 import { type Anvil, evmWallet, samples } from '@pf/testing';
 import { type Hex, hexToBytes, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -28,7 +36,16 @@ export async function request(writer: IntentLog, chain: Anvil, amount = 1_000_00
     refundOf: null,
   };
   const intent = await writer.append(id, 'intent.created', data);
-  return { id, terms: { chain: intent.chain, tokenAddress: intent.tokenAddress, amount, requestor: intent.requestor, reference: intent.reference } };
+  return {
+    id,
+    terms: {
+      chain: intent.chain,
+      tokenAddress: intent.tokenAddress,
+      amount,
+      requestor: intent.requestor,
+      reference: intent.reference,
+    },
+  };
 }
 
 /** A wallet that signs without asking the node for anything but its nonce. */
@@ -51,7 +68,12 @@ export class Payer {
 
   /** Pays an intent by itself: the service is told nothing. */
   async pay({ terms }: Requested): Promise<TransactionHash> {
-    return (await this.#wallet.transfer(terms.tokenAddress, terms.requestor, terms.amount, terms.reference as string as Hex)) as string as TransactionHash;
+    return (await this.#wallet.transfer(
+      terms.tokenAddress,
+      terms.requestor,
+      terms.amount,
+      terms.reference as string as Hex,
+    )) as string as TransactionHash;
   }
 
   /** Signs a payment as `submit` would get it. */
@@ -61,7 +83,13 @@ export class Payer {
     const data: Hex = `0xa9059cbb${word(terms.requestor.slice(2).toLowerCase())}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
     const raw = await this.#sign(nonce, terms.tokenAddress as string as Hex, data);
     return {
-      prepared: { hash: keccak256(raw) as string as TransactionHash, sender: this.address, nonce: nonce.toString(), lifetime: { kind: 'unlimited' }, terms },
+      prepared: {
+        hash: keccak256(raw) as string as TransactionHash,
+        sender: this.address,
+        nonce: nonce.toString(),
+        lifetime: { kind: 'unlimited' },
+        terms,
+      },
       raw: hexToBytes(raw),
     };
   }
@@ -80,6 +108,16 @@ export class Payer {
   }
 
   #sign(nonce: number, to: Hex, data: Hex): Promise<Hex> {
-    return this.#account.signTransaction({ type: 'eip1559', chainId: Number(this.#chain.caip2.split(':')[1]), nonce, to, data, value: 0n, gas: 200_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n });
+    return this.#account.signTransaction({
+      type: 'eip1559',
+      chainId: Number(this.#chain.caip2.split(':')[1]),
+      nonce,
+      to,
+      data,
+      value: 0n,
+      gas: 200_000n,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 9n,
+    });
   }
 }

@@ -1,11 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Anvil, type Cluster, type Detours, type Instance, readBackingStack, startAnvil, startCluster, startTcpProxy, until } from '@pf/testing';
+import {
+  type Anvil,
+  type Cluster,
+  type Detours,
+  type Instance,
+  readBackingStack,
+  startAnvil,
+  startCluster,
+  startTcpProxy,
+  until,
+} from '@pf/testing';
 import { z } from 'zod';
 import { type IntentLog, openIntentLog } from './intent-log.ts';
 import { Payer, request } from './payer.ts';
 import { observed } from './watching.ts';
 
-const status = z.object({ networks: z.object({ 'base-sepolia': z.looseObject({ role: z.string(), head: z.string().nullable(), problem: z.string().nullable() }) }) });
+const status = z.object({
+  networks: z.object({
+    'base-sepolia': z.looseObject({ role: z.string(), head: z.string().nullable(), problem: z.string().nullable() }),
+  }),
+});
 
 describe('watcher processes', () => {
   const stack = readBackingStack();
@@ -31,16 +45,21 @@ describe('watcher processes', () => {
 
   /** @param leaseSeconds short, where a test waits until it has run out */
   async function start(leaseSeconds = 5, detours: Detours = {}): Promise<Instance> {
-    const instance = await cluster.start('watcher', { detours, env: { RPC_BASE_SEPOLIA: chain.rpcUrl, WATCH_LEASE_SECONDS: String(leaseSeconds) } });
+    const instance = await cluster.start('watcher', {
+      detours,
+      env: { RPC_BASE_SEPOLIA: chain.rpcUrl, WATCH_LEASE_SECONDS: String(leaseSeconds) },
+    });
     running.push(instance);
     return instance;
   }
-  const statusOf = async ({ url }: Instance): Promise<z.infer<typeof status>['networks']['base-sepolia']> => status.parse(await (await fetch(`${url}/readyz`)).json()).networks['base-sepolia'];
+  const statusOf = async ({ url }: Instance): Promise<z.infer<typeof status>['networks']['base-sepolia']> =>
+    status.parse(await (await fetch(`${url}/readyz`)).json()).networks['base-sepolia'];
   const isActive = async (instance: Instance): Promise<boolean> => {
     const { role, head } = await statusOf(instance);
     return role === 'active' && head !== null;
   };
-  const active = (instance: Instance): Promise<true> => until('the watcher to be active', () => isActive(instance), 30_000);
+  const active = (instance: Instance): Promise<true> =>
+    until('the watcher to be active', () => isActive(instance), 30_000);
   async function pair(leaseSeconds?: number): Promise<{ holder: Instance; other: Instance }> {
     const holder = await start(leaseSeconds);
     await active(holder);

@@ -33,13 +33,26 @@ describe('who sent what nobody submitted', () => {
   });
 
   const chains = (): ChainId[] => [chain.caip2 as ChainId];
-  const round = (listFile: string): Promise<void> => screenSenders({ payments, screening: createScreening([new ListPart({ file: listFile, log })]), chains: chains(), log }, new AbortController().signal);
+  const round = (listFile: string): Promise<void> =>
+    screenSenders(
+      { payments, screening: createScreening([new ListPart({ file: listFile, log })]), chains: chains(), log },
+      new AbortController().signal,
+    );
 
   it('is screened after it has moved, and flagged for the operator where it is sanctioned', async () => {
     const [sanctioned, clean] = [new Payer(chain, 0), new Payer(chain, 1)];
-    const [fromSanctioned, fromClean, submitted] = [await request(writer, chain), await request(writer, chain), await request(writer, chain)];
+    const [fromSanctioned, fromClean, submitted] = [
+      await request(writer, chain),
+      await request(writer, chain),
+      await request(writer, chain),
+    ];
     const { prepared, raw } = await sanctioned.sign(submitted);
-    await new SignedTransactions(cluster.database).keep({ intentId: submitted.id, chain: submitted.terms.chain, hash: prepared.hash, bytes: raw });
+    await new SignedTransactions(cluster.database).keep({
+      intentId: submitted.id,
+      chain: submitted.terms.chain,
+      hash: prepared.hash,
+      bytes: raw,
+    });
     await writer.append(submitted.id, 'submission_prepared', { transaction: prepared, attempts: 1 });
     await sanctioned.send(raw);
     await observed(cluster, submitted.id, 'landed', 'confirmed');
@@ -47,29 +60,75 @@ describe('who sent what nobody submitted', () => {
     await clean.pay(fromClean);
     for (const { id } of [fromSanctioned, fromClean]) await observed(cluster, id, 'landed', 'confirmed');
     // What was submitted passed the screening then.
-    expect((await payments.waiting(chains(), 10)).map(({ intentId }) => intentId).sort()).toEqual([fromSanctioned.id, fromClean.id].sort());
+    expect((await payments.waiting(chains(), 10)).map(({ intentId }) => intentId).sort()).toEqual(
+      [fromSanctioned.id, fromClean.id].sort(),
+    );
 
     await expect(round('/nowhere')).rejects.toThrow('there is no sanctions list');
     expect(await payments.waiting(chains(), 10)).toHaveLength(2);
 
     const listed = { address: sanctioned.address.toLowerCase(), label: 'USDC', uid: '7', name: 'NOBODY' };
-    await writeListFile(cluster.sanctionsListFile, { version: 1, source: 'test', publishedOn: null, fetchedAt: new Date().toISOString(), count: 1, addresses: [listed] });
+    await writeListFile(cluster.sanctionsListFile, {
+      version: 1,
+      source: 'test',
+      publishedOn: null,
+      fetchedAt: new Date().toISOString(),
+      count: 1,
+      addresses: [listed],
+    });
     await round(cluster.sanctionsListFile);
     expect(await payments.waiting(chains(), 10)).toEqual([]);
-    expect(await payments.flagged()).toMatchObject([{ chain: chain.caip2, hash, sender: sanctioned.address, intentId: fromSanctioned.id, finding: { part: 'list', uid: '7', name: 'NOBODY' } }]);
+    expect(await payments.flagged()).toMatchObject([
+      {
+        chain: chain.caip2,
+        hash,
+        sender: sanctioned.address,
+        intentId: fromSanctioned.id,
+        finding: { part: 'list', uid: '7', name: 'NOBODY' },
+      },
+    ]);
     // Seen once more, it is known.
-    await payments.note([{ chain: chain.caip2 as ChainId, hash, sender: sanctioned.address, intentId: fromSanctioned.id }]);
+    await payments.note([
+      { chain: chain.caip2 as ChainId, hash, sender: sanctioned.address, intentId: fromSanctioned.id },
+    ]);
     expect(await payments.waiting(chains(), 10)).toEqual([]);
   }, 60_000);
 
   it('is screened by the service itself, again and again until it can be', async () => {
-    await payments.note([{ chain: chain.caip2 as ChainId, hash: '0x01' as never, sender: '0x5a9c1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b' as never, intentId: 'pi_x' as never }]);
+    await payments.note([
+      {
+        chain: chain.caip2 as ChainId,
+        hash: '0x01' as never,
+        sender: '0x5a9c1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b' as never,
+        intentId: 'pi_x' as never,
+      },
+    ]);
     const listed = { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '8', name: 'SOMEBODY' };
-    await writeListFile(cluster.sanctionsListFile, { version: 1, source: 'test', publishedOn: null, fetchedAt: '2026-01-01T00:00:00.000Z', count: 1, addresses: [listed] });
+    await writeListFile(cluster.sanctionsListFile, {
+      version: 1,
+      source: 'test',
+      publishedOn: null,
+      fetchedAt: '2026-01-01T00:00:00.000Z',
+      count: 1,
+      addresses: [listed],
+    });
     const service = await cluster.start('watcher');
-    await until('it to find that the list is too old', async () => (await readFile(service.log, 'utf8')).includes('cannot be screened now'));
-    await writeListFile(cluster.sanctionsListFile, { version: 1, source: 'test', publishedOn: null, fetchedAt: new Date().toISOString(), count: 1, addresses: [listed] });
-    await until('the payment to be flagged', async () => (await payments.flagged()).some(({ intentId }) => intentId === 'pi_x'), 30_000);
+    await until('it to find that the list is too old', async () =>
+      (await readFile(service.log, 'utf8')).includes('cannot be screened now'),
+    );
+    await writeListFile(cluster.sanctionsListFile, {
+      version: 1,
+      source: 'test',
+      publishedOn: null,
+      fetchedAt: new Date().toISOString(),
+      count: 1,
+      addresses: [listed],
+    });
+    await until(
+      'the payment to be flagged',
+      async () => (await payments.flagged()).some(({ intentId }) => intentId === 'pi_x'),
+      30_000,
+    );
     expect(await readFile(service.log, 'utf8')).toContain('sanctioned_payment');
   }, 60_000);
 });

@@ -45,8 +45,14 @@ describe('the watch sets of a process', () => {
     const sets = setsOf(BASE_SEPOLIA, BASE);
     const [onTest, onLive] = [await appendCreated('0x11'), await appendCreated('0x12', BASE)];
     const [test, live] = [await sets.synchronise(BASE_SEPOLIA), await sets.synchronise(BASE)];
-    expect([test.byReference('0x11' as Reference)?.id, test.byReference('0x12' as Reference)]).toEqual([onTest, undefined]);
-    expect([live.byReference('0x12' as Reference)?.id, live.byReference('0x11' as Reference)]).toEqual([onLive, undefined]);
+    expect([test.byReference('0x11' as Reference)?.id, test.byReference('0x12' as Reference)]).toEqual([
+      onTest,
+      undefined,
+    ]);
+    expect([live.byReference('0x12' as Reference)?.id, live.byReference('0x11' as Reference)]).toEqual([
+      onLive,
+      undefined,
+    ]);
     test.release();
 
     const later = await appendCreated('0x13');
@@ -63,7 +69,11 @@ describe('the watch sets of a process', () => {
     await writer.append(id, 'intent.pending', { hash: FIRST, fulfiller: samples.BOB, simulated: false });
 
     const set = await setsOf(BASE_SEPOLIA).synchronise(BASE_SEPOLIA);
-    expect(set.byReference('0x21' as Reference)).toMatchObject({ id, status: 'pending', submission: { hash: FIRST, broadcastAt: expect.any(Number) } });
+    expect(set.byReference('0x21' as Reference)).toMatchObject({
+      id,
+      status: 'pending',
+      submission: { hash: FIRST, broadcastAt: expect.any(Number) },
+    });
   });
 
   it('load of the closed intents only those that are still watched', async () => {
@@ -72,7 +82,10 @@ describe('the watch sets of a process', () => {
       await writer.append(id, 'intent.cancelled', { cause: 'requested' });
       await writer.project(id);
     }
-    await cluster.database.sql.query(`UPDATE ledger.intents SET closed_at = closed_at - interval '30 days' WHERE id = $1`, [old]);
+    await cluster.database.sql.query(
+      `UPDATE ledger.intents SET closed_at = closed_at - interval '30 days' WHERE id = $1`,
+      [old],
+    );
     const set = await setsOf(BASE_SEPOLIA).synchronise(BASE_SEPOLIA);
     expect(set.byReference('0x31' as Reference)?.status).toBe('cancelled');
     expect(set.byReference('0x32' as Reference)).toBeUndefined();
@@ -96,6 +109,9 @@ describe('the watch sets of a process', () => {
     writer.withhold(id, 'intent.detected', {});
     await writer.append(id, 'intent.cancelled', { cause: 'requested' });
     await expect(sets.synchronise(BASE_SEPOLIA)).rejects.toThrow(BrokenLogError);
-    await expect(sets.synchronise(BASE_SEPOLIA)).rejects.toMatchObject({ message: expect.stringContaining(`partition ${partitionOf(id)} `), cause: { name: 'VersionGapError' } });
+    await expect(sets.synchronise(BASE_SEPOLIA)).rejects.toMatchObject({
+      message: expect.stringContaining(`partition ${partitionOf(id)} `),
+      cause: { name: 'VersionGapError' },
+    });
   });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { WatchedIntent } from '@pf/chains';
-import { evolve, type IntentEvent, type IntentId, liveSubmission, type PaymentIntent, VersionGapError } from '@pf/domain';
+import {
+  evolve,
+  type IntentEvent,
+  type IntentId,
+  liveSubmission,
+  type PaymentIntent,
+  VersionGapError,
+} from '@pf/domain';
 import { happened, samples, type Told } from '@pf/testing';
 import { WatchedIntents } from '../src/watched-intents.ts';
 
@@ -28,7 +35,13 @@ const ids = (intents: Iterable<WatchedIntent>): readonly IntentId[] => [...inten
 describe('the watch set', () => {
   it('finds an intent by its reference and by whom it is to be paid to', () => {
     const set = after(happened.created());
-    expect(set.byReference(REFERENCE)).toMatchObject({ id: INTENT, status: 'created', terms: { requestor: ALICE }, submission: null, settlement: null });
+    expect(set.byReference(REFERENCE)).toMatchObject({
+      id: INTENT,
+      status: 'created',
+      terms: { requestor: ALICE },
+      submission: null,
+      settlement: null,
+    });
     expect(set.hasRecipient(ALICE)).toBe(true);
     expect(set.hasRecipient(BOB)).toBe(false);
   });
@@ -49,7 +62,12 @@ describe('the watch set', () => {
   it('knows which submission can still land', () => {
     expect(ids(after(happened.created(), happened.built(), happened.prepared(FIRST)).submitted())).toEqual([INTENT]);
     expect(ids(after(happened.created(), happened.prepared(FIRST), happened.refused(FIRST)).submitted())).toEqual([]);
-    const revived = after(happened.created(), happened.prepared(FIRST), happened.refused(FIRST), happened.pending(FIRST));
+    const revived = after(
+      happened.created(),
+      happened.prepared(FIRST),
+      happened.refused(FIRST),
+      happened.pending(FIRST),
+    );
     expect([...revived.submitted()].map(({ submission }) => submission.hash)).toEqual([FIRST]);
     const replaced = after(happened.created(), happened.prepared(FIRST), happened.prepared(SECOND));
     expect([...replaced.submitted()].map(({ submission }) => submission.hash)).toEqual([SECOND]);
@@ -59,7 +77,9 @@ describe('the watch set', () => {
     expect(ids(after(happened.created(), other()).expected())).toEqual([]);
     expect(ids(after(happened.created(), happened.detected()).expected())).toEqual([INTENT]);
     expect(ids(after(happened.created(), happened.detected(), happened.prepared(FIRST)).expected())).toEqual([]);
-    expect(ids(after(happened.created(), happened.detected(), happened.prepared(FIRST), happened.refused(FIRST)).expected())).toEqual([INTENT]);
+    expect(
+      ids(after(happened.created(), happened.detected(), happened.prepared(FIRST), happened.refused(FIRST)).expected()),
+    ).toEqual([INTENT]);
     expect(ids(after(happened.created(), happened.detected(), happened.expired()).expected())).toEqual([]);
   });
 
@@ -68,7 +88,9 @@ describe('the watch set', () => {
     expect(ids(after(happened.created()).lapsed())).toEqual([]);
     expect(ids(expired.lapsed())).toEqual([INTENT]);
     expect(ids(after(happened.created(), happened.prepared(FIRST), happened.expired(true)).lapsed())).toEqual([]);
-    expect(ids(after(happened.created(), happened.expired(), happened.confirmed(FIRST, {}, 'expired')).lapsed())).toEqual([]);
+    expect(
+      ids(after(happened.created(), happened.expired(), happened.confirmed(FIRST, {}, 'expired')).lapsed()),
+    ).toEqual([]);
     expired.prune(STORY_BEGINS + 3_600_000);
     expect([ids(expired.lapsed()), expired.size]).toEqual([[], 1]);
   });
@@ -78,7 +100,9 @@ describe('the watch set', () => {
     expect(ids(after(...paid).settling())).toEqual([INTENT]);
     expect(ids(after(...paid).submitted())).toEqual([]);
     expect(ids(after(...paid, happened.finalized(FIRST)).settling())).toEqual([]);
-    expect([...after(...paid, happened.lost(FIRST)).settling()].map(({ settlement }) => settlement.lost)).toEqual([true]);
+    expect([...after(...paid, happened.lost(FIRST)).settling()].map(({ settlement }) => settlement.lost)).toEqual([
+      true,
+    ]);
     expect(ids(after(...paid, happened.finalized(FIRST), happened.lost(FIRST)).settling())).toEqual([INTENT]);
   });
 
@@ -100,12 +124,21 @@ describe('the watch set', () => {
   });
 
   it('has nothing to do with a simulated intent, whatever becomes of it', () => {
-    const set = after(happened.created(), happened.simulated.pending(FIRST), happened.updated({ metadata: { order: '1' } }), happened.simulated.confirmed(FIRST));
+    const set = after(
+      happened.created(),
+      happened.simulated.pending(FIRST),
+      happened.updated({ metadata: { order: '1' } }),
+      happened.simulated.confirmed(FIRST),
+    );
     expect([set.size, set.recipients(), ids(set.settling())]).toEqual([0, [], []]);
   });
 
   it('applies the next version once, ignores what it has seen, and stops at a gap', () => {
-    const [created, prepared, pending] = story(happened.created(), happened.prepared(FIRST), happened.pending(FIRST)) as [IntentEvent, IntentEvent, IntentEvent];
+    const [created, prepared, pending] = story(
+      happened.created(),
+      happened.prepared(FIRST),
+      happened.pending(FIRST),
+    ) as [IntentEvent, IntentEvent, IntentEvent];
     const set = new WatchedIntents(WATCH_MS);
     for (const event of [created, prepared, created, prepared]) set.apply(event);
     expect(set.byReference(REFERENCE)?.status).toBe('created');
@@ -154,7 +187,13 @@ describe('the watch set', () => {
       expect(set.byReference(REFERENCE)).toEqual({
         id: INTENT,
         status: whole.status,
-        terms: { chain: whole.chain, tokenAddress: whole.tokenAddress, amount: whole.amountBaseUnits, requestor: whole.requestor, reference: whole.reference },
+        terms: {
+          chain: whole.chain,
+          tokenAddress: whole.tokenAddress,
+          amount: whole.amountBaseUnits,
+          requestor: whole.requestor,
+          reference: whole.reference,
+        },
         submission: liveSubmission(whole) ?? null,
         settlement: whole.settlement,
         createdAt: whole.createdAt,

@@ -30,7 +30,8 @@ describe('a watcher of Base', () => {
   });
 
   /** Port 9: nobody listens there. A network in trouble beside the one that is tested. */
-  const watch = (): Promise<Watching> => startWatching(cluster, { 'eip155:8453': 'http://127.0.0.1:9', [chain.caip2]: chain.rpcUrl }, through);
+  const watch = (): Promise<Watching> =>
+    startWatching(cluster, { 'eip155:8453': 'http://127.0.0.1:9', [chain.caip2]: chain.rpcUrl }, through);
 
   beforeAll(async () => {
     [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
@@ -45,10 +46,27 @@ describe('a watcher of Base', () => {
   });
 
   const confirm = (intent: Requested, hash: TransactionHash, transfer: Transfer): Promise<unknown> =>
-    writer.append(intent.id, 'intent.confirmed', { hash, fulfiller: transfer.from, landing: { hash, transfer } satisfies Landing, late: null, simulated: false });
-  async function prepare(intent: Requested, payer: Payer, keep: boolean, at = Date.now()): Promise<{ raw: Uint8Array; hash: TransactionHash }> {
+    writer.append(intent.id, 'intent.confirmed', {
+      hash,
+      fulfiller: transfer.from,
+      landing: { hash, transfer } satisfies Landing,
+      late: null,
+      simulated: false,
+    });
+  async function prepare(
+    intent: Requested,
+    payer: Payer,
+    keep: boolean,
+    at = Date.now(),
+  ): Promise<{ raw: Uint8Array; hash: TransactionHash }> {
     const { prepared, raw } = await payer.sign(intent);
-    if (keep) await new SignedTransactions(cluster.database).keep({ intentId: intent.id, chain: intent.terms.chain, hash: prepared.hash, bytes: raw });
+    if (keep)
+      await new SignedTransactions(cluster.database).keep({
+        intentId: intent.id,
+        chain: intent.terms.chain,
+        hash: prepared.hash,
+        bytes: raw,
+      });
     await writer.append(intent.id, 'submission_prepared', { transaction: prepared, attempts: 1 }, at);
     return { raw, hash: prepared.hash };
   }
@@ -58,10 +76,20 @@ describe('a watcher of Base', () => {
     const payer = new Payer(chain, 0);
     const hash = await payer.pay(intent);
     const confirmed = await observed(cluster, intent.id, 'landed', 'confirmed');
-    expect(confirmed.data).toMatchObject({ hash, transfer: { from: payer.address, to: intent.terms.requestor, amount: intent.terms.amount, reference: intent.terms.reference } });
+    expect(confirmed.data).toMatchObject({
+      hash,
+      transfer: {
+        from: payer.address,
+        to: intent.terms.requestor,
+        amount: intent.terms.amount,
+        reference: intent.terms.reference,
+      },
+    });
     await confirm(intent, hash, confirmed.data.transfer);
     await observed(cluster, intent.id, 'landed', 'finalized');
-    expect((await observationsOf(cluster, intent.id)).map(({ trace }) => trace)).not.toContainEqual({ requestId: expect.anything() });
+    expect((await observationsOf(cluster, intent.id)).map(({ trace }) => trace)).not.toContainEqual({
+      requestId: expect.anything(),
+    });
   }, 60_000);
 
   it('keeps the bytes of a payment that was not submitted here, as long as it is not final', async () => {
@@ -69,7 +97,9 @@ describe('a watcher of Base', () => {
     const hash = await new Payer(chain, 1).pay(intent);
     const { data } = await observed(cluster, intent.id, 'landed', 'confirmed');
     await confirm(intent, hash, data.transfer);
-    await until('the bytes to be kept', async () => (await new SignedTransactions(cluster.database).find(intent.terms.chain, [hash])).has(hash));
+    await until('the bytes to be kept', async () =>
+      (await new SignedTransactions(cluster.database).find(intent.terms.chain, [hash])).has(hash),
+    );
   }, 60_000);
 
   it('sees a submitted transaction revert', async () => {
@@ -112,7 +142,14 @@ describe('a watcher of Base', () => {
     await observed(cluster, intent.id, 'lost');
     await writer.append(intent.id, 'confirmation_lost', { hash });
     const lostAt = performance.now();
-    const again = await until('it to land again', async () => (await observationsOf(cluster, intent.id)).find((one) => one.type === 'landed' && one.data.transfer.blockHash !== first.data.transfer.blockHash), 30_000);
+    const again = await until(
+      'it to land again',
+      async () =>
+        (await observationsOf(cluster, intent.id)).find(
+          (one) => one.type === 'landed' && one.data.transfer.blockHash !== first.data.transfer.blockHash,
+        ),
+      30_000,
+    );
     expect(again.data.hash).toBe(hash);
     // At once, and not when the next turn of the transaction that was live a moment ago would have come.
     expect(performance.now() - lostAt).toBeLessThan(12_000);

@@ -18,9 +18,16 @@ export interface Watching {
 }
 
 /** A watcher's inside in this process, over the given upstreams; `through` may stand between it and the log. */
-export async function startWatching(cluster: Cluster, upstreams: Readonly<Record<string, string>>, through: (publisher: Publisher) => Publisher = (publisher) => publisher): Promise<Watching> {
+export async function startWatching(
+  cluster: Cluster,
+  upstreams: Readonly<Record<string, string>>,
+  through: (publisher: Publisher) => Publisher = (publisher) => publisher,
+): Promise<Watching> {
   const log = createLogger('test', 'silent');
-  const chains = createChains({ upstreams: new Map(Object.entries(upstreams).map(([chain, url]) => [chain as ChainId, [url]])), log });
+  const chains = createChains({
+    upstreams: new Map(Object.entries(upstreams).map(([chain, url]) => [chain as ChainId, [url]])),
+    log,
+  });
   const reader = await cluster.log.reader('watcher');
   const publisher = await cluster.log.publisher();
   const sets = new WatchSets(cluster.database, reader, [...chains.observers.keys()], WATCH_MS);
@@ -28,8 +35,25 @@ export async function startWatching(cluster: Cluster, upstreams: Readonly<Record
   for (const [chain, observer] of chains.observers) {
     const adapter = chains.adapters.get(chain);
     if (!adapter) throw new Error(`no adapter for ${chain}`);
-    const rebroadcaster = new Rebroadcaster(adapter, new SignedTransactions(cluster.database), observer.rebroadcastAfterMs, log);
-    watches.set(chain, new NetworkWatch({ observer, sets, watches: new NetworkWatches(cluster.database), publisher: through(publisher), rebroadcaster, unasked: new UnaskedPayments(cluster.database), leaseMs: 10_000, log }));
+    const rebroadcaster = new Rebroadcaster(
+      adapter,
+      new SignedTransactions(cluster.database),
+      observer.rebroadcastAfterMs,
+      log,
+    );
+    watches.set(
+      chain,
+      new NetworkWatch({
+        observer,
+        sets,
+        watches: new NetworkWatches(cluster.database),
+        publisher: through(publisher),
+        rebroadcaster,
+        unasked: new UnaskedPayments(cluster.database),
+        leaseMs: 10_000,
+        log,
+      }),
+    );
   }
   const stopping = new AbortController();
   const ended = Promise.all([...watches.values()].map((watch) => watch.run(stopping.signal)));
@@ -51,7 +75,12 @@ export async function observationsOf(cluster: Cluster, id: IntentId): Promise<re
   try {
     const observations: ObservationMessage[] = [];
     const partition = partitionOf(id);
-    for await (const { records } of reader.read('chain.observations', partition, 0n, await reader.endOffset('chain.observations', partition))) {
+    for await (const { records } of reader.read(
+      'chain.observations',
+      partition,
+      0n,
+      await reader.endOffset('chain.observations', partition),
+    )) {
       for (const { value } of records) observations.push(parseObservation(value ?? ''));
     }
     return observations.filter(({ intentId }) => intentId === id);
@@ -61,8 +90,21 @@ export async function observationsOf(cluster: Cluster, id: IntentId): Promise<re
 }
 
 /** The first observation of this intent that is of a type, and of a level where that is given. */
-export const observed = <Type extends Observation['type']>(cluster: Cluster, id: IntentId, type: Type, level?: 'confirmed' | 'finalized', timeoutMs = 20_000): Promise<ObservationMessage & { type: Type }> =>
-  until(`${type} ${level ?? ''} of ${id}`, async () => {
-    const all = await observationsOf(cluster, id);
-    return all.find((one): one is ObservationMessage & { type: Type } => one.type === type && (level === undefined || (one.type === 'landed' && one.data.level === level)));
-  }, timeoutMs);
+export const observed = <Type extends Observation['type']>(
+  cluster: Cluster,
+  id: IntentId,
+  type: Type,
+  level?: 'confirmed' | 'finalized',
+  timeoutMs = 20_000,
+): Promise<ObservationMessage & { type: Type }> =>
+  until(
+    `${type} ${level ?? ''} of ${id}`,
+    async () => {
+      const all = await observationsOf(cluster, id);
+      return all.find(
+        (one): one is ObservationMessage & { type: Type } =>
+          one.type === type && (level === undefined || (one.type === 'landed' && one.data.level === level)),
+      );
+    },
+    timeoutMs,
+  );

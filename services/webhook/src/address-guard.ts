@@ -49,13 +49,22 @@ export function systemResolver(): Resolve {
  * the socket is about to connect to, after the one and only resolution: a name that answers differently the second time
  * gains nothing. A host of which any address is not public is refused.
  */
-export function guardedConnector({ allowPrivate, timeoutMs, resolve }: { readonly allowPrivate: boolean; readonly timeoutMs: number; readonly resolve: Resolve }): buildConnector.connector {
+export function guardedConnector({
+  allowPrivate,
+  timeoutMs,
+  resolve,
+}: {
+  readonly allowPrivate: boolean;
+  readonly timeoutMs: number;
+  readonly resolve: Resolve;
+}): buildConnector.connector {
   const lookupGuarded: LookupFunction = (host, { all }, callback) => {
     resolve(host).then(
       (addresses) => {
         const [first] = addresses;
         if (!first) callback(new Error(`The host ${host} has no address.`), '');
-        else if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address))) callback(new AddressNotPublicError(), '');
+        else if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address)))
+          callback(new AddressNotPublicError(), '');
         else if (all) callback(null, [...addresses]);
         else callback(null, first.address, first.family);
       },

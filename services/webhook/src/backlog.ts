@@ -17,8 +17,17 @@ export function watchBacklog(database: Database, log: Logger, now: () => number)
     onFailure: (error) => log.warn({ err: error }, 'how much is still to be sent is not known now'),
   });
   const unlook = [
-    lookUp('payments.deliveries.outstanding', () => (found ? [[found.due, { status: 'due' }], [found.waiting, { status: 'waiting' }]] : [])),
-    lookUp('payments.deliveries.due.age', () => (found ? [[found.dueSince === null ? 0 : Math.max(0, now() - found.dueSince.getTime()) / 1_000, {}]] : [])),
+    lookUp('payments.deliveries.outstanding', () =>
+      found
+        ? [
+            [found.due, { status: 'due' }],
+            [found.waiting, { status: 'waiting' }],
+          ]
+        : [],
+    ),
+    lookUp('payments.deliveries.due.age', () =>
+      found ? [[found.dueSince === null ? 0 : Math.max(0, now() - found.dueSince.getTime()) / 1_000, {}]] : [],
+    ),
   ];
   if (measuring()) rounds.start();
   return {

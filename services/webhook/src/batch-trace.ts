@@ -14,12 +14,31 @@ export class BatchTrace {
   readonly #events: readonly DeliverableEvent[];
 
   constructor(partition: number, events: readonly DeliverableEvent[]) {
-    const about = { 'messaging.system': 'kafka', 'messaging.operation.name': 'process', 'messaging.operation.type': 'process', 'messaging.consumer.group.name': 'webhook', 'messaging.destination.name': 'intent.events', 'messaging.destination.partition.id': String(partition) };
-    this.#batch = new OpenSpan('batch of intent.events', null, { links: events.slice(0, LINKS_AT_MOST), attributes: { ...about, 'messaging.batch.message_count': events.length } });
+    const about = {
+      'messaging.system': 'kafka',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.consumer.group.name': 'webhook',
+      'messaging.destination.name': 'intent.events',
+      'messaging.destination.partition.id': String(partition),
+    };
+    this.#batch = new OpenSpan('batch of intent.events', null, {
+      links: events.slice(0, LINKS_AT_MOST),
+      attributes: { ...about, 'messaging.batch.message_count': events.length },
+    });
     this.#events = events.map((event) => {
       if (!isSampled(event)) return event;
-      const attributes = { ...about, 'messaging.message.id': event.eventId, 'payments.event.type': event.eventType, 'payments.intent.id': event.intentId };
-      const span = new OpenSpan('process intent.events', event, { kind: SpanKind.CONSUMER, links: [this.#batch.trace], attributes });
+      const attributes = {
+        ...about,
+        'messaging.message.id': event.eventId,
+        'payments.event.type': event.eventType,
+        'payments.intent.id': event.intentId,
+      };
+      const span = new OpenSpan('process intent.events', event, {
+        kind: SpanKind.CONSUMER,
+        links: [this.#batch.trace],
+        attributes,
+      });
       this.#spans.push(span);
       return { ...event, traceparent: span.trace.traceparent };
     });

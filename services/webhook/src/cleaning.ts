@@ -20,8 +20,13 @@ export function createCleaning(database: Database, log: Logger, now: () => numbe
 }
 
 /** One round. Resolves with how many were deleted. */
-export async function cleanDeliveries(database: Database, now: number, stopping: AbortSignal, rowsAtOnce = ROWS_AT_ONCE): Promise<number> {
-  for (let deleted = 0; ; ) {
+export async function cleanDeliveries(
+  database: Database,
+  now: number,
+  stopping: AbortSignal,
+  rowsAtOnce = ROWS_AT_ONCE,
+): Promise<number> {
+  for (let deleted = 0; ;) {
     const some = await forgetDeliveries(database, new Date(now - DELIVERY_RETENTION_MS), rowsAtOnce);
     deleted += some;
     if (some < rowsAtOnce || stopping.aborted) return deleted;

@@ -1,4 +1,13 @@
-import { type Attempt, type AttemptResult, type Claim, claimAttempt, type Database, recordDelivered, recordFailure, recordGone } from '@pf/database';
+import {
+  type Attempt,
+  type AttemptResult,
+  type Claim,
+  claimAttempt,
+  type Database,
+  recordDelivered,
+  recordFailure,
+  recordGone,
+} from '@pf/database';
 import { count, currentTrace, type Logger, measure } from '@pf/runtime';
 import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
@@ -58,7 +67,10 @@ export class Deliverer {
     count('payments.delivery.attempts', { outcome });
     const { deliveryId, endpointId, eventId, number } = attempt;
     // Never the URL: it may carry the receiver's own secret.
-    log.info({ deliveryId, endpointId, eventId, attempt: number, ...recorded, ms: Math.round(ms) }, 'webhook attempted');
+    log.info(
+      { deliveryId, endpointId, eventId, attempt: number, ...recorded, ms: Math.round(ms) },
+      'webhook attempted',
+    );
     return { outcome, status: recorded.status };
   }
 
@@ -66,7 +78,11 @@ export class Deliverer {
     const { sender, secrets, now } = this.#parts;
     const at = now();
     const [current, ...others] = await secrets.inForce(attempt.accountId, attempt.livemode, at);
-    if (current === undefined) return { kind: 'error', message: 'The account has no webhook secret: make one with `pf webhooks rotate-secret`.' };
+    if (current === undefined)
+      return {
+        kind: 'error',
+        message: 'The account has no webhook secret: make one with `pf webhooks rotate-secret`.',
+      };
     const body = Buffer.from(attempt.body, 'utf8');
     const { traceparent } = currentTrace();
     const headers = {
@@ -94,7 +110,10 @@ export class Deliverer {
       return { status, error, next: null };
     }
     const retryAfterMs = sent.kind === 'answer' ? parseRetryAfter(sent.retryAfter, at) : null;
-    const next = nextAttemptAt({ number: attempt.number, firstAttemptAt: attempt.firstAttemptAt.getTime(), at, retryAfterMs }, Math.random());
+    const next = nextAttemptAt(
+      { number: attempt.number, firstAttemptAt: attempt.firstAttemptAt.getTime(), at, retryAfterMs },
+      Math.random(),
+    );
     const nextAt = next === null ? null : new Date(next);
     await recordFailure(database, attempt, result, new Date(at), nextAt);
     return { status, error, next: nextAt?.toISOString() ?? null };
@@ -111,5 +130,9 @@ function resultOf(sent: SendResult): AttemptResult {
   if (sent.kind === 'error') return { responseStatus: null, responseBody: null, error: sent.message };
   const { status, body } = sent;
   const redirected = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
-  return { responseStatus: status, responseBody: body, error: status >= 200 && status < 300 ? null : `The answer was ${status}.${redirected}` };
+  return {
+    responseStatus: status,
+    responseBody: body,
+    error: status >= 200 && status < 300 ? null : `The answer was ${status}.${redirected}`,
+  };
 }

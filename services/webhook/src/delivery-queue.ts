@@ -42,10 +42,15 @@ export class DeliveryQueue {
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
     // Adding jobs fails at once while Redis is away: the sweeper adds them later.
-    this.#redis = new Redis(options.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS });
+    this.#redis = new Redis(options.redisUrl, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+    });
     // The worker waits for Redis as long as it takes; a request that has no answer for so long is given up and made again.
     this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null, commandTimeout: SILENCE_MS });
-    for (const redis of [this.#redis, this.#workerRedis]) redis.on('error', (error) => options.log.warn({ err: error }, 'Redis cannot be reached'));
+    for (const redis of [this.#redis, this.#workerRedis])
+      redis.on('error', (error) => options.log.warn({ err: error }, 'Redis cannot be reached'));
     this.#redis.on('ready', options.onReady);
     this.#queue = new Queue(NAME, {
       connection: this.#redis,
@@ -70,7 +75,9 @@ export class DeliveryQueue {
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     });
-    this.#worker.on('failed', (_job, error) => log.warn({ err: error }, 'a delivery could not be attempted: it comes up again'));
+    this.#worker.on('failed', (_job, error) =>
+      log.warn({ err: error }, 'a delivery could not be attempted: it comes up again'),
+    );
     this.#worker.on('error', (error) => log.debug({ err: error }, 'queue worker'));
   }
 
@@ -86,7 +93,10 @@ export class DeliveryQueue {
         deliveries.slice(start, start + CHUNK).map(({ id, endpointId, attemptCount, nextAttemptAt }) => ({
           name: 'deliver',
           data: { deliveryId: id, endpointId },
-          opts: { jobId: `${id}-${attemptCount + 1}-${nextAttemptAt.getTime()}`, delay: Math.max(0, nextAttemptAt.getTime() - now) },
+          opts: {
+            jobId: `${id}-${attemptCount + 1}-${nextAttemptAt.getTime()}`,
+            delay: Math.max(0, nextAttemptAt.getTime() - now),
+          },
         })),
       );
     }
@@ -94,7 +104,15 @@ export class DeliveryQueue {
 
   /** True when Redis answers within the time given. */
   async ready(timeoutMs: number): Promise<boolean> {
-    return (await within(timeoutMs, this.#redis.ping().then(() => true, () => false))) ?? false;
+    return (
+      (await within(
+        timeoutMs,
+        this.#redis.ping().then(
+          () => true,
+          () => false,
+        ),
+      )) ?? false
+    );
   }
 
   /** Takes no more work and waits for what is under way, at most so long: BullMQ itself would wait for ever. */

@@ -22,8 +22,12 @@ export async function inAttempt(attempt: Attempt, now: number, work: () => Promi
       attempt,
       async (span) => {
         const { outcome, status } = await work();
-        if (outcome === 'delivered') measure('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
-        describeSpan({ ...(status !== null && { 'http.response.status_code': status }), 'payments.delivery.outcome': outcome });
+        if (outcome === 'delivered')
+          measure('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
+        describeSpan({
+          ...(status !== null && { 'http.response.status_code': status }),
+          'payments.delivery.outcome': outcome,
+        });
         if (outcome !== 'delivered') markFailed(span, status === null ? 'no_answer' : String(status));
       },
       { kind: SpanKind.CLIENT, attributes: aboutRequest(attempt) },

@@ -10,7 +10,12 @@ export class DueNotices {
   /** @param onDue must neither throw nor be waited for */
   constructor(redisUrl: string, onDue: (notice: DueNotice) => void, log: Logger) {
     this.#log = log;
-    this.#redis = new Redis(redisUrl, { lazyConnect: true, autoResubscribe: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+    this.#redis = new Redis(redisUrl, {
+      lazyConnect: true,
+      autoResubscribe: false,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+    });
     // Its absence is told by the queue's connections.
     this.#redis.on('error', (error) => log.debug({ err: error }, 'due deliveries are not heard of'));
     this.#redis.on('ready', () => void this.#subscribe());

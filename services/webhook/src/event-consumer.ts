@@ -1,5 +1,11 @@
 import { parseEvent } from '@pf/contracts';
-import { type Database, type DeliverableEvent, type OutstandingDelivery, recordDeliveries, webhookPositions } from '@pf/database';
+import {
+  type Database,
+  type DeliverableEvent,
+  type OutstandingDelivery,
+  recordDeliveries,
+  webhookPositions,
+} from '@pf/database';
 import { isPublic } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, type Logger } from '@pf/runtime';
@@ -13,7 +19,17 @@ export class EventConsumer implements GroupWork {
   readonly #announce: (deliveries: readonly OutstandingDelivery[]) => void;
 
   /** @param announce is told of new deliveries once they are committed; must neither throw nor be waited for */
-  constructor({ database, log, now, announce }: { database: Database; log: Logger; now: () => number; announce: (deliveries: readonly OutstandingDelivery[]) => void }) {
+  constructor({
+    database,
+    log,
+    now,
+    announce,
+  }: {
+    database: Database;
+    log: Logger;
+    now: () => number;
+    announce: (deliveries: readonly OutstandingDelivery[]) => void;
+  }) {
     this.#database = database;
     this.#log = log;
     this.#now = now;
@@ -24,9 +40,18 @@ export class EventConsumer implements GroupWork {
     return webhookPositions(this.#database, partitions);
   }
 
-  async handle(partition: number, from: bigint, { records, next }: { readonly records: readonly LogRecord[]; readonly next: bigint }): Promise<boolean> {
-    const trace = new BatchTrace(partition, records.flatMap((record) => this.#read(record) ?? []));
-    const deliveries = await trace.run((events) => recordDeliveries(this.#database, { partition, from, next, events, at: new Date(this.#now()) }));
+  async handle(
+    partition: number,
+    from: bigint,
+    { records, next }: { readonly records: readonly LogRecord[]; readonly next: bigint },
+  ): Promise<boolean> {
+    const trace = new BatchTrace(
+      partition,
+      records.flatMap((record) => this.#read(record) ?? []),
+    );
+    const deliveries = await trace.run((events) =>
+      recordDeliveries(this.#database, { partition, from, next, events, at: new Date(this.#now()) }),
+    );
     if (deliveries === null) return false;
     if (deliveries.length > 0) this.#announce(deliveries);
     return true;
@@ -40,7 +65,10 @@ export class EventConsumer implements GroupWork {
     } catch (error) {
       // Nothing is lost: the log keeps it, and a position set back to it repeats no delivery (docs/decisions.md).
       count('payments.alarms', { alarm: 'unreadable_event' });
-      this.#log.error({ err: error, alarm: 'unreadable_event', topic, partition, offset: String(offset) }, 'an event cannot be read and got no webhook');
+      this.#log.error(
+        { err: error, alarm: 'unreadable_event', topic, partition, offset: String(offset) },
+        'an event cannot be read and got no webhook',
+      );
       return null;
     }
   }

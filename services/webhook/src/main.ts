@@ -6,7 +6,12 @@ import { startWebhookService } from './service.ts';
 
 runService('webhook', async ({ log, onShutdown, crash }) => {
   const config = loadConfig(webhookVariables);
-  const database = openDatabase({ url: config.DATABASE_URL, applicationName: 'webhook', maxConnections: 16, onError: (error) => log.warn({ err: error }, 'an idle database connection failed') });
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'webhook',
+    maxConnections: 16,
+    onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
+  });
   onShutdown('database', () => database.close());
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
   await eventLog.verifyTopics();
@@ -23,7 +28,11 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
   onShutdown('webhook service', () => service.stop());
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
     live: () => service.live(),
-    ready: { database: () => database.ready(1_000), redis: () => service.redisReady(), kafka: () => eventLog.ready(1_000) },
+    ready: {
+      database: () => database.ready(1_000),
+      redis: () => service.redisReady(),
+      kafka: () => eventLog.ready(1_000),
+    },
   });
   onShutdown('health', () => health.close());
 });

@@ -25,7 +25,10 @@ export interface FailedAttempt {
  * @param random in [0, 1)
  * @returns null when that was the last attempt
  */
-export function nextAttemptAt({ number, firstAttemptAt, at, retryAfterMs }: FailedAttempt, random: number): number | null {
+export function nextAttemptAt(
+  { number, firstAttemptAt, at, retryAfterMs }: FailedAttempt,
+  random: number,
+): number | null {
   const end = firstAttemptAt + WINDOW_MS;
   if (number >= MAX_ATTEMPTS || at >= end) return null;
   const delay = MINUTE_MS * 3 ** (number - 1) * (1 - JITTER + 2 * JITTER * random);

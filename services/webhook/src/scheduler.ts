@@ -50,7 +50,9 @@ export class Scheduler {
    */
   announce(deliveries: readonly OutstandingDelivery[]): void {
     const work = this.#scheduleVisible(deliveries)
-      .catch((error: unknown) => this.#parts.log.warn({ err: error, deliveries: deliveries.length }, 'new deliveries wait for the next sweep'))
+      .catch((error: unknown) =>
+        this.#parts.log.warn({ err: error, deliveries: deliveries.length }, 'new deliveries wait for the next sweep'),
+      )
       .finally(() => this.#announced.delete(work));
     this.#announced.add(work);
   }
@@ -75,12 +77,16 @@ export class Scheduler {
     const backOff = new BackOff(20, 1_000);
     let waiting = deliveries;
     while (waiting.length > 0 && !signal.aborted && performance.now() < until) {
-      const visible = await visibleDeliveries(database, waiting.map(({ id }) => id));
+      const visible = await visibleDeliveries(
+        database,
+        waiting.map(({ id }) => id),
+      );
       await queue.schedule(waiting.filter(({ id }) => visible.has(id)));
       waiting = waiting.filter(({ id }) => !visible.has(id));
       if (waiting.length > 0) await backOff.wait(signal);
     }
-    if (waiting.length > 0 && !signal.aborted) this.#parts.log.warn({ deliveries: waiting.length }, 'the projection lags behind the log: webhooks wait for it');
+    if (waiting.length > 0 && !signal.aborted)
+      this.#parts.log.warn({ deliveries: waiting.length }, 'the projection lags behind the log: webhooks wait for it');
   }
 
   async #sweepAgainAndAgain(): Promise<void> {

@@ -19,7 +19,10 @@ export function createSecretBook(database: Database, key: Buffer): SecretBook {
   });
   return {
     async inForce(accountId, livemode, at) {
-      return secretsInForce((await cache.fetch(`${accountId} ${livemode}`, { context: { accountId, livemode } })) ?? [], at);
+      return secretsInForce(
+        (await cache.fetch(`${accountId} ${livemode}`, { context: { accountId, livemode } })) ?? [],
+        at,
+      );
     },
   };
 }

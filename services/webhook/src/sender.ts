@@ -27,18 +27,34 @@ export interface SenderOptions {
   readonly resolve?: Resolve;
 }
 
-export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, resolve = systemResolver() }: SenderOptions): Sender {
+export function createSender({
+  allowPrivate,
+  timeoutMs = TIMEOUT_MS,
+  resolve = systemResolver(),
+}: SenderOptions): Sender {
   // No proxy, no cookies, no redirects, no limit of connections to a host: who may send how much is decided by the lanes.
-  const agent = new Agent({ connect: guardedConnector({ allowPrivate, timeoutMs, resolve }), keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS });
+  const agent = new Agent({
+    connect: guardedConnector({ allowPrivate, timeoutMs, resolve }),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
   return {
     async send(url, headers, body) {
       const signal = AbortSignal.timeout(timeoutMs);
       try {
         const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers, body });
         const { 'retry-after': retryAfter } = response.headers;
-        return { kind: 'answer', status: response.statusCode, body: await readStart(response.body), retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
+        return {
+          kind: 'answer',
+          status: response.statusCode,
+          body: await readStart(response.body),
+          retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+        };
       } catch (error) {
-        return { kind: 'error', message: signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : reasonOf(error) };
+        return {
+          kind: 'error',
+          message: signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : reasonOf(error),
+        };
       }
     },
     close: () => agent.destroy(),
@@ -78,12 +94,20 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  for (let cause = error as NodeJS.ErrnoException | undefined; cause; cause = cause.cause as NodeJS.ErrnoException | undefined) {
+  for (
+    let cause = error as NodeJS.ErrnoException | undefined;
+    cause;
+    cause = cause.cause as NodeJS.ErrnoException | undefined
+  ) {
     if (cause instanceof AddressNotPublicError) return cause.message;
     const { code } = cause;
     const reason = code === undefined ? undefined : REASONS[code];
     if (reason !== undefined) return reason;
-    if (code !== undefined && (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))) return `The TLS connection failed: ${code}.`;
+    if (
+      code !== undefined &&
+      (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))
+    )
+      return `The TLS connection failed: ${code}.`;
     if (code?.startsWith('HPE_') || code?.startsWith('UND_ERR_')) return `The answer is not proper HTTP: ${code}.`;
   }
   return 'The request failed.';

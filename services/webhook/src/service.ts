@@ -55,10 +55,34 @@ export interface WebhookService {
 /** Starts the whole service on parts that are given: the log's consumer, the sweeps, and the workers that send. */
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
   const { database, log, now = Date.now } = options;
-  const queue = new DeliveryQueue({ redisUrl: options.redisUrl, prefix: options.redisPrefix, concurrency: CONCURRENCY, log, now, onReady: () => scheduler.hurry() });
-  const scheduler = new Scheduler({ database, queue, log, now, sweepMs: SWEEP_MS, aheadMs: AHEAD_MS, patienceMs: PATIENCE_MS });
-  const sender = createSender({ allowPrivate: options.allowPrivateHosts, ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }) });
-  const deliverer = new Deliverer({ database, sender, secrets: createSecretBook(database, options.secretsKey), log, now });
+  const queue = new DeliveryQueue({
+    redisUrl: options.redisUrl,
+    prefix: options.redisPrefix,
+    concurrency: CONCURRENCY,
+    log,
+    now,
+    onReady: () => scheduler.hurry(),
+  });
+  const scheduler = new Scheduler({
+    database,
+    queue,
+    log,
+    now,
+    sweepMs: SWEEP_MS,
+    aheadMs: AHEAD_MS,
+    patienceMs: PATIENCE_MS,
+  });
+  const sender = createSender({
+    allowPrivate: options.allowPrivateHosts,
+    ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }),
+  });
+  const deliverer = new Deliverer({
+    database,
+    sender,
+    secrets: createSecretBook(database, options.secretsKey),
+    log,
+    now,
+  });
   const lanes = new Lanes(LANE_WIDTH);
   const notices = new DueNotices(options.redisUrl, (due) => scheduler.announce([due]), log);
   const cleaning = createCleaning(database, log, now);

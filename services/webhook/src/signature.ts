@@ -10,7 +10,8 @@ export interface SignedMessage {
 }
 
 /** Hex HMAC-SHA256 of the body, keyed with the UTF-8 bytes of the whole `whsec_…` text (spec.md 6.3). */
-export const pfSignature = (body: Buffer, secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
+export const pfSignature = (body: Buffer, secret: string): string =>
+  createHmac('sha256', secret).update(body).digest('hex');
 
 /** `v1,` and the base64 HMAC of `id.timestamp.body`, keyed with the decoded part of the secret (standardwebhooks.com). */
 function standardSignature({ eventId, timestamp, body }: SignedMessage, secret: string): string {
@@ -22,7 +23,10 @@ function standardSignature({ eventId, timestamp, body }: SignedMessage, secret: 
  * The headers that let a receiver check a delivery, ours and those of Standard Webhooks.
  * @param secrets those in force, the present one first; ours is signed with that one alone, the standard's with each
  */
-export function signatureHeaders(message: SignedMessage, secrets: readonly [string, ...string[]]): Readonly<Record<string, string>> {
+export function signatureHeaders(
+  message: SignedMessage,
+  secrets: readonly [string, ...string[]],
+): Readonly<Record<string, string>> {
   return {
     'X-PF-Signature': pfSignature(message.body, secrets[0]),
     'webhook-id': message.eventId,

@@ -4,7 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isPublicAddress, type Resolve } from '../src/address-guard.ts';
 import { createSender, type SendResult } from '../src/sender.ts';
 
-const PUBLIC = ['1.1.1.1', '8.8.8.8', '93.184.215.14', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001:82a::200e'];
+const PUBLIC = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '93.184.215.14',
+  '172.15.255.255',
+  '172.32.0.1',
+  '100.63.255.255',
+  '100.128.0.1',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001:82a::200e',
+];
 const NOT_PUBLIC: readonly (readonly [string, string])[] = [
   ['0.0.0.0', 'unspecified'],
   ['0.1.2.3', 'this network'],
@@ -84,9 +94,12 @@ describe('the guarded connection', () => {
     async () =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-  it.each(['127.0.0.1', '127.1', '0x7f000001', '2130706433', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])('refuses http://%s, however it is written', async (host) => {
-    expect(await send(`http://${host}:${port}/`, false)).toEqual(refused);
-  });
+  it.each(['127.0.0.1', '127.1', '0x7f000001', '2130706433', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])(
+    'refuses http://%s, however it is written',
+    async (host) => {
+      expect(await send(`http://${host}:${port}/`, false)).toEqual(refused);
+    },
+  );
 
   it('refuses https as it does http', async () => {
     expect(await send(`https://127.0.0.1:${port}/`, false)).toEqual(refused);
@@ -94,7 +107,9 @@ describe('the guarded connection', () => {
   });
 
   it('refuses a name of which one address of several is not public', async () => {
-    expect(await send(`http://shop.example:${port}/`, false, resolvesTo('93.184.215.14', '127.0.0.1'))).toEqual(refused);
+    expect(await send(`http://shop.example:${port}/`, false, resolvesTo('93.184.215.14', '127.0.0.1'))).toEqual(
+      refused,
+    );
   });
 
   it('connects to what it has checked: a name is resolved once a connection', async () => {

@@ -20,14 +20,19 @@ describe('webhook deliveries', () => {
 
   const only = async (accountId: string) => {
     const [delivery, ...others] = await stage.deliveries(accountId);
-    if (!delivery || others.length > 0) throw new Error(`expected one delivery, there are ${others.length + (delivery ? 1 : 0)}`);
+    if (!delivery || others.length > 0)
+      throw new Error(`expected one delivery, there are ${others.length + (delivery ? 1 : 0)}`);
     return delivery;
   };
   /** Waits until a delivery's attempt of this number has been made and written down. */
   const attempted = (accountId: string, number: number) =>
     until(`attempt ${number} to be written down`, async () => {
       const [delivery] = await stage.deliveries(accountId);
-      return delivery?.attemptCount === number && (delivery.responseStatus !== null || delivery.error !== null) && (delivery.nextAttemptAt === null || delivery.nextAttemptAt.getTime() !== stage.clock + MINUTE) ? delivery : null;
+      return delivery?.attemptCount === number &&
+        (delivery.responseStatus !== null || delivery.error !== null) &&
+        (delivery.nextAttemptAt === null || delivery.nextAttemptAt.getTime() !== stage.clock + MINUTE)
+        ? delivery
+        : null;
     });
 
   it('brings the exact bytes, signed in both ways, and says so', async () => {
@@ -46,8 +51,18 @@ describe('webhook deliveries', () => {
       'x-pf-attempt': '1',
       'webhook-id': event.eventId,
     });
-    expect(new Webhook(account.webhookSecrets.test).verify(body, received?.headers as Record<string, string>)).toMatchObject({ eventId: event.eventId, type: 'intent.detected' });
-    expect(delivery).toMatchObject({ status: 'delivered', eventId: event.eventId, url: receiver.url, responseStatus: 200, nextAttemptAt: null, failedAt: null, requestId: 'req-42' });
+    expect(
+      new Webhook(account.webhookSecrets.test).verify(body, received?.headers as Record<string, string>),
+    ).toMatchObject({ eventId: event.eventId, type: 'intent.detected' });
+    expect(delivery).toMatchObject({
+      status: 'delivered',
+      eventId: event.eventId,
+      url: receiver.url,
+      responseStatus: 200,
+      nextAttemptAt: null,
+      failedAt: null,
+      requestId: 'req-42',
+    });
     expect(delivery.deliveredAt).not.toBeNull();
     expect(delivery.id).toMatch(/^whd_/);
   });
@@ -57,15 +72,24 @@ describe('webhook deliveries', () => {
     const second = await stage.receiver(account.id, status(204));
     const live = await stage.receiver(account.id, status(204), true);
     const removed = await stage.receiver(account.id, status(204));
-    await removeWebhookEndpoint(stage.cluster.database, { accountId: account.id, livemode: false, url: removed.url, at: new Date() });
+    await removeWebhookEndpoint(stage.cluster.database, {
+      accountId: account.id,
+      livemode: false,
+      url: removed.url,
+      at: new Date(),
+    });
     const stranger = await stage.account(status(204));
 
     await stage.emit(account.id, { type: 'confirmation_lost' });
     await stage.emit(account.id);
     await stage.emit(account.id, { livemode: true });
     await until('all to arrive', () => [receiver, second, live].every(({ received }) => received.length > 0));
-    expect([receiver, second, live, removed, stranger.receiver].map(({ received }) => received.length)).toEqual([1, 1, 1, 0, 0]);
-    expect(live.received[0]?.headers['x-pf-signature']).toBe(pfSignature(Buffer.from(live.received[0]?.raw ?? ''), account.webhookSecrets.live));
+    expect([receiver, second, live, removed, stranger.receiver].map(({ received }) => received.length)).toEqual([
+      1, 1, 1, 0, 0,
+    ]);
+    expect(live.received[0]?.headers['x-pf-signature']).toBe(
+      pfSignature(Buffer.from(live.received[0]?.raw ?? ''), account.webhookSecrets.live),
+    );
   });
 
   it('passes over what cannot be read and goes on behind it', async () => {
@@ -82,7 +106,13 @@ describe('webhook deliveries', () => {
     const first = stage.clock;
     for (let attempt = 1; attempt < 10; attempt += 1) {
       const delivery = await attempted(account.id, attempt);
-      expect(delivery).toMatchObject({ status: 'pending', responseStatus: 500, error: 'The answer was 500.', deliveredAt: null, failedAt: null });
+      expect(delivery).toMatchObject({
+        status: 'pending',
+        responseStatus: 500,
+        error: 'The answer was 500.',
+        deliveredAt: null,
+        failedAt: null,
+      });
       const wait = (delivery.nextAttemptAt?.getTime() ?? 0) - stage.clock;
       const nominal = 3 ** (attempt - 1) * MINUTE;
       expect(wait).toBeGreaterThanOrEqual(Math.min(nominal * 0.8, 24 * HOUR) - 1);
@@ -90,15 +120,27 @@ describe('webhook deliveries', () => {
       stage.clock = delivery.nextAttemptAt?.getTime() ?? 0;
       await service.sweep();
     }
-    expect(await attempted(account.id, 10)).toMatchObject({ status: 'failed', attemptCount: 10, nextAttemptAt: null, deliveredAt: null, failedAt: new Date(stage.clock) });
+    expect(await attempted(account.id, 10)).toMatchObject({
+      status: 'failed',
+      attemptCount: 10,
+      nextAttemptAt: null,
+      deliveredAt: null,
+      failedAt: new Date(stage.clock),
+    });
     expect(stage.clock - first).toBeLessThanOrEqual(72 * HOUR);
-    expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1)));
+    expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(
+      Array.from({ length: 10 }, (_, index) => String(index + 1)),
+    );
     expect(new Set(receiver.received.map(({ raw }) => raw))).toEqual(new Set([body]));
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([event.eventId]));
   }, 30_000);
 
   it('waits as long as Retry-After asks, at most a day', async () => {
-    const answers: readonly Answer[] = [status(503, { 'retry-after': '7200' }), status(429, { 'retry-after': '999999' }), status(200)];
+    const answers: readonly Answer[] = [
+      status(503, { 'retry-after': '7200' }),
+      status(429, { 'retry-after': '999999' }),
+      status(200),
+    ];
     let turn = 0;
     const { account } = await stage.account((received, response) => answers[turn++]?.(received, response));
     await stage.emit(account.id);
@@ -113,7 +155,9 @@ describe('webhook deliveries', () => {
 
   it('stops a URL that answers 410 Gone, with all that is outstanding for it', async () => {
     let gone = false;
-    const { account, receiver } = await stage.account((received, response) => status(gone ? 410 : 500)(received, response));
+    const { account, receiver } = await stage.account((received, response) =>
+      status(gone ? 410 : 500)(received, response),
+    );
     await stage.emit(account.id);
     await attempted(account.id, 1);
     gone = true;
@@ -123,7 +167,9 @@ describe('webhook deliveries', () => {
       return all.length === 2 && all.every((delivery) => delivery.status === 'failed') ? all : null;
     });
     expect(deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([null, null]);
-    expect(await listWebhookEndpoints(stage.cluster.database, { accountId: account.id, livemode: false })).toMatchObject([{ disabledBy: 'gone', disabledAt: new Date(stage.clock) }]);
+    expect(
+      await listWebhookEndpoints(stage.cluster.database, { accountId: account.id, livemode: false }),
+    ).toMatchObject([{ disabledBy: 'gone', disabledAt: new Date(stage.clock) }]);
 
     const successor = await stage.receiver(account.id, status(200));
     await stage.emit(account.id);
@@ -134,12 +180,18 @@ describe('webhook deliveries', () => {
   it('takes a redirect for a failure', async () => {
     const { account, receiver } = await stage.account(status(307, { location: 'http://127.0.0.1:1/' }));
     await stage.emit(account.id);
-    expect(await attempted(account.id, 1)).toMatchObject({ status: 'pending', responseStatus: 307, error: 'The answer was 307. Redirects are not followed.' });
+    expect(await attempted(account.id, 1)).toMatchObject({
+      status: 'pending',
+      responseStatus: 307,
+      error: 'The answer was 307. Redirects are not followed.',
+    });
     expect(receiver.received).toHaveLength(1);
   });
 
   it('keeps 16 KiB of the answer', async () => {
-    const { account } = await stage.account((_received, response) => response.writeHead(200).end('y'.repeat(1024 * 1024)));
+    const { account } = await stage.account((_received, response) =>
+      response.writeHead(200).end('y'.repeat(1024 * 1024)),
+    );
     await stage.emit(account.id);
     expect((await attempted(account.id, 1)).responseBody).toHaveLength(16 * 1024);
   });
@@ -153,7 +205,10 @@ describe('webhook deliveries', () => {
     await stage.emit(account.id);
     await until('another to arrive', () => receiver.received.length === 2);
     expect(receiver.received.map(({ headers }) => headers['x-pf-event-id'])).not.toContain(early.event.eventId);
-    expect((await stage.deliveries(account.id)).find(({ eventId }) => eventId === early.event.eventId)).toMatchObject({ attemptCount: 0, lastAttemptedAt: null });
+    expect((await stage.deliveries(account.id)).find(({ eventId }) => eventId === early.event.eventId)).toMatchObject({
+      attemptCount: 0,
+      lastAttemptedAt: null,
+    });
 
     await stage.project(early);
     await until('it to arrive', () => receiver.received.length === 3);
@@ -168,11 +223,17 @@ describe('webhook deliveries', () => {
     const retry = { deliveryId, accountId: account.id, livemode: false, at: new Date(stage.clock) };
     expect(await retryDelivery(database, { ...retry, accountId: 'acct_another' })).toBeNull();
     expect(await retryDelivery(database, { ...retry, livemode: true })).toBeNull();
-    expect(await retryDelivery(database, retry)).toMatchObject({ delivery: { attemptCount: 1 }, due: { attemptCount: 1 } });
+    expect(await retryDelivery(database, retry)).toMatchObject({
+      delivery: { attemptCount: 1 },
+      due: { attemptCount: 1 },
+    });
     expect(await only(account.id)).toMatchObject({ status: 'pending', deliveredAt: null });
     await service.sweep();
     await until('it to be delivered again', async () => (await only(account.id)).status === 'delivered');
-    expect(receiver.received.map(({ raw, headers }) => [raw, headers['x-pf-attempt']])).toEqual([[body, '1'], [body, '2']]);
+    expect(receiver.received.map(({ raw, headers }) => [raw, headers['x-pf-attempt']])).toEqual([
+      [body, '1'],
+      [body, '2'],
+    ]);
   });
 
   it('is made again when the worker that had claimed it died', async () => {

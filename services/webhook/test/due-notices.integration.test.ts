@@ -16,7 +16,12 @@ describe('Notices of due deliveries', () => {
   let notices: DueNotices;
   /** Other tests speak on this channel too. */
   const ours = `whd_${randomUUID()}`;
-  const notice = (attemptCount: number): DueNotice => ({ id: ours, endpointId: 'whe_1', attemptCount, nextAttemptAt: new Date(1_800_000_000_123) });
+  const notice = (attemptCount: number): DueNotice => ({
+    id: ours,
+    endpointId: 'whe_1',
+    attemptCount,
+    nextAttemptAt: new Date(1_800_000_000_123),
+  });
   const say = (text: string): Promise<number> => publisher.publish(DUE_CHANNEL, text);
   const untilHeard = (attemptCount: number) =>
     until('the notice', async () => {
@@ -28,7 +33,11 @@ describe('Notices of due deliveries', () => {
   beforeAll(async () => {
     proxy = await startTcpProxy(new URL(redisUrl).host);
     publisher = new Redis(redisUrl);
-    notices = new DueNotices(via(redisUrl, proxy.address), (due) => due.id === ours && heard.push(due), createLogger('test', 'silent'));
+    notices = new DueNotices(
+      via(redisUrl, proxy.address),
+      (due) => due.id === ours && heard.push(due),
+      createLogger('test', 'silent'),
+    );
     notices.open();
   });
   afterAll(async () => {

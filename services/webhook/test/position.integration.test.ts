@@ -9,15 +9,29 @@ describe('the position of the webhooks in the log', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster();
-    await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: 'https://shop.example/hooks' });
+    await addWebhookEndpoint(cluster.database, {
+      accountId: cluster.accountId,
+      livemode: false,
+      url: 'https://shop.example/hooks',
+    });
   }, 60_000);
   afterAll(() => cluster.close());
 
   const event = (version: number): DeliverableEvent => {
     const intentId = newIntentId(PARTITION);
-    return { eventId: `evt_${intentId}`, eventType: 'intent.created', intentId, version, accountId: cluster.accountId, livemode: false, traceparent: null, requestId: null };
+    return {
+      eventId: `evt_${intentId}`,
+      eventType: 'intent.created',
+      intentId,
+      version,
+      accountId: cluster.accountId,
+      livemode: false,
+      traceparent: null,
+      requestId: null,
+    };
   };
-  const record = (events: readonly DeliverableEvent[]) => recordDeliveries(cluster.database, { partition: PARTITION, from: 0n, next: 5n, events, at: new Date() });
+  const record = (events: readonly DeliverableEvent[]) =>
+    recordDeliveries(cluster.database, { partition: PARTITION, from: 0n, next: 5n, events, at: new Date() });
 
   it('stays where it was when the rows cannot be written', async () => {
     expect(await webhookPositions(cluster.database, [PARTITION])).toEqual(new Map([[PARTITION, 0n]]));

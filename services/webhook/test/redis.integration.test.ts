@@ -37,7 +37,11 @@ describe('Redis', () => {
 
     const began = performance.now();
     stage.clock += 60_000;
-    await until('all to be delivered', async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'), 60_000);
+    await until(
+      'all to be delivered',
+      async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'),
+      60_000,
+    );
     expect(performance.now() - began).toBeLessThan(60_000);
     expect(receiver.received).toHaveLength(40);
   }, 90_000);

@@ -7,7 +7,9 @@ const HOUR = 60 * MINUTE;
 const FIRST = Date.UTC(2026, 10, 21);
 
 /** The times of all attempts of a delivery that always fails; what each attempt takes, asks for and draws is given. */
-function attemptsOf(turns: readonly { readonly takesMs: number; readonly retryAfterMs: number | null; readonly random: number }[]): number[] {
+function attemptsOf(
+  turns: readonly { readonly takesMs: number; readonly retryAfterMs: number | null; readonly random: number }[],
+): number[] {
   const times = [FIRST];
   for (const [index, { takesMs, retryAfterMs, random }] of turns.entries()) {
     const at = (times[index] ?? FIRST) + takesMs;
@@ -20,12 +22,21 @@ function attemptsOf(turns: readonly { readonly takesMs: number; readonly retryAf
 }
 
 const turns = (retryAfterMs: fc.Arbitrary<number | null>) =>
-  fc.array(fc.record({ takesMs: fc.nat(15_000), retryAfterMs, random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }) }), { minLength: 12, maxLength: 12 });
+  fc.array(
+    fc.record({
+      takesMs: fc.nat(15_000),
+      retryAfterMs,
+      random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    }),
+    { minLength: 12, maxLength: 12 },
+  );
 
 describe('the retry schedule', () => {
   it('waits 1, 3, 9, 27, 81, 243, 729 minutes and then a day each time', () => {
     const times = attemptsOf(Array.from({ length: 12 }, () => ({ takesMs: 0, retryAfterMs: null, random: 0.5 })));
-    expect(times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / MINUTE)).toEqual([1, 3, 9, 27, 81, 243, 729, 1440, 1440]);
+    expect(times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / MINUTE)).toEqual([
+      1, 3, 9, 27, 81, 243, 729, 1440, 1440,
+    ]);
   });
 
   it('makes ten attempts within 72 hours, each wait within a fifth of its nominal length and never above a day', () => {
@@ -57,8 +68,12 @@ describe('the retry schedule', () => {
         }
       }),
     );
-    expect(nextAttemptAt({ number: 2, firstAttemptAt: FIRST, at: FIRST + 71 * HOUR, retryAfterMs: 24 * HOUR }, 0.5)).toBe(FIRST + WINDOW_MS);
-    expect(nextAttemptAt({ number: 3, firstAttemptAt: FIRST, at: FIRST + WINDOW_MS, retryAfterMs: null }, 0.5)).toBeNull();
+    expect(
+      nextAttemptAt({ number: 2, firstAttemptAt: FIRST, at: FIRST + 71 * HOUR, retryAfterMs: 24 * HOUR }, 0.5),
+    ).toBe(FIRST + WINDOW_MS);
+    expect(
+      nextAttemptAt({ number: 3, firstAttemptAt: FIRST, at: FIRST + WINDOW_MS, retryAfterMs: null }, 0.5),
+    ).toBeNull();
   });
 });
 

@@ -44,12 +44,25 @@ describe('the rows of deliveries', () => {
   const events = (count: number): DeliverableEvent[] =>
     Array.from({ length: count }, () => {
       const intentId = newIntentId(0);
-      return { eventId: `evt_${intentId}`, eventType: 'intent.created', intentId, version: 1, accountId, livemode: false, traceparent: null, requestId: null };
+      return {
+        eventId: `evt_${intentId}`,
+        eventType: 'intent.created',
+        intentId,
+        version: 1,
+        accountId,
+        livemode: false,
+        traceparent: null,
+        requestId: null,
+      };
     });
-  const record = (from: bigint, next: bigint, batch: readonly DeliverableEvent[]) => recordDeliveries(stage.cluster.database, { partition, from, next, events: batch, at: now });
+  const record = (from: bigint, next: bigint, batch: readonly DeliverableEvent[]) =>
+    recordDeliveries(stage.cluster.database, { partition, from, next, events: batch, at: now });
   const show = async (batch: readonly DeliverableEvent[]): Promise<void> => {
     for (const { intentId, version, eventId } of batch) {
-      await stage.cluster.database.sql.query("INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, 'intent.created', '{}', now())", [intentId, version, eventId]);
+      await stage.cluster.database.sql.query(
+        "INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, 'intent.created', '{}', now())",
+        [intentId, version, eventId],
+      );
     }
   };
   /** A delivery that can be claimed. */
@@ -96,10 +109,19 @@ describe('the rows of deliveries', () => {
 
   it('are claimed by one worker at a time, and again only after its lease', async () => {
     const { database, deliveryId, endpointId } = await ready();
-    const claims = await Promise.all(Array.from({ length: 16 }, (_, index) => claimAttempt(database, index % 2 === 0 ? { deliveryId } : { endpointId }, now, LEASE_MS)));
-    expect(claims.filter((claim) => claim !== null)).toMatchObject([{ deliveryId, number: 1, leaseUntil: later(LEASE_MS), firstAttemptAt: now, body: '{}' }]);
+    const claims = await Promise.all(
+      Array.from({ length: 16 }, (_, index) =>
+        claimAttempt(database, index % 2 === 0 ? { deliveryId } : { endpointId }, now, LEASE_MS),
+      ),
+    );
+    expect(claims.filter((claim) => claim !== null)).toMatchObject([
+      { deliveryId, number: 1, leaseUntil: later(LEASE_MS), firstAttemptAt: now, body: '{}' },
+    ]);
     expect(await claimAttempt(database, { deliveryId }, later(LEASE_MS - 1), LEASE_MS)).toBeNull();
-    expect(await claimAttempt(database, { deliveryId }, later(LEASE_MS), LEASE_MS)).toMatchObject({ number: 2, firstAttemptAt: now });
+    expect(await claimAttempt(database, { deliveryId }, later(LEASE_MS), LEASE_MS)).toMatchObject({
+      number: 2,
+      firstAttemptAt: now,
+    });
   });
 
   it('are not claimed before the projection shows their event', async () => {
@@ -124,7 +146,11 @@ describe('the rows of deliveries', () => {
 
     const second = await claimAttempt(database, { deliveryId }, later(2_000), LEASE_MS);
     await recordDelivered(database, first, { ...RESULT, responseStatus: 200 }, later(3_000));
-    expect(await row(deliveryId)).toMatchObject({ status: 'pending', attemptCount: 2, nextAttemptAt: second?.leaseUntil });
+    expect(await row(deliveryId)).toMatchObject({
+      status: 'pending',
+      attemptCount: 2,
+      nextAttemptAt: second?.leaseUntil,
+    });
   });
 
   it('are given up with their URL, but not the one that arrives all the same', async () => {
@@ -132,7 +158,9 @@ describe('the rows of deliveries', () => {
     await record(1n, 2n, events(1));
     const attempt = await claimAttempt(database, { deliveryId }, now, LEASE_MS);
     if (!attempt) throw new Error('it could not be claimed');
-    expect(await removeWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example/hooks', at: now })).toBe(true);
+    expect(
+      await removeWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example/hooks', at: now }),
+    ).toBe(true);
     expect((await stage.deliveries(accountId)).map((delivery) => delivery.status)).toEqual(['failed', 'failed']);
     expect(await record(2n, 3n, events(1))).toEqual([]);
     await recordDelivered(database, attempt, { ...RESULT, responseStatus: 200 }, later(10));
@@ -145,8 +173,14 @@ describe('the rows of deliveries', () => {
     for (let round = 0n; round < 10n; round += 1n) {
       const url = `https://shop.example/${round}`;
       await addWebhookEndpoint(database, { accountId, livemode: false, url });
-      await Promise.all([record(round, round + 1n, events(20)), removeWebhookEndpoint(database, { accountId, livemode: false, url, at: now })]);
-      const { rows } = await database.sql.query("SELECT 1 FROM service.deliveries WHERE url = $1 AND status = 'pending'", [url]);
+      await Promise.all([
+        record(round, round + 1n, events(20)),
+        removeWebhookEndpoint(database, { accountId, livemode: false, url, at: now }),
+      ]);
+      const { rows } = await database.sql.query(
+        "SELECT 1 FROM service.deliveries WHERE url = $1 AND status = 'pending'",
+        [url],
+      );
       expect(rows).toEqual([]);
     }
   });
@@ -156,16 +190,24 @@ describe('the rows of deliveries', () => {
     await webhookPositions(database, [partition]);
     await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://other.example/hooks' });
     await record(0n, 30n, events(30));
-    const endpointIds = new Set((await listWebhookEndpoints(database, { accountId, livemode: false })).map(({ id }) => id));
+    const endpointIds = new Set(
+      (await listWebhookEndpoints(database, { accountId, livemode: false })).map(({ id }) => id),
+    );
     const own = (await outstandingDeliveries(database, now, 5)).filter(({ endpointId }) => endpointIds.has(endpointId));
     expect(own.length).toBe(10);
   });
 
   it('add a URL once, though it is added twice at once', async () => {
     const { database } = stage.cluster;
-    const added = await Promise.all(Array.from({ length: 6 }, () => addWebhookEndpoint(database, { accountId, livemode: true, url: 'https://shop.example/live' })));
+    const added = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        addWebhookEndpoint(database, { accountId, livemode: true, url: 'https://shop.example/live' }),
+      ),
+    );
     expect(new Set(added.map((endpoint) => endpoint?.id)).size).toBe(1);
-    expect(await addWebhookEndpoint(database, { accountId: 'acct_nobody', livemode: true, url: 'https://shop.example' })).toBeNull();
+    expect(
+      await addWebhookEndpoint(database, { accountId: 'acct_nobody', livemode: true, url: 'https://shop.example' }),
+    ).toBeNull();
   });
 });
 
@@ -186,7 +228,10 @@ describe('webhook secrets', () => {
     for (const { ciphertext } of rows) expect(ciphertext.includes('whsec_')).toBe(false);
 
     await expect(webhookSecrets(database, Buffer.alloc(32, 1), owner)).rejects.toThrow('SECRETS_KEY is not the one');
-    await database.sql.query('UPDATE service.webhook_secrets s SET ciphertext = other.ciphertext FROM service.webhook_secrets other WHERE s.account_id = $1 AND other.account_id = $1 AND s.id <> other.id', [account.id]);
+    await database.sql.query(
+      'UPDATE service.webhook_secrets s SET ciphertext = other.ciphertext FROM service.webhook_secrets other WHERE s.account_id = $1 AND other.account_id = $1 AND s.id <> other.id',
+      [account.id],
+    );
     await expect(webhookSecrets(database, secretsKey, owner)).rejects.toThrow('cannot be decrypted');
   });
 
@@ -204,7 +249,10 @@ describe('webhook secrets', () => {
     expect(secretsInForce(secrets, begin + 25 * HOUR - 1)).toEqual([second, first]);
     expect(secretsInForce(secrets, begin + 25 * HOUR)).toEqual([second]);
 
-    await database.sql.query("UPDATE service.webhook_secrets SET valid_from = valid_from - interval '3 days' WHERE account_id = $1", [account.id]);
+    await database.sql.query(
+      "UPDATE service.webhook_secrets SET valid_from = valid_from - interval '3 days' WHERE account_id = $1",
+      [account.id],
+    );
     const third = await createWebhookSecret(database, secretsKey, owner);
     expect((await webhookSecrets(database, secretsKey, owner)).map(({ secret }) => secret)).toEqual([third, second]);
   });
@@ -212,7 +260,12 @@ describe('webhook secrets', () => {
   it('sign deliveries side by side after a rotation', async () => {
     await stage.start();
     const { account, receiver } = await stage.account(status(200));
-    const next = await createWebhookSecret(stage.cluster.database, stage.cluster.secretsKey, { accountId: account.id, livemode: false }, new Date());
+    const next = await createWebhookSecret(
+      stage.cluster.database,
+      stage.cluster.secretsKey,
+      { accountId: account.id, livemode: false },
+      new Date(),
+    );
     stage.clock = Date.now() + 1_000;
     const { body } = await stage.emit(account.id);
     await until('it to arrive', () => receiver.received.length === 1);

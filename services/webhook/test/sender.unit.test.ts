@@ -96,7 +96,9 @@ describe('the sender', () => {
       for (const socket of sockets) socket.destroy();
       server.close();
     });
-    expect(await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 300)).toMatchObject({ kind: 'error' });
+    expect(await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 300)).toMatchObject({
+      kind: 'error',
+    });
   });
 
   it('says for people what went wrong', async () => {
@@ -105,6 +107,9 @@ describe('the sender', () => {
     const { port } = nobody.address() as AddressInfo;
     await new Promise((resolve) => nobody.close(resolve));
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'error', message: 'The connection was refused.' });
-    expect(await send(await receiver((request) => request.socket.destroy()))).toEqual({ kind: 'error', message: 'The connection was closed before an answer came.' });
+    expect(await send(await receiver((request) => request.socket.destroy()))).toEqual({
+      kind: 'error',
+      message: 'The connection was closed before an answer came.',
+    });
   });
 });

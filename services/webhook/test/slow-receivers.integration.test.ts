@@ -37,11 +37,18 @@ describe('one URL beside another', () => {
       else held.push(() => status(200)(received, response));
     });
     await Promise.all(Array.from({ length: 200 }, () => stage.emit(account.id)));
-    await until('all to be turned away but 8', async () => held.length === 8 && (await stage.deliveries(account.id)).length === 200);
+    await until(
+      'all to be turned away but 8',
+      async () => held.length === 8 && (await stage.deliveries(account.id)).length === 200,
+    );
     answering = true;
     const began = performance.now();
     for (const answer of held) answer();
-    await until('all to be delivered', async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'), 12_000);
+    await until(
+      'all to be delivered',
+      async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'),
+      12_000,
+    );
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(receiver.received).toHaveLength(200);
     expect(new Set(receiver.received.map(({ headers }) => headers['x-pf-delivery-id'])).size).toBe(200);
@@ -56,7 +63,9 @@ describe('one URL beside another', () => {
     for (let count = 0; count < 50; count += 1) await stage.emit(account.id);
     await stopping;
     await until('all to arrive', () => receiver.received.length >= 100);
-    await until('all to be written down', async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'));
+    await until('all to be written down', async () =>
+      (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'),
+    );
     expect(receiver.received).toHaveLength(100);
     expect(new Set(receiver.received.map(({ headers }) => headers['x-pf-event-id'])).size).toBe(100);
   }, 60_000);
@@ -65,7 +74,9 @@ describe('one URL beside another', () => {
     stage = await Stage.open();
     const service = await stage.start();
     let answer: () => void = () => undefined;
-    const { account, receiver } = await stage.account((received, response) => (answer = () => status(200)(received, response)));
+    const { account, receiver } = await stage.account(
+      (received, response) => (answer = () => status(200)(received, response)),
+    );
     await stage.emit(account.id);
     await until('the attempt to be under way', () => receiver.received.length === 1);
     const stopped = service.stop();

@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { encodeEvent, EVENT_SCHEMA_VERSION, type EventEnvelope, eventIdOf, newIntentId, webhookBody } from '@pf/contracts';
+import {
+  encodeEvent,
+  EVENT_SCHEMA_VERSION,
+  type EventEnvelope,
+  eventIdOf,
+  newIntentId,
+  webhookBody,
+} from '@pf/contracts';
 import { addWebhookEndpoint, openAccount, type OpenedAccount } from '@pf/database';
 import type { AccountId, EventType, IntentId, PublicIntent } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
@@ -52,7 +59,12 @@ export class Stage {
     const stack = readBackingStack();
     const cluster = await startCluster(stack);
     const kafka = new Kafka({ clientId: 'test', brokers: stack.kafka.split(','), logLevel: logLevel.NOTHING });
-    const producer = kafka.producer({ createPartitioner: () => ({ message }) => message.partition ?? 0 });
+    const producer = kafka.producer({
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
+    });
     await producer.connect();
     return new Stage(cluster, stack.redis, producer);
   }
@@ -109,7 +121,21 @@ export class Stage {
   /** An event, first in the projection unless it says otherwise, then in the log. */
   async emit(
     accountId: string,
-    { type = 'intent.detected', livemode = false, projected = true, intentId = newIntentId(0), version = 1, memo = 'Zürich €' }: { type?: EventType; livemode?: boolean; projected?: boolean; intentId?: IntentId; version?: number; memo?: string } = {},
+    {
+      type = 'intent.detected',
+      livemode = false,
+      projected = true,
+      intentId = newIntentId(0),
+      version = 1,
+      memo = 'Zürich €',
+    }: {
+      type?: EventType;
+      livemode?: boolean;
+      projected?: boolean;
+      intentId?: IntentId;
+      version?: number;
+      memo?: string;
+    } = {},
   ): Promise<Emitted> {
     const event: EventEnvelope = {
       eventId: eventIdOf(intentId, version),
@@ -134,19 +160,19 @@ export class Stage {
 
   /** Anything, in the log. */
   async write(value: string, key = 'key'): Promise<void> {
-    await this.#producer.send({ topic: `${this.cluster.prefix}intent.events`, acks: -1, messages: [{ key, partition: 0, value }] });
+    await this.#producer.send({
+      topic: `${this.cluster.prefix}intent.events`,
+      acks: -1,
+      messages: [{ key, partition: 0, value }],
+    });
   }
 
   /** Shows an event in the projection, as the intent service does. */
   async project({ event, body }: Emitted): Promise<void> {
-    await this.cluster.database.sql.query('INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, $4, $5, $6)', [
-      event.intentId,
-      event.version,
-      event.eventId,
-      event.type,
-      body,
-      event.at,
-    ]);
+    await this.cluster.database.sql.query(
+      'INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, $4, $5, $6)',
+      [event.intentId, event.version, event.eventId, event.type, body, event.at],
+    );
   }
 
   deliveries(accountId: string) {

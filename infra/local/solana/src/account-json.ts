@@ -17,7 +17,11 @@ export interface Slice {
 /** No account pays rent any more: this is what all of them have. */
 const RENT_EPOCH = 2n ** 64n - 1n;
 const BASE58_MAX = 128;
-const STATES = { [AccountState.Uninitialized]: 'uninitialized', [AccountState.Initialized]: 'initialized', [AccountState.Frozen]: 'frozen' };
+const STATES = {
+  [AccountState.Uninitialized]: 'uninitialized',
+  [AccountState.Initialized]: 'initialized',
+  [AccountState.Frozen]: 'frozen',
+};
 const some = <T>(option: Option<T>): T | null => (option.__option === 'Some' ? option.value : null);
 
 /** A token account or mint in words; undefined: it is neither. Extensions are not taken apart. */
@@ -27,7 +31,13 @@ function parsed(account: Account, accountOf: (address: string) => Account | null
   const space = account.data.length;
   const mint = readMint(account);
   if (mint !== null) {
-    const info = { mintAuthority: some(mint.mintAuthority), supply: String(mint.supply), decimals: mint.decimals, isInitialized: mint.isInitialized, freezeAuthority: some(mint.freezeAuthority) };
+    const info = {
+      mintAuthority: some(mint.mintAuthority),
+      supply: String(mint.supply),
+      decimals: mint.decimals,
+      isInitialized: mint.isInitialized,
+      freezeAuthority: some(mint.freezeAuthority),
+    };
     return { program, parsed: { type: 'mint', info }, space };
   }
   const held = readTokenAccount(account);
@@ -52,14 +62,26 @@ function encodedData(account: Account, encoding: Encoding | undefined, slice: Sl
   const data = Buffer.from(account.data.subarray(offset, offset + length));
   if (encoding === 'base64' || encoding === 'jsonParsed') return [data.toString('base64'), 'base64'];
   if (encoding === 'base64+zstd') return [zstdCompressSync(data).toString('base64'), encoding];
-  if (data.length > BASE58_MAX) throw invalidParams('Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.');
+  if (data.length > BASE58_MAX)
+    throw invalidParams('Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.');
   // Without an encoding a node answers the bare text of old.
   return encoding === undefined ? base58.encode(data) : [base58.encode(data), encoding];
 }
 
 /** An account as getAccountInfo has it. */
-export function accountJson(account: Account, accountOf: (address: string) => Account | null, { encoding, dataSlice }: { readonly encoding?: Encoding | undefined; readonly dataSlice?: Slice | undefined } = {}): unknown {
+export function accountJson(
+  account: Account,
+  accountOf: (address: string) => Account | null,
+  { encoding, dataSlice }: { readonly encoding?: Encoding | undefined; readonly dataSlice?: Slice | undefined } = {},
+): unknown {
   const { lamports, owner, executable, data } = account;
   const inWords = encoding === 'jsonParsed' ? parsed(account, accountOf) : undefined;
-  return { lamports, owner, executable, rentEpoch: RENT_EPOCH, space: data.length, data: inWords ?? encodedData(account, encoding, dataSlice) };
+  return {
+    lamports,
+    owner,
+    executable,
+    rentEpoch: RENT_EPOCH,
+    space: data.length,
+    data: inWords ?? encodedData(account, encoding, dataSlice),
+  };
 }

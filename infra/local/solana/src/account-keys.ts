@@ -12,12 +12,20 @@ export interface AccountKeys {
 const TABLE_HEADER = 56;
 
 /** All accounts of a transaction, those of lookup tables too; or the runtime's name for what is not there, a table or an entry. */
-export function accountKeys(message: Message, accountOf: (address: string) => Account | null): AccountKeys | 'AddressLookupTableNotFound' | 'InvalidAddressLookupTableIndex' {
+export function accountKeys(
+  message: Message,
+  accountOf: (address: string) => Account | null,
+): AccountKeys | 'AddressLookupTableNotFound' | 'InvalidAddressLookupTableIndex' {
   const loaded = { writable: [] as string[], readonly: [] as string[] };
-  for (const { lookupTableAddress, writableIndexes, readonlyIndexes } of ('addressTableLookups' in message && message.addressTableLookups) || []) {
+  for (const { lookupTableAddress, writableIndexes, readonlyIndexes } of ('addressTableLookups' in message &&
+    message.addressTableLookups) ||
+    []) {
     const table = accountOf(lookupTableAddress)?.data;
     if (table === undefined) return 'AddressLookupTableNotFound';
-    for (const [kind, indexes] of [['writable', writableIndexes], ['readonly', readonlyIndexes]] as const) {
+    for (const [kind, indexes] of [
+      ['writable', writableIndexes],
+      ['readonly', readonlyIndexes],
+    ] as const) {
       for (const index of indexes) {
         const entry = table.subarray(TABLE_HEADER + 32 * index, TABLE_HEADER + 32 * (index + 1));
         if (entry.length !== 32) return 'InvalidAddressLookupTableIndex';

@@ -28,7 +28,8 @@ export class Blockhashes {
   }
   /** The height of a blockhash that a block of height `head` still takes; null: unknown, too old, or from a lost fork. */
   heightOf(blockhash: string, head: number): number | null {
-    for (let height = head; height >= Math.max(0, head - LIFETIME); height -= 1) if (this.at(height) === blockhash) return height;
+    for (let height = head; height >= Math.max(0, head - LIFETIME); height -= 1)
+      if (this.at(height) === blockhash) return height;
     return null;
   }
   get forks(): readonly Fork[] {

@@ -29,7 +29,12 @@ export class Chain {
   #waiting: { readonly wire: Wire; readonly due: number }[] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(parts: { readonly clock: SlotClock; readonly ledger: Ledger; readonly runtime: Runtime; readonly blockhashes: Blockhashes }) {
+  constructor(parts: {
+    readonly clock: SlotClock;
+    readonly ledger: Ledger;
+    readonly runtime: Runtime;
+    readonly blockhashes: Blockhashes;
+  }) {
     this.clock = parts.clock;
     this.#ledger = parts.ledger;
     this.#runtime = parts.runtime;
@@ -149,7 +154,8 @@ export class Chain {
   }
 
   #land(wire: Wire, slot: number): void {
-    if (this.heightOfBlockhash(wire.blockhash, slot) === null || this.#ledger.transaction(wire.signature) !== null) return;
+    if (this.heightOfBlockhash(wire.blockhash, slot) === null || this.#ledger.transaction(wire.signature) !== null)
+      return;
     const keys = accountKeys(wire.message, (address) => this.#runtime.account(address));
     if (typeof keys === 'string') return;
     const before = new Map(keys.all.map((address) => [address, this.#runtime.account(address)]));
@@ -169,7 +175,17 @@ export class Chain {
     this.clock.pause();
   }
 
-  #keep(wire: Wire, slot: number, keys: AccountKeys, done: { readonly before: ReadonlyMap<string, Account | null>; readonly after: ReadonlyMap<string, Account | null>; readonly execution: Execution; readonly fee: bigint }): void {
+  #keep(
+    wire: Wire,
+    slot: number,
+    keys: AccountKeys,
+    done: {
+      readonly before: ReadonlyMap<string, Account | null>;
+      readonly after: ReadonlyMap<string, Account | null>;
+      readonly execution: Execution;
+      readonly fee: bigint;
+    },
+  ): void {
     const { before, after, execution, fee } = done;
     const accountOf = (address: string): Account | null => this.#runtime.account(address);
     const meta: TransactionMeta = {
@@ -195,14 +211,22 @@ export class Chain {
         this.#journal.add(slot, address, old);
         this.#ledger.setAccount(address, account);
       }
-      this.#ledger.append({ signature: wire.signature, slot, time: Math.floor(this.clock.timeOf(slot) / 1000), wire: wire.bytes, meta }, keys.all);
+      this.#ledger.append(
+        { signature: wire.signature, slot, time: Math.floor(this.clock.timeOf(slot) / 1000), wire: wire.bytes, meta },
+        keys.all,
+      );
     });
   }
 }
 
 /** Whether two states of an account are the same. */
 export const isSame = (one: Account | null, other: Account | null): boolean =>
-  one === other || (one !== null && other !== null && one.lamports === other.lamports && one.owner === other.owner && Buffer.from(one.data).equals(other.data));
+  one === other ||
+  (one !== null &&
+    other !== null &&
+    one.lamports === other.lamports &&
+    one.owner === other.owner &&
+    Buffer.from(one.data).equals(other.data));
 
 /** The level that a landed slot has reached. */
 export function levelOf(clock: SlotClock, slot: number): Commitment {

@@ -18,7 +18,13 @@ const FIRST_SLOT = 432_001;
 const SKIPPED = 31_000;
 export const SLOTS_PER_EPOCH = 432_000;
 
-export const newClock = (slotMs: number, running: boolean, now = Date.now()): ClockState => ({ slot: FIRST_SLOT, time: now, slotMs, running, finalFloor: FIRST_SLOT - 1 });
+export const newClock = (slotMs: number, running: boolean, now = Date.now()): ClockState => ({
+  slot: FIRST_SLOT,
+  time: now,
+  slotMs,
+  running,
+  finalFloor: FIRST_SLOT - 1,
+});
 export const heightOf = (slot: number): number => slot - SKIPPED;
 
 /**

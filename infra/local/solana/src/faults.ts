@@ -10,7 +10,11 @@ export interface Target {
   /** How many transactions; absent: one, and every one where a payer is named. */
   readonly count?: number | undefined;
 }
-export type Fault = { readonly kind: 'drop' } | { readonly kind: 'fail' } | { readonly kind: 'hold' } | { readonly kind: 'delay'; readonly slots: number };
+export type Fault =
+  | { readonly kind: 'drop' }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'delay'; readonly slots: number };
 
 interface Pending {
   readonly id: number;
@@ -39,7 +43,12 @@ export class Faults {
   /** @returns its id */
   add(fault: Fault, target: Target): number {
     this.#lastId += 1;
-    this.#pending.push({ id: this.#lastId, fault, target, left: target.count ?? (target.payer === undefined ? 1 : Infinity) });
+    this.#pending.push({
+      id: this.#lastId,
+      fault,
+      target,
+      left: target.count ?? (target.payer === undefined ? 1 : Infinity),
+    });
     return this.#lastId;
   }
   /** Ends one that is still to come; what met it stays as it is. */
@@ -60,11 +69,17 @@ export class Faults {
     return this.#dropped.has(wire.signature);
   }
   /** The oldest fault of this kind that is meant for the transaction; uses it up. */
-  take<Kind extends Fault['kind']>(kind: Kind, { payer, signature, message }: Wire): Extract<Fault, { kind: Kind }> | null {
+  take<Kind extends Fault['kind']>(
+    kind: Kind,
+    { payer, signature, message }: Wire,
+  ): Extract<Fault, { kind: Kind }> | null {
     const accounts: readonly string[] = message.staticAccounts;
     // What the node itself pays out, an airdrop say, meets only what is meant for it by name.
     const isOurs = payer === nodeWallet.address;
-    const isMeant = ({ target }: Pending): boolean => (target.payer ?? (isOurs ? target.signature && payer : payer)) === payer && (target.signature ?? signature) === signature && (target.mentions === undefined || accounts.includes(target.mentions));
+    const isMeant = ({ target }: Pending): boolean =>
+      (target.payer ?? (isOurs ? target.signature && payer : payer)) === payer &&
+      (target.signature ?? signature) === signature &&
+      (target.mentions === undefined || accounts.includes(target.mentions));
     const found = this.#pending.find((one) => one.fault.kind === kind && isMeant(one));
     if (found === undefined) return null;
     this.#struck = [...this.#struck, { id: found.id, signature, payer }].slice(-REMEMBERED);

@@ -31,7 +31,14 @@ const text = (value: string): Uint8Array => Buffer.concat([u32(Buffer.byteLength
 function extensions(mintAddress: string): Uint8Array {
   const authority = key(nodeWallet.address);
   const nobody = new Uint8Array(32);
-  const metadata = [authority, key(mintAddress), text('PayPal USD'), text('PYUSD'), text('https://token-metadata.paxos.com/pyusd_metadata/prod/solana/pyusd_metadata.json'), u32(0)];
+  const metadata = [
+    authority,
+    key(mintAddress),
+    text('PayPal USD'),
+    text('PYUSD'),
+    text('https://token-metadata.paxos.com/pyusd_metadata/prod/solana/pyusd_metadata.json'),
+    u32(0),
+  ];
   const list: (readonly [number, Uint8Array[]])[] = [
     [1, [authority, authority, new Uint8Array(8 + 18 + 18)]],
     [3, [authority]],
@@ -45,7 +52,15 @@ function extensions(mintAddress: string): Uint8Array {
 
 function mintData(mintAddress: string, program: string): Uint8Array {
   const authority = nodeWallet.address as Address;
-  const base = new Uint8Array(getMintEncoder().encode({ mintAuthority: authority, supply: 0n, decimals: DECIMALS, isInitialized: true, freezeAuthority: authority }));
+  const base = new Uint8Array(
+    getMintEncoder().encode({
+      mintAuthority: authority,
+      supply: 0n,
+      decimals: DECIMALS,
+      isInitialized: true,
+      freezeAuthority: authority,
+    }),
+  );
   if (program !== TOKEN_2022) return base;
   // Extensions begin after the length of a token account, and a byte that says "mint".
   return Buffer.concat([base, new Uint8Array(165 - base.length), Uint8Array.of(1), extensions(mintAddress)]);
@@ -53,13 +68,21 @@ function mintData(mintAddress: string, program: string): Uint8Array {
 
 /** The accounts that a new chain has, besides those of the runtime. */
 export function genesisAccounts(rent: (bytes: number) => bigint): (readonly [string, Account])[] {
-  const wallet = (address: string, lamports: bigint): readonly [string, Account] => [address, { lamports, owner: SYSTEM, executable: false, data: new Uint8Array() }];
+  const wallet = (address: string, lamports: bigint): readonly [string, Account] => [
+    address,
+    { lamports, owner: SYSTEM, executable: false, data: new Uint8Array() },
+  ];
   const mints = Object.entries(tokens).map(([symbol, address]): readonly [string, Account] => {
     const owner = programOf[symbol as keyof typeof tokens];
     const data = mintData(address, owner);
     return [address, { lamports: rent(data.length), owner, executable: false, data }];
   });
-  return [wallet(nodeWallet.address, NODE_SOL), ...wallets.map(({ address }) => wallet(address, WALLET_SOL)), ...mints, lighthouse(rent)];
+  return [
+    wallet(nodeWallet.address, NODE_SOL),
+    ...wallets.map(({ address }) => wallet(address, WALLET_SOL)),
+    ...mints,
+    lighthouse(rent),
+  ];
 }
 
 /** Mints the wallets' tokens, by transactions of the first slot. */
@@ -67,7 +90,14 @@ export async function mintTokens(chain: Chain): Promise<void> {
   const blockhash = chain.blockhash(chain.clock.slot());
   for (const { address } of wallets) {
     for (const [symbol, mintAddress] of Object.entries(tokens)) {
-      chain.send(await mint(blockhash, address, { mint: mintAddress, program: programOf[symbol as keyof typeof tokens] }, TOKENS));
+      chain.send(
+        await mint(
+          blockhash,
+          address,
+          { mint: mintAddress, program: programOf[symbol as keyof typeof tokens] },
+          TOKENS,
+        ),
+      );
     }
   }
 }

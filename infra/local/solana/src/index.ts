@@ -5,4 +5,5 @@ export { programOf, tokens } from './tokens.ts';
 export { MNEMONIC, nodeWallet, type Wallet, wallets } from './wallets.ts';
 
 /** Starts a local Solana in this process. The runtime, a native library, is loaded only now. */
-export const startNode = async (options: NodeOptions = {}): Promise<RunningNode> => (await import('./node.ts')).startNode(options);
+export const startNode = async (options: NodeOptions = {}): Promise<RunningNode> =>
+  (await import('./node.ts')).startNode(options);

@@ -16,7 +16,9 @@ const ATA = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 export const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
 
 /** Instructions of both token programs by their first byte: type, names of the accounts, and how the amount is written. */
-const TOKEN_INSTRUCTIONS: Readonly<Record<number, readonly [type: string, accounts: readonly string[], amount?: 'plain' | 'checked']>> = {
+const TOKEN_INSTRUCTIONS: Readonly<
+  Record<number, readonly [type: string, accounts: readonly string[], amount?: 'plain' | 'checked']>
+> = {
   3: ['transfer', ['source', 'destination', 'authority'], 'plain'],
   4: ['approve', ['source', 'delegate', 'owner'], 'plain'],
   5: ['revoke', ['source', 'owner']],
@@ -34,12 +36,19 @@ const TOKEN_INSTRUCTIONS: Readonly<Record<number, readonly [type: string, accoun
 const ATA_INSTRUCTIONS = ['create', 'createIdempotent'];
 const ATA_ACCOUNTS = ['source', 'account', 'wallet', 'mint', 'systemProgram', 'tokenProgram'];
 
-const named = (names: readonly string[], accounts: readonly string[]): Record<string, unknown> => Object.fromEntries(names.map((name, index) => [name, accounts[index]]));
+const named = (names: readonly string[], accounts: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.map((name, index) => [name, accounts[index]]));
 
 function tokenInstruction({ accounts, data: bytes }: Instruction): unknown {
   const data = Buffer.from(bytes);
   const [type, names, amount] = TOKEN_INSTRUCTIONS[data[0] ?? -1] ?? [];
-  if (type === undefined || names === undefined || accounts.length < names.length || data.length < (amount === undefined ? 1 : amount === 'plain' ? 9 : 10)) return undefined;
+  if (
+    type === undefined ||
+    names === undefined ||
+    accounts.length < names.length ||
+    data.length < (amount === undefined ? 1 : amount === 'plain' ? 9 : 10)
+  )
+    return undefined;
   const info = named(names, accounts);
   if (amount === 'plain') info['amount'] = String(data.readBigUInt64LE(1));
   if (amount === 'checked') info['tokenAmount'] = uiAmount(data.readBigUInt64LE(1), data.readUInt8(9));
@@ -57,15 +66,27 @@ function parsed(instruction: Instruction): { program: string; parsed: unknown } 
   }
   if (program === ATA && accounts.length >= ATA_ACCOUNTS.length) {
     const type = ATA_INSTRUCTIONS[data[0] ?? 0];
-    return type === undefined ? undefined : { program: 'spl-associated-token-account', parsed: { type, info: named(ATA_ACCOUNTS, accounts) } };
+    return type === undefined
+      ? undefined
+      : { program: 'spl-associated-token-account', parsed: { type, info: named(ATA_ACCOUNTS, accounts) } };
   }
   const isTransfer = program === SYSTEM && data.length === 12 && data.readUInt32LE(0) === 2;
-  return isTransfer ? { program: 'system', parsed: { type: 'transfer', info: { ...named(['source', 'destination'], accounts), lamports: data.readBigUInt64LE(4) } } } : undefined;
+  return isTransfer
+    ? {
+        program: 'system',
+        parsed: {
+          type: 'transfer',
+          info: { ...named(['source', 'destination'], accounts), lamports: data.readBigUInt64LE(4) },
+        },
+      }
+    : undefined;
 }
 
 /** An instruction as `jsonParsed` has it: in words for the programs of payments, else program, accounts and data. */
 export function instructionJson(instruction: Instruction): unknown {
   const { program: programId, accounts, data, stackHeight } = instruction;
   const inWords = parsed(instruction);
-  return inWords ? { ...inWords, programId, stackHeight } : { programId, accounts, data: base58.encode(data), stackHeight };
+  return inWords
+    ? { ...inWords, programId, stackHeight }
+    : { programId, accounts, data: base58.encode(data), stackHeight };
 }

@@ -16,8 +16,21 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS mentions (address TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (address, sequence)) WITHOUT ROWID;
 `;
 
-const accountRow = z.object({ address: z.string(), lamports: z.string().transform(BigInt), owner: z.string(), executable: z.number().transform(Boolean), data: z.instanceof(Uint8Array) });
-const transactionRow = z.object({ sequence: z.number(), signature: z.string(), slot: z.number(), time: z.number(), wire: z.instanceof(Uint8Array), meta: z.string().transform((text) => decode(text) as TransactionMeta) });
+const accountRow = z.object({
+  address: z.string(),
+  lamports: z.string().transform(BigInt),
+  owner: z.string(),
+  executable: z.number().transform(Boolean),
+  data: z.instanceof(Uint8Array),
+});
+const transactionRow = z.object({
+  sequence: z.number(),
+  signature: z.string(),
+  slot: z.number(),
+  time: z.number(),
+  wire: z.instanceof(Uint8Array),
+  meta: z.string().transform((text) => decode(text) as TransactionMeta),
+});
 
 /** A transaction that is in a block, landed or failed. */
 export interface Landed {
@@ -72,12 +85,16 @@ export class Ledger {
     if (account === null) this.#database.prepare('DELETE FROM accounts WHERE address = ?').run(address);
     else {
       const { lamports, owner, executable, data } = account;
-      this.#database.prepare('INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?)').run(address, String(lamports), owner, Number(executable), data);
+      this.#database
+        .prepare('INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?)')
+        .run(address, String(lamports), owner, Number(executable), data);
     }
   }
 
   append({ signature, slot, time, wire, meta }: Omit<Landed, 'sequence'>, mentioned: Iterable<string>): void {
-    const { lastInsertRowid } = this.#database.prepare('INSERT INTO transactions (signature, slot, time, wire, meta) VALUES (?, ?, ?, ?, ?)').run(signature, slot, time, wire, encode(meta));
+    const { lastInsertRowid } = this.#database
+      .prepare('INSERT INTO transactions (signature, slot, time, wire, meta) VALUES (?, ?, ?, ?, ?)')
+      .run(signature, slot, time, wire, encode(meta));
     const mention = this.#database.prepare('INSERT OR IGNORE INTO mentions VALUES (?, ?)');
     for (const address of mentioned) mention.run(address, lastInsertRowid);
   }
@@ -87,18 +104,34 @@ export class Ledger {
   }
   /** Transactions of slots `from` to `to`, oldest first. */
   between(from: number, to: number): Landed[] {
-    return this.#database.prepare('SELECT * FROM transactions WHERE slot BETWEEN ? AND ? ORDER BY sequence').all(from, to).map((row) => transactionRow.parse(row));
+    return this.#database
+      .prepare('SELECT * FROM transactions WHERE slot BETWEEN ? AND ? ORDER BY sequence')
+      .all(from, to)
+      .map((row) => transactionRow.parse(row));
   }
   /** Transactions that name this address, newest first, older than `before` and newer than `after`, none above `slot`. */
-  mentioning(address: string, { slot, before, after, limit }: { readonly slot: number; readonly before: number; readonly after: number; readonly limit: number }): Landed[] {
+  mentioning(
+    address: string,
+    {
+      slot,
+      before,
+      after,
+      limit,
+    }: { readonly slot: number; readonly before: number; readonly after: number; readonly limit: number },
+  ): Landed[] {
     return this.#database
-      .prepare('SELECT t.* FROM mentions m JOIN transactions t USING (sequence) WHERE m.address = ? AND m.sequence < ? AND m.sequence > ? AND t.slot <= ? ORDER BY m.sequence DESC LIMIT ?')
+      .prepare(
+        'SELECT t.* FROM mentions m JOIN transactions t USING (sequence) WHERE m.address = ? AND m.sequence < ? AND m.sequence > ? AND t.slot <= ? ORDER BY m.sequence DESC LIMIT ?',
+      )
       .all(address, before, after, slot, limit)
       .map((row) => transactionRow.parse(row));
   }
   /** Transactions after this place, none above `slot`, oldest first. */
   after(sequence: number, slot: number): Landed[] {
-    return this.#database.prepare('SELECT * FROM transactions WHERE sequence > ? AND slot <= ? ORDER BY sequence').all(sequence, slot).map((row) => transactionRow.parse(row));
+    return this.#database
+      .prepare('SELECT * FROM transactions WHERE sequence > ? AND slot <= ? ORDER BY sequence')
+      .all(sequence, slot)
+      .map((row) => transactionRow.parse(row));
   }
   /** The place of the newest transaction; 0: there is none. */
   lastSequence(): number {
@@ -110,7 +143,9 @@ export class Ledger {
   }
   /** Forgets every transaction above `slot`. */
   truncate(slot: number): void {
-    this.#database.prepare('DELETE FROM mentions WHERE sequence IN (SELECT sequence FROM transactions WHERE slot > ?)').run(slot);
+    this.#database
+      .prepare('DELETE FROM mentions WHERE sequence IN (SELECT sequence FROM transactions WHERE slot > ?)')
+      .run(slot);
     this.#database.prepare('DELETE FROM transactions WHERE slot > ?').run(slot);
   }
   close(): void {

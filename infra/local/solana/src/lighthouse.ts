@@ -35,9 +35,18 @@ function program(code: Buffer): Buffer {
   header.writeBigUInt64LE(BigInt(HEADER_BYTES), 32);
   header.writeBigUInt64LE(BigInt(sectionsAt), 40);
   // Sizes of this header, of a program header (none follows) and of a section's; three sections, the last has the names.
-  for (const [place, value] of [HEADER_BYTES, 56, 0, SECTION_BYTES, 3, 2].entries()) header.writeUInt16LE(value, 52 + 2 * place);
+  for (const [place, value] of [HEADER_BYTES, 56, 0, SECTION_BYTES, 3, 2].entries())
+    header.writeUInt16LE(value, 52 + 2 * place);
   const padding = Buffer.alloc(sectionsAt - namesAt - NAMES.length);
-  return Buffer.concat([header, code, NAMES, padding, Buffer.alloc(SECTION_BYTES), section('.text', 1, 6n, HEADER_BYTES, code.length), section('.shstrtab', 3, 0n, namesAt, NAMES.length)]);
+  return Buffer.concat([
+    header,
+    code,
+    NAMES,
+    padding,
+    Buffer.alloc(SECTION_BYTES),
+    section('.text', 1, 6n, HEADER_BYTES, code.length),
+    section('.shstrtab', 3, 0n, namesAt, NAMES.length),
+  ]);
 }
 
 /**

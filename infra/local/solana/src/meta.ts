@@ -37,17 +37,29 @@ export interface TransactionMeta {
 
 export function uiAmount(amount: bigint, decimals: number): UiAmount {
   const digits = amount.toString().padStart(decimals + 1, '0');
-  const text = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
+  const text =
+    decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
   return { amount: String(amount), decimals, uiAmount: Number(text), uiAmountString: text };
 }
 
 /** Token balances among these accounts, by their place. `accountOf` finds the mints. */
-export function tokenBalances(accounts: readonly (Account | null)[], accountOf: (address: string) => Account | null): TokenBalance[] {
+export function tokenBalances(
+  accounts: readonly (Account | null)[],
+  accountOf: (address: string) => Account | null,
+): TokenBalance[] {
   return accounts.flatMap((account, accountIndex) => {
     if (account?.owner !== TOKEN && account?.owner !== TOKEN_2022) return [];
     const held = readTokenAccount(account);
     const mint = held && readMint(accountOf(held.mint));
     if (!held || !mint) return [];
-    return [{ accountIndex, mint: held.mint, owner: held.owner, programId: account.owner, uiTokenAmount: uiAmount(held.amount, mint.decimals) }];
+    return [
+      {
+        accountIndex,
+        mint: held.mint,
+        owner: held.owner,
+        programId: account.owner,
+        uiTokenAmount: uiAmount(held.amount, mint.decimals),
+      },
+    ];
   });
 }

@@ -15,16 +15,28 @@ import type { Node } from './rpc/method.ts';
 import { Runtime } from './runtime.ts';
 import { serveSubscriptions } from './subscriptions/server.ts';
 
-const clockState = z.object({ slot: z.number(), time: z.number(), slotMs: z.number(), running: z.boolean(), finalFloor: z.number() });
+const clockState = z.object({
+  slot: z.number(),
+  time: z.number(),
+  slotMs: z.number(),
+  running: z.boolean(),
+  finalFloor: z.number(),
+});
 const forks = z.array(z.object({ height: z.number(), salt: z.string() }));
 const PORT_TRIES = 20;
 
 /** The chain of a ledger: as it was left, or a new one with its genesis. */
-async function openChain(ledger: Ledger, { slotMs = 400, finalitySlots = 4, paused = false, genesisHash }: NodeOptions): Promise<{ chain: Chain; genesisHash: string }> {
+async function openChain(
+  ledger: Ledger,
+  { slotMs = 400, finalitySlots = 4, paused = false, genesisHash }: NodeOptions,
+): Promise<{ chain: Chain; genesisHash: string }> {
   const runtime = new Runtime();
   const kept = ledger.fact('clock', clockState);
   const hash = ledger.fact('genesis', z.string()) ?? genesisHash ?? DEVNET_GENESIS;
-  if (genesisHash !== undefined && genesisHash !== hash) throw new Error(`The ledger is of a chain whose genesis is ${hash}, not ${genesisHash}. Give it a folder of its own.`);
+  if (genesisHash !== undefined && genesisHash !== hash)
+    throw new Error(
+      `The ledger is of a chain whose genesis is ${hash}, not ${genesisHash}. Give it a folder of its own.`,
+    );
   if (kept === null) {
     const accounts = genesisAccounts((bytes) => runtime.rent(bytes));
     ledger.together(() => {

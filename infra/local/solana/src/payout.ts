@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { getAddMemoInstruction } from '@solana-program/memo';
 import { getTransferSolInstruction } from '@solana-program/system';
-import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstructionAsync, getMintToInstruction } from '@solana-program/token';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstructionAsync,
+  getMintToInstruction,
+} from '@solana-program/token';
 import {
   type Address,
   appendTransactionMessageInstructions,
@@ -28,7 +32,11 @@ async function signed(node: KeyPairSigner, blockhash: string, instructions: read
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (empty) => setTransactionMessageFeePayerSigner(node, empty),
-    (payed) => setTransactionMessageLifetimeUsingBlockhash({ blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n }, payed),
+    (payed) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
+        payed,
+      ),
     (mortal) => appendTransactionMessageInstructions([...instructions, memo], mortal),
   );
   return parseWire(new Uint8Array(getTransactionEncoder().encode(await signTransactionMessageWithSigners(message))));
@@ -39,16 +47,32 @@ const nodeSigner = (): Promise<KeyPairSigner> => createKeyPairSignerFromBytes(ba
 /** A transfer of lamports from the node to an address, signed. */
 export async function airdrop(blockhash: string, to: string, lamports: bigint): Promise<Wire> {
   const node = await nodeSigner();
-  return signed(node, blockhash, [getTransferSolInstruction({ source: node, destination: to as Address, amount: lamports })]);
+  return signed(node, blockhash, [
+    getTransferSolInstruction({ source: node, destination: to as Address, amount: lamports }),
+  ]);
 }
 
 /** Base units of a token that the node mints to an owner's associated account, which is created where it is missing; signed. */
-export async function mint(blockhash: string, to: string, token: { readonly mint: string; readonly program: string }, amount: bigint): Promise<Wire> {
+export async function mint(
+  blockhash: string,
+  to: string,
+  token: { readonly mint: string; readonly program: string },
+  amount: bigint,
+): Promise<Wire> {
   const node = await nodeSigner();
   const [owner, mintAddress, tokenProgram] = [to as Address, token.mint as Address, token.program as Address];
   const [account] = await findAssociatedTokenPda({ owner, mint: mintAddress, tokenProgram });
   return signed(node, blockhash, [
-    await getCreateAssociatedTokenIdempotentInstructionAsync({ payer: node, owner, mint: mintAddress, tokenProgram, ata: account }),
-    getMintToInstruction({ mint: mintAddress, token: account, mintAuthority: node, amount }, { programAddress: tokenProgram }),
+    await getCreateAssociatedTokenIdempotentInstructionAsync({
+      payer: node,
+      owner,
+      mint: mintAddress,
+      tokenProgram,
+      ata: account,
+    }),
+    getMintToInstruction(
+      { mint: mintAddress, token: account, mintAuthority: node, amount },
+      { programAddress: tokenProgram },
+    ),
   ]);
 }

@@ -38,14 +38,25 @@ function execution(outcome: TransactionMetadata | FailedTransactionMetadata): Ex
     error: failed ? errorJson(outcome.err()) : null,
     logs: meta.logs(),
     units: meta.computeUnitsConsumed(),
-    returnData: returned.data().length === 0 ? null : { programId: base58.encode(new Uint8Array(returned.programId())), data: [Buffer.from(returned.data()).toString('base64'), 'base64'] },
+    returnData:
+      returned.data().length === 0
+        ? null
+        : {
+            programId: base58.encode(new Uint8Array(returned.programId())),
+            data: [Buffer.from(returned.data()).toString('base64'), 'base64'],
+          },
     inner: meta
       .innerInstructions()
       .map((called, index) => ({
         index,
         instructions: called.map((one) => {
           const instruction = one.instruction();
-          return { programIdIndex: instruction.programIdIndex(), accounts: [...instruction.accounts()], data: base58.encode(new Uint8Array(instruction.data())), stackHeight: one.stackHeight() };
+          return {
+            programIdIndex: instruction.programIdIndex(),
+            accounts: [...instruction.accounts()],
+            data: base58.encode(new Uint8Array(instruction.data())),
+            stackHeight: one.stackHeight(),
+          };
         }),
       }))
       .filter(({ instructions }) => instructions.length > 0),
@@ -73,15 +84,32 @@ export class Runtime {
   account(address: string): Account | null {
     const account = this.#svm.getAccount(address as Address);
     if (!account.exists || (account.lamports === 0n && account.data.length === 0)) return null;
-    return { lamports: account.lamports, owner: account.programAddress, executable: account.executable, data: new Uint8Array(account.data) };
+    return {
+      lamports: account.lamports,
+      owner: account.programAddress,
+      executable: account.executable,
+      data: new Uint8Array(account.data),
+    };
   }
   /** Addresses of the accounts that a program owns. */
   owned(program: string): string[] {
     return this.#svm.getProgramAccounts(program as Address).map(({ address }) => address);
   }
   setAccount(address: string, account: Account | null): void {
-    const { lamports, owner, executable, data } = account ?? { lamports: 0n, owner: '11111111111111111111111111111111', executable: false, data: new Uint8Array() };
-    this.#svm.setAccount({ address: address as Address, lamports: lamports as never, programAddress: owner as Address, executable, data, space: BigInt(data.length) });
+    const { lamports, owner, executable, data } = account ?? {
+      lamports: 0n,
+      owner: '11111111111111111111111111111111',
+      executable: false,
+      data: new Uint8Array(),
+    };
+    this.#svm.setAccount({
+      address: address as Address,
+      lamports: lamports as never,
+      programAddress: owner as Address,
+      executable,
+      data,
+      space: BigInt(data.length),
+    });
   }
   execute({ transaction }: Wire): Execution {
     return execution(this.#svm.sendTransaction(transaction));
@@ -90,7 +118,12 @@ export class Runtime {
   simulate({ transaction }: Wire): Execution & { readonly accounts: ReadonlyMap<string, Account> } {
     const outcome = this.#svm.simulateTransaction(transaction);
     if (outcome instanceof FailedTransactionMetadata) return { ...execution(outcome), accounts: new Map() };
-    const accounts = outcome.postAccounts().map(({ address, lamports, programAddress, executable, data }) => [address, { lamports, owner: programAddress, executable, data: new Uint8Array(data) }] as const);
+    const accounts = outcome
+      .postAccounts()
+      .map(
+        ({ address, lamports, programAddress, executable, data }) =>
+          [address, { lamports, owner: programAddress, executable, data: new Uint8Array(data) }] as const,
+      );
     return { ...execution(outcome.meta()), accounts: new Map<string, Account>(accounts) };
   }
   /** Lamports that an account of so many bytes must hold. */

@@ -14,7 +14,11 @@ export interface Spoilt {
  * What to do to the accounts of a transaction so that it honestly fails on chain: the payer's token accounts are
  * frozen; where there are none, the payer is left with no more than the fee and the rent of its account.
  */
-export function spoil({ message, payer }: Wire, accounts: ReadonlyMap<string, Account | null>, leave: bigint): Spoilt[] {
+export function spoil(
+  { message, payer }: Wire,
+  accounts: ReadonlyMap<string, Account | null>,
+  leave: bigint,
+): Spoilt[] {
   const signers = new Set<string>(message.staticAccounts.slice(0, message.header.numSignerAccounts));
   const frozen = [...accounts].flatMap(([address, account]) => {
     if (account === null || (account.owner !== TOKEN && account.owner !== TOKEN_2022)) return [];
@@ -34,6 +38,7 @@ export function mend({ sound, spoilt }: Spoilt, after: Account | null): Account 
   if (after === null) return null;
   const data = Uint8Array.from(after.data);
   const state = sound.data[STATE_OFFSET];
-  if (sound.lamports === spoilt.lamports && state !== undefined && data.length > STATE_OFFSET) data[STATE_OFFSET] = state;
+  if (sound.lamports === spoilt.lamports && state !== undefined && data.length > STATE_OFFSET)
+    data[STATE_OFFSET] = state;
   return { ...after, data, lamports: after.lamports + sound.lamports - spoilt.lamports };
 }

@@ -9,7 +9,8 @@ const KIND = { mint: 1, account: 2 };
 export const STATE_OFFSET = 108;
 export const FROZEN = 2;
 
-const isKind = (data: Uint8Array, plain: number, kind: number): boolean => data.length === plain || (data.length > ACCOUNT_BYTES && data[ACCOUNT_BYTES] === kind);
+const isKind = (data: Uint8Array, plain: number, kind: number): boolean =>
+  data.length === plain || (data.length > ACCOUNT_BYTES && data[ACCOUNT_BYTES] === kind);
 
 /** A token account of either token program, without its extensions; null: it is none. The account's owner is not looked at. */
 export function readTokenAccount({ data }: Account): Token | null {

@@ -115,7 +115,10 @@ export function errorJson(error: ReturnType<FailedTransactionMetadata['err']>): 
   if (typeof error === 'number') return nameAt(TRANSACTION, error);
   // The other kinds are told apart by what they have: their classes are not exported.
   if ('accountIndex' in error) {
-    const kind = error.constructor.name === 'TransactionErrorInsufficientFundsForRent' ? 'InsufficientFundsForRent' : 'ProgramExecutionTemporarilyRestricted';
+    const kind =
+      error.constructor.name === 'TransactionErrorInsufficientFundsForRent'
+        ? 'InsufficientFundsForRent'
+        : 'ProgramExecutionTemporarilyRestricted';
     return { [kind]: { account_index: error.accountIndex } } as TransactionErrorJson;
   }
   if (!('err' in error)) return { DuplicateInstruction: error.index };
@@ -126,13 +129,16 @@ export function errorJson(error: ReturnType<FailedTransactionMetadata['err']>): 
 
 /** The error as a sentence, as a node has it in its messages. */
 export function errorText(error: TransactionErrorJson): string {
-  const textOf = (list: typeof TRANSACTION, name: string): string => list.find(([known]) => known === name)?.[1] ?? name;
+  const textOf = (list: typeof TRANSACTION, name: string): string =>
+    list.find(([known]) => known === name)?.[1] ?? name;
   if (typeof error === 'string') return textOf(TRANSACTION, error);
   if ('InstructionError' in error) {
     const [index, inner] = error.InstructionError;
     return `Error processing Instruction ${index}: ${typeof inner === 'string' ? textOf(INSTRUCTION, inner) : `custom program error: 0x${inner.Custom.toString(16)}`}`;
   }
-  if ('DuplicateInstruction' in error) return `Transaction contains a duplicate instruction (${error.DuplicateInstruction}) that is not allowed`;
-  if ('InsufficientFundsForRent' in error) return `Transaction results in an account (${error.InsufficientFundsForRent.account_index}) with insufficient funds for rent`;
+  if ('DuplicateInstruction' in error)
+    return `Transaction contains a duplicate instruction (${error.DuplicateInstruction}) that is not allowed`;
+  if ('InsufficientFundsForRent' in error)
+    return `Transaction results in an account (${error.InsufficientFundsForRent.account_index}) with insufficient funds for rent`;
   return `Execution of the program referenced by account at index ${error.ProgramExecutionTemporarilyRestricted.account_index} is temporarily restricted.`;
 }

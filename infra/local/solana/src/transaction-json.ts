@@ -12,32 +12,70 @@ function messageJson(message: Message): unknown {
   const { header, staticAccounts, instructions, lifetimeToken } = message;
   return {
     accountKeys: staticAccounts,
-    header: { numRequiredSignatures: header.numSignerAccounts, numReadonlySignedAccounts: header.numReadonlySignerAccounts, numReadonlyUnsignedAccounts: header.numReadonlyNonSignerAccounts },
-    instructions: instructions.map(({ programAddressIndex, accountIndices = [], data }) => ({ programIdIndex: programAddressIndex, accounts: accountIndices, data: base58.encode(new Uint8Array(data ?? [])), stackHeight: 1 })),
+    header: {
+      numRequiredSignatures: header.numSignerAccounts,
+      numReadonlySignedAccounts: header.numReadonlySignerAccounts,
+      numReadonlyUnsignedAccounts: header.numReadonlyNonSignerAccounts,
+    },
+    instructions: instructions.map(({ programAddressIndex, accountIndices = [], data }) => ({
+      programIdIndex: programAddressIndex,
+      accounts: accountIndices,
+      data: base58.encode(new Uint8Array(data ?? [])),
+      stackHeight: 1,
+    })),
     recentBlockhash: lifetimeToken,
     ...(message.version === 0 && { addressTableLookups: lookupsJson(message) }),
   };
 }
 const lookupsJson = (message: Extract<Message, { version: 0 }>): unknown[] =>
-  (message.addressTableLookups ?? []).map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({ accountKey: lookupTableAddress, writableIndexes, readonlyIndexes }));
+  (message.addressTableLookups ?? []).map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+    accountKey: lookupTableAddress,
+    writableIndexes,
+    readonlyIndexes,
+  }));
 
 /** The same for people: every account with what it is for, every instruction in words. */
-function parsedJson(message: Message, { loadedAddresses, ...meta }: TransactionMeta): { message: unknown; meta: unknown } {
+function parsedJson(
+  message: Message,
+  { loadedAddresses, ...meta }: TransactionMeta,
+): { message: unknown; meta: unknown } {
   const accountKeys = [
-    ...message.staticAccounts.map((pubkey, index) => ({ pubkey, signer: index < message.header.numSignerAccounts, source: 'transaction', writable: isWritable(message, index) })),
+    ...message.staticAccounts.map((pubkey, index) => ({
+      pubkey,
+      signer: index < message.header.numSignerAccounts,
+      source: 'transaction',
+      writable: isWritable(message, index),
+    })),
     ...loadedAddresses.writable.map((pubkey) => ({ pubkey, signer: false, source: 'lookupTable', writable: true })),
     ...loadedAddresses.readonly.map((pubkey) => ({ pubkey, signer: false, source: 'lookupTable', writable: false })),
   ];
   const addressAt = (index: number): string => accountKeys[index]?.pubkey ?? '';
   const instructions = message.instructions.map(({ programAddressIndex, accountIndices = [], data }) =>
-    instructionJson({ program: addressAt(programAddressIndex), accounts: accountIndices.map(addressAt), data: new Uint8Array(data ?? []), stackHeight: 1 }),
+    instructionJson({
+      program: addressAt(programAddressIndex),
+      accounts: accountIndices.map(addressAt),
+      data: new Uint8Array(data ?? []),
+      stackHeight: 1,
+    }),
   );
   const innerInstructions = meta.innerInstructions.map(({ index, instructions: called }) => ({
     index,
-    instructions: called.map(({ programIdIndex, accounts, data, stackHeight }) => instructionJson({ program: addressAt(programIdIndex), accounts: accounts.map(addressAt), data: base58.decode(data), stackHeight })),
+    instructions: called.map(({ programIdIndex, accounts, data, stackHeight }) =>
+      instructionJson({
+        program: addressAt(programIdIndex),
+        accounts: accounts.map(addressAt),
+        data: base58.decode(data),
+        stackHeight,
+      }),
+    ),
   }));
   return {
-    message: { accountKeys, instructions, recentBlockhash: message.lifetimeToken, ...(message.version === 0 && { addressTableLookups: lookupsJson(message) }) },
+    message: {
+      accountKeys,
+      instructions,
+      recentBlockhash: message.lifetimeToken,
+      ...(message.version === 0 && { addressTableLookups: lookupsJson(message) }),
+    },
     meta: { ...meta, innerInstructions },
   };
 }
@@ -47,7 +85,11 @@ function parsedJson(message: Message, { loadedAddresses, ...meta }: TransactionM
  *
  * @throws RpcError -32015 where its version is above `maxVersion`
  */
-export function transactionJson({ wire: bytes, meta }: Landed, encoding: TransactionEncoding, maxVersion: number | undefined): { transaction: unknown; meta: unknown; version?: unknown } {
+export function transactionJson(
+  { wire: bytes, meta }: Landed,
+  encoding: TransactionEncoding,
+  maxVersion: number | undefined,
+): { transaction: unknown; meta: unknown; version?: unknown } {
   const { message, signatures } = parseWire(bytes);
   if (message.version !== 'legacy' && (maxVersion ?? -1) < message.version) throw unsupportedVersion(message.version);
   const version = maxVersion === undefined ? {} : { version: message.version };
@@ -68,6 +110,8 @@ export function transactionJson({ wire: bytes, meta }: Landed, encoding: Transac
 /** The memos of a transaction, as getSignaturesForAddress lists them: `[length] text`, with `; ` between. */
 export function memoOf({ wire }: Landed): string | null {
   const { staticAccounts, instructions } = parseWire(wire).message;
-  const memos = instructions.filter(({ programAddressIndex }) => MEMOS.includes(staticAccounts[programAddressIndex] ?? '')).map(({ data }) => Buffer.from(data ?? []));
+  const memos = instructions
+    .filter(({ programAddressIndex }) => MEMOS.includes(staticAccounts[programAddressIndex] ?? ''))
+    .map(({ data }) => Buffer.from(data ?? []));
   return memos.length === 0 ? null : memos.map((memo) => `[${memo.length}] ${memo.toString()}`).join('; ');
 }

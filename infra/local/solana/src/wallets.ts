@@ -14,7 +14,8 @@ export interface Wallet {
   readonly privateKey: string;
 }
 
-const hmac = (key: string | Uint8Array, ...data: Uint8Array[]): Buffer => createHmac('sha512', key).update(Buffer.concat(data)).digest();
+const hmac = (key: string | Uint8Array, ...data: Uint8Array[]): Buffer =>
+  createHmac('sha512', key).update(Buffer.concat(data)).digest();
 
 /** SLIP-0010 for ed25519, where every step is hardened; the path is m/44'/501'/account'/0', the one wallets use. */
 function seedOf(account: number): Buffer {
@@ -32,7 +33,9 @@ const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function wallet(account: number): Wallet {
   const seed = seedOf(account);
-  const key = createPublicKey(createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })).export({ format: 'der', type: 'spki' }).subarray(-32);
+  const key = createPublicKey(createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' }))
+    .export({ format: 'der', type: 'spki' })
+    .subarray(-32);
   return { address: base58.encode(key), privateKey: base58.encode(Buffer.concat([seed, key])) };
 }
 

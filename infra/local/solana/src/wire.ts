@@ -1,6 +1,15 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { type CompiledTransactionMessage, type CompiledTransactionMessageWithLifetime, getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder, getTransactionDecoder, getTransactionEncoder, type ReadonlyUint8Array, type Transaction } from '@solana/kit';
+import {
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type ReadonlyUint8Array,
+  type Transaction,
+} from '@solana/kit';
 
 /** Legacy or version 0. */
 export type Message = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime;
@@ -20,16 +29,36 @@ export interface Wire {
 
 const MISSING = new Uint8Array(64);
 
-const sameBytes = (one: ReadonlyUint8Array, other: Uint8Array): boolean => Buffer.from(new Uint8Array(one)).equals(other);
+const sameBytes = (one: ReadonlyUint8Array, other: Uint8Array): boolean =>
+  Buffer.from(new Uint8Array(one)).equals(other);
 
 /** Whether the counts and places in a message fit together: what a node calls sanitized. */
 function isSane({ header, staticAccounts, instructions, ...message }: Message): boolean {
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
   const tables = ('addressTableLookups' in message && message.addressTableLookups) || [];
-  if (numReadonlySignerAccounts >= numSignerAccounts || numSignerAccounts + numReadonlyNonSignerAccounts > staticAccounts.length) return false;
-  if (new Set(staticAccounts).size < staticAccounts.length || tables.some((table) => table.readonlyIndexes.length + table.writableIndexes.length === 0)) return false;
-  const accounts = tables.reduce((sum, table) => sum + table.readonlyIndexes.length + table.writableIndexes.length, staticAccounts.length);
-  return accounts <= 256 && instructions.every(({ programAddressIndex, accountIndices = [] }) => programAddressIndex > 0 && programAddressIndex < staticAccounts.length && accountIndices.every((index) => index < accounts));
+  if (
+    numReadonlySignerAccounts >= numSignerAccounts ||
+    numSignerAccounts + numReadonlyNonSignerAccounts > staticAccounts.length
+  )
+    return false;
+  if (
+    new Set(staticAccounts).size < staticAccounts.length ||
+    tables.some((table) => table.readonlyIndexes.length + table.writableIndexes.length === 0)
+  )
+    return false;
+  const accounts = tables.reduce(
+    (sum, table) => sum + table.readonlyIndexes.length + table.writableIndexes.length,
+    staticAccounts.length,
+  );
+  return (
+    accounts <= 256 &&
+    instructions.every(
+      ({ programAddressIndex, accountIndices = [] }) =>
+        programAddressIndex > 0 &&
+        programAddressIndex < staticAccounts.length &&
+        accountIndices.every((index) => index < accounts),
+    )
+  );
 }
 
 /**
@@ -43,10 +72,16 @@ export function parseWire(bytes: Uint8Array): Wire {
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
   if (message.version === 1) throw new Error('transactions of version 1 are not served');
   if (!isSane(message)) throw new Error('Transaction failed to sanitize accounts offsets correctly');
-  if (!sameBytes(getCompiledTransactionMessageEncoder().encode(message), new Uint8Array(transaction.messageBytes)) || !sameBytes(getTransactionEncoder().encode(transaction), bytes)) throw new Error('there are bytes too many or too few');
+  if (
+    !sameBytes(getCompiledTransactionMessageEncoder().encode(message), new Uint8Array(transaction.messageBytes)) ||
+    !sameBytes(getTransactionEncoder().encode(transaction), bytes)
+  )
+    throw new Error('there are bytes too many or too few');
   const { header, staticAccounts } = message;
   const [payer] = staticAccounts;
-  const signatures = staticAccounts.slice(0, header.numSignerAccounts).map((signer) => base58.encode(new Uint8Array(transaction.signatures[signer] ?? MISSING)));
+  const signatures = staticAccounts
+    .slice(0, header.numSignerAccounts)
+    .map((signer) => base58.encode(new Uint8Array(transaction.signatures[signer] ?? MISSING)));
   const [signature] = signatures;
   if (payer === undefined || signature === undefined) throw new Error('a transaction needs a payer');
   return { bytes, transaction, message, signatures, signature, payer, blockhash: message.lifetimeToken };
@@ -68,5 +103,7 @@ export function isSigned({ transaction, message, signatures }: Wire): boolean {
 /** Whether the account at this place of the static ones may be written, by the message's header. */
 export function isWritable({ header, staticAccounts }: Message, index: number): boolean {
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
-  return index < numSignerAccounts ? index < numSignerAccounts - numReadonlySignerAccounts : index < staticAccounts.length - numReadonlyNonSignerAccounts;
+  return index < numSignerAccounts
+    ? index < numSignerAccounts - numReadonlySignerAccounts
+    : index < staticAccounts.length - numReadonlyNonSignerAccounts;
 }

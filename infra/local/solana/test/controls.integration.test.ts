@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address } from '@solana/kit';
-import { type Client, lamports, newAddress, payment, type Signed, startClient, tokenAccount, wallet } from './client.ts';
+import {
+  type Client,
+  lamports,
+  newAddress,
+  payment,
+  type Signed,
+  startClient,
+  tokenAccount,
+  wallet,
+} from './client.ts';
 import { tokens } from '../src/index.ts';
 
 describe('a hand on the local Solana', () => {
@@ -16,8 +25,17 @@ describe('a hand on the local Solana', () => {
     await client.send(signed);
     return signed;
   }
-  const statusOf = async ({ signature }: Signed): Promise<{ err: unknown; slot: bigint; confirmationStatus: string | null } | null | undefined> => (await client.rpc.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()).value[0];
-  const units = async (owner: Address, commitment: 'processed' | 'confirmed' | 'finalized' = 'processed'): Promise<bigint> => BigInt((await client.rpc.getTokenAccountBalance(await tokenAccount(owner, 'USDC'), { commitment }).send()).value.amount);
+  const statusOf = async ({
+    signature,
+  }: Signed): Promise<{ err: unknown; slot: bigint; confirmationStatus: string | null } | null | undefined> =>
+    (await client.rpc.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()).value[0];
+  const units = async (
+    owner: Address,
+    commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',
+  ): Promise<bigint> =>
+    BigInt(
+      (await client.rpc.getTokenAccountBalance(await tokenAccount(owner, 'USDC'), { commitment }).send()).value.amount,
+    );
 
   it('drops the next transaction, those of a payer, or that of a signature: each was answered, none landed, however often it came', async () => {
     await client.call('local_drop');
@@ -50,11 +68,25 @@ describe('a hand on the local Solana', () => {
     const failed = await pay(1_000n);
     expect(await statusOf(failed)).toMatchObject({ err: { InstructionError: [2n, { Custom: 17n }] } });
     expect(await units(address)).toBe(before);
-    expect((await client.rpc.getBalance(address, { commitment: 'processed' }).send()).value).toBe(1_000_000_000_000n - 5_000n);
+    expect((await client.rpc.getBalance(address, { commitment: 'processed' }).send()).value).toBe(
+      1_000_000_000_000n - 5_000n,
+    );
     await client.call('local_advance');
-    const told = await client.rpc.getTransaction(failed.signature, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }).send();
-    expect(told?.meta).toMatchObject({ err: { InstructionError: [2n, { Custom: 17n }] }, fee: 5_000n, logMessages: expect.arrayContaining([expect.stringContaining('frozen')]) });
-    expect(await client.rpc.getSignaturesForAddress(address, { commitment: 'confirmed', limit: 1 }).send()).toMatchObject([{ signature: failed.signature, err: { InstructionError: [2n, { Custom: 17n }] } }]);
+    const told = await client.rpc
+      .getTransaction(failed.signature, {
+        commitment: 'confirmed',
+        encoding: 'json',
+        maxSupportedTransactionVersion: 0,
+      })
+      .send();
+    expect(told?.meta).toMatchObject({
+      err: { InstructionError: [2n, { Custom: 17n }] },
+      fee: 5_000n,
+      logMessages: expect.arrayContaining([expect.stringContaining('frozen')]),
+    });
+    expect(
+      await client.rpc.getSignaturesForAddress(address, { commitment: 'confirmed', limit: 1 }).send(),
+    ).toMatchObject([{ signature: failed.signature, err: { InstructionError: [2n, { Custom: 17n }] } }]);
     expect(await statusOf(await pay(1_001n))).toMatchObject({ err: null });
     expect(await units(address)).toBe(before - 1_001n);
   });
@@ -66,9 +98,15 @@ describe('a hand on the local Solana', () => {
     expect(id).not.toBe(unwanted);
     await client.call('local_disarm', unwanted);
     await client.call('local_mint', address, 'USDC', 1);
-    expect((await client.call('local_faults')).result).toEqual({ pending: [{ id, kind: 'drop', target: { mentions: tokens.USDC }, left: 1 }], struck: [] });
+    expect((await client.call('local_faults')).result).toEqual({
+      pending: [{ id, kind: 'drop', target: { mentions: tokens.USDC }, left: 1 }],
+      struck: [],
+    });
     const dropped = await pay(1n, 1);
-    expect((await client.call('local_faults')).result).toEqual({ pending: [], struck: [{ id, signature: dropped.signature, payer: address }] });
+    expect((await client.call('local_faults')).result).toEqual({
+      pending: [],
+      struck: [{ id, signature: dropped.signature, payer: address }],
+    });
     expect(await statusOf(dropped)).toBeNull();
   });
 
@@ -95,13 +133,20 @@ describe('a hand on the local Solana', () => {
     const signed = await client.sign(payer, [lamports(payer, await newAddress(), 1_000_000_000n)]);
     await client.send(signed);
     expect(await statusOf(signed)).toMatchObject({ err: { InstructionError: [0n, { Custom: 1n }] } });
-    expect((await client.rpc.getBalance(payer.address, { commitment: 'processed' }).send()).value).toBe(1_000_000_000_000n - 5_000n);
+    expect((await client.rpc.getBalance(payer.address, { commitment: 'processed' }).send()).value).toBe(
+      1_000_000_000_000n - 5_000n,
+    );
   });
 
   it('shows each commitment its own state', async () => {
     const { address } = await wallet(0);
     await pay(10n);
-    const seen = async (): Promise<bigint[]> => Promise.all((['processed', 'confirmed', 'finalized'] as const).map(async (commitment) => 1_000_000_000_000n - (await units(address, commitment))));
+    const seen = async (): Promise<bigint[]> =>
+      Promise.all(
+        (['processed', 'confirmed', 'finalized'] as const).map(
+          async (commitment) => 1_000_000_000_000n - (await units(address, commitment)),
+        ),
+      );
     expect(await seen()).toEqual([10n, 0n, 0n]);
     await client.call('local_advance');
     await pay(5n);
@@ -138,8 +183,12 @@ describe('a hand on the local Solana', () => {
     expect(await statusOf(kept)).toMatchObject({ confirmationStatus: 'finalized' });
     expect(await statusOf(lost)).toBeNull();
     expect(await units(address)).toBe(1_000_000_000_000n - 1n);
-    expect(await client.rpc.isBlockhashValid(blockhash, { commitment: 'processed' }).send()).toMatchObject({ value: false });
-    expect(await client.call('local_reorg', 3)).toMatchObject({ error: { code: -32602, message: expect.stringContaining('final') } });
+    expect(await client.rpc.isBlockhashValid(blockhash, { commitment: 'processed' }).send()).toMatchObject({
+      value: false,
+    });
+    expect(await client.call('local_reorg', 3)).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining('final') },
+    });
 
     const moved = await pay(3n);
     const { slot: first } = (await statusOf(moved)) ?? {};
@@ -151,10 +200,14 @@ describe('a hand on the local Solana', () => {
 
   it('mints tokens and lamports to whom it is told', async () => {
     const owner = await newAddress();
-    for (const token of ['USDC', tokens.PYUSD]) expect(await client.call('local_mint', owner, token, '18000000000000000000')).toMatchObject({ result: expect.any(String) });
+    for (const token of ['USDC', tokens.PYUSD])
+      expect(await client.call('local_mint', owner, token, '18000000000000000000')).toMatchObject({
+        result: expect.any(String),
+      });
     expect(await units(owner)).toBe(18_000_000_000_000_000_000n);
     expect(await client.call('local_mint', owner, owner, 1)).toMatchObject({ error: { code: -32602 } });
-    for (const amount of [1_000_000_000, '1000000000']) expect(await client.call('requestAirdrop', owner, amount)).toMatchObject({ result: expect.any(String) });
+    for (const amount of [1_000_000_000, '1000000000'])
+      expect(await client.call('requestAirdrop', owner, amount)).toMatchObject({ result: expect.any(String) });
     expect((await client.rpc.getBalance(owner, { commitment: 'processed' }).send()).value).toBe(2_000_000_000n);
   });
 

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Address, generateKeyPairSigner, isSolanaError, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE, SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED, SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND } from '@solana/kit';
+import {
+  type Address,
+  generateKeyPairSigner,
+  isSolanaError,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
+  SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED,
+  SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND,
+} from '@solana/kit';
 import { type Client, lamports, newAddress, payment, startClient, wallet } from './client.ts';
 
 describe('what the local Solana refuses, it refuses as a node does', () => {
@@ -9,17 +16,24 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
   });
   afterAll(() => client.stop());
 
-  const codeOf = async (method: string, ...params: unknown[]): Promise<number | undefined> => (await client.call(method, ...params)).error?.code;
+  const codeOf = async (method: string, ...params: unknown[]): Promise<number | undefined> =>
+    (await client.call(method, ...params)).error?.code;
   const post = async (body: string): Promise<unknown> => (await fetch(client.url, { method: 'POST', body })).json();
 
   it('a transfer of more than there is: the failure and its logs, nothing sent', async () => {
     const payer = await wallet(0);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 10n ** 15n));
-    const { error } = await client.call('sendTransaction', signed.wire, { encoding: 'base64', preflightCommitment: 'processed' });
+    const { error } = await client.call('sendTransaction', signed.wire, {
+      encoding: 'base64',
+      preflightCommitment: 'processed',
+    });
     expect(error).toMatchObject({
       code: -32002,
       message: 'Transaction simulation failed: Error processing Instruction 2: custom program error: 0x1',
-      data: { err: { InstructionError: [2, { Custom: 1 }] }, logs: expect.arrayContaining([expect.stringContaining('insufficient funds')]) },
+      data: {
+        err: { InstructionError: [2, { Custom: 1 }] },
+        logs: expect.arrayContaining([expect.stringContaining('insufficient funds')]),
+      },
     });
     expect((await client.rpc.getSignatureStatuses([signed.signature]).send()).value).toEqual([null]);
   });
@@ -28,16 +42,28 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     const [poor, payer] = [await wallet(0), await wallet(1)];
     const nobody = await generateKeyPairSigner();
     const signed = await client.sign(nobody, [lamports(nobody, poor.address, 1n)]);
-    expect((await client.call('sendTransaction', signed.wire, { encoding: 'base64' })).error).toMatchObject({ code: -32002, data: { err: 'AccountNotFound' } });
+    expect((await client.call('sendTransaction', signed.wire, { encoding: 'base64' })).error).toMatchObject({
+      code: -32002,
+      data: { err: 'AccountNotFound' },
+    });
     const tooMuch = await client.sign(payer, [lamports(payer, poor.address, 10n ** 15n)]);
-    expect((await client.call('simulateTransaction', tooMuch.wire, { encoding: 'base64' })).result).toMatchObject({ value: { err: { InstructionError: [0, { Custom: 1 }] }, unitsConsumed: 150 } });
+    expect((await client.call('simulateTransaction', tooMuch.wire, { encoding: 'base64' })).result).toMatchObject({
+      value: { err: { InstructionError: [0, { Custom: 1 }] }, unitsConsumed: 150 },
+    });
   });
 
   it('the same transaction again, as already processed; after its blockhash is dead, as one with an unknown blockhash', async () => {
     const payer = await wallet(0);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 1n));
     await client.send(signed);
-    const again = async (): Promise<unknown> => client.send(signed).catch((error: unknown) => (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE) ? error.cause : error));
+    const again = async (): Promise<unknown> =>
+      client
+        .send(signed)
+        .catch((error: unknown) =>
+          isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE)
+            ? error.cause
+            : error,
+        );
     expect(isSolanaError(await again(), SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED)).toBe(true);
     expect(await client.send(signed, true)).toBe(signed.signature);
     await client.call('local_expire');
@@ -46,19 +72,34 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
 
   it('a blockhash lives for 150 blocks, and no longer', async () => {
     const payer = await wallet(0);
-    const { blockhash, lastValidBlockHeight } = (await client.rpc.getLatestBlockhash({ commitment: 'processed' }).send()).value;
+    const { blockhash, lastValidBlockHeight } = (
+      await client.rpc.getLatestBlockhash({ commitment: 'processed' }).send()
+    ).value;
     const height = await client.rpc.getBlockHeight({ commitment: 'processed' }).send();
     expect(lastValidBlockHeight - height).toBe(150n);
     await client.call('local_advance', 150);
     const last = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 2n), { blockhash });
     const late = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 3n), { blockhash });
-    expect(await client.rpc.isBlockhashValid(blockhash, { commitment: 'processed' }).send()).toMatchObject({ value: true });
+    expect(await client.rpc.isBlockhashValid(blockhash, { commitment: 'processed' }).send()).toMatchObject({
+      value: true,
+    });
     await client.send(last);
     await client.call('local_advance');
-    expect(await client.rpc.isBlockhashValid(blockhash, { commitment: 'processed' }).send()).toMatchObject({ value: false });
-    expect((await client.call('sendTransaction', late.wire, { encoding: 'base64', preflightCommitment: 'processed' })).error).toMatchObject({ code: -32002, message: 'Transaction simulation failed: Blockhash not found', data: { err: 'BlockhashNotFound' } });
+    expect(await client.rpc.isBlockhashValid(blockhash, { commitment: 'processed' }).send()).toMatchObject({
+      value: false,
+    });
+    expect(
+      (await client.call('sendTransaction', late.wire, { encoding: 'base64', preflightCommitment: 'processed' })).error,
+    ).toMatchObject({
+      code: -32002,
+      message: 'Transaction simulation failed: Blockhash not found',
+      data: { err: 'BlockhashNotFound' },
+    });
     expect(await client.send(late, true)).toBe(late.signature);
-    expect((await client.rpc.getSignatureStatuses([last.signature, late.signature]).send()).value).toMatchObject([{ err: null }, null]);
+    expect((await client.rpc.getSignatureStatuses([last.signature, late.signature]).send()).value).toMatchObject([
+      { err: null },
+      null,
+    ]);
   });
 
   it('a blockhash that is younger than the bank of the preflight', async () => {
@@ -66,7 +107,10 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     await client.call('local_advance');
     const { blockhash } = (await client.rpc.getLatestBlockhash({ commitment: 'processed' }).send()).value;
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 4n), { blockhash });
-    expect((await client.call('sendTransaction', signed.wire, { encoding: 'base64', preflightCommitment: 'finalized' })).error).toMatchObject({ data: { err: 'BlockhashNotFound' } });
+    expect(
+      (await client.call('sendTransaction', signed.wire, { encoding: 'base64', preflightCommitment: 'finalized' }))
+        .error,
+    ).toMatchObject({ data: { err: 'BlockhashNotFound' } });
   });
 
   it('a signature that is not the payer’s', async () => {
@@ -75,10 +119,23 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     const bytes = Buffer.from(wire, 'base64');
     bytes.writeUInt8(bytes.readUInt8(5) ^ 1, 5);
     const forged = bytes.toString('base64');
-    expect((await client.call('sendTransaction', forged, { encoding: 'base64' })).error).toMatchObject({ code: -32003, message: 'Transaction signature verification failure' });
+    expect((await client.call('sendTransaction', forged, { encoding: 'base64' })).error).toMatchObject({
+      code: -32003,
+      message: 'Transaction signature verification failure',
+    });
     expect(await codeOf('simulateTransaction', forged, { encoding: 'base64', sigVerify: true })).toBe(-32003);
-    expect(await client.call('simulateTransaction', forged, { encoding: 'base64', commitment: 'processed' })).toMatchObject({ result: { value: { err: null } } });
-    expect(await client.call('simulateTransaction', forged, { encoding: 'base64', replaceRecentBlockhash: true, commitment: 'processed' })).toMatchObject({ result: { value: { err: null, replacementBlockhash: { lastValidBlockHeight: expect.any(Number) } } } });
+    expect(
+      await client.call('simulateTransaction', forged, { encoding: 'base64', commitment: 'processed' }),
+    ).toMatchObject({ result: { value: { err: null } } });
+    expect(
+      await client.call('simulateTransaction', forged, {
+        encoding: 'base64',
+        replaceRecentBlockhash: true,
+        commitment: 'processed',
+      }),
+    ).toMatchObject({
+      result: { value: { err: null, replacementBlockhash: { lastValidBlockHeight: expect.any(Number) } } },
+    });
   });
 
   it.each([
@@ -88,7 +145,11 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     ['sendTransaction', 'of more than 1,232 bytes', [Buffer.alloc(1_233).toString('base64'), { encoding: 'base64' }]],
     ['getBalance', 'of an address of 35 bytes', ['11111111111111111111111111111111111']],
     ['getBalance', 'of nobody', []],
-    ['getAccountInfo', 'at a commitment that there is not', ['11111111111111111111111111111111', { commitment: 'sometime' }]],
+    [
+      'getAccountInfo',
+      'at a commitment that there is not',
+      ['11111111111111111111111111111111', { commitment: 'sometime' }],
+    ],
     ['getSignatureStatuses', 'of 257', [Array.from({ length: 257 }, () => '1'.repeat(64))]],
     ['getSignaturesForAddress', 'with a limit above 1,000', ['11111111111111111111111111111111', { limit: 1_001 }]],
     ['getTransaction', 'below confirmed', ['1'.repeat(64), { commitment: 'processed' }]],
@@ -104,8 +165,15 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect(await post('{"jsonrpc":"2.0","id":1}')).toMatchObject({ error: { code: -32600 } });
     expect(await post('[]')).toMatchObject({ error: { code: -32600 } });
     expect(await codeOf('toString')).toBe(-32601);
-    const batch = [{ jsonrpc: '2.0', id: 'a', method: 'getHealth' }, { jsonrpc: '2.0', id: 'b', method: 'getNothing' }, { jsonrpc: '2.0', method: 'getHealth' }];
-    expect(await post(JSON.stringify(batch))).toMatchObject([{ id: 'a', result: 'ok' }, { id: 'b', error: { code: -32601 } }]);
+    const batch = [
+      { jsonrpc: '2.0', id: 'a', method: 'getHealth' },
+      { jsonrpc: '2.0', id: 'b', method: 'getNothing' },
+      { jsonrpc: '2.0', method: 'getHealth' },
+    ];
+    expect(await post(JSON.stringify(batch))).toMatchObject([
+      { id: 'a', result: 'ok' },
+      { id: 'b', error: { code: -32601 } },
+    ]);
     expect((await fetch(client.url)).status).toBe(405);
     expect((await fetch(client.url, { method: 'POST', body: 'x'.repeat(2_000_000) })).status).toBe(413);
   });
@@ -116,7 +184,10 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     await client.send(signed);
     await client.call('local_advance');
     expect(await codeOf('getTransaction', signed.signature, { commitment: 'confirmed' })).toBe(-32015);
-    const { error } = await client.call('getBalance', payer.address, { commitment: 'processed', minContextSlot: 999_999_999 });
+    const { error } = await client.call('getBalance', payer.address, {
+      commitment: 'processed',
+      minContextSlot: 999_999_999,
+    });
     expect(error).toMatchObject({ code: -32016, data: { contextSlot: expect.any(Number) } });
     expect(await codeOf('getBlock', 999_999_999)).toBe(-32004);
   });
@@ -125,14 +196,28 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     const payer = await wallet(0);
     const { wire } = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 7n));
     await client.call('local_behind', 42);
-    expect((await client.call('getHealth')).error).toEqual({ code: -32005, message: 'Node is behind by 42 slots', data: { numSlotsBehind: 42 } });
+    expect((await client.call('getHealth')).error).toEqual({
+      code: -32005,
+      message: 'Node is behind by 42 slots',
+      data: { numSlotsBehind: 42 },
+    });
     expect(await codeOf('sendTransaction', wire, { encoding: 'base64' })).toBe(-32005);
     await client.call('local_heal');
     expect((await client.call('getHealth')).result).toBe('ok');
   });
 
   it('numbers larger than a double holds keep every digit', async () => {
-    const text = await (await fetch(client.url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getAccountInfo', params: ['11111111111111111111111111111111' as Address] }) })).text();
+    const text = await (
+      await fetch(client.url, {
+        method: 'POST',
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'getAccountInfo',
+          params: ['11111111111111111111111111111111' as Address],
+        }),
+      })
+    ).text();
     expect(text).toContain('"rentEpoch":18446744073709551615');
   });
 });

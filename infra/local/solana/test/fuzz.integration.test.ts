@@ -8,14 +8,21 @@ beforeAll(async () => {
   client = await startClient();
   const [payer, other] = [await wallet(0), await wallet(1)];
   originals = await Promise.all(
-    [await payment(payer, other.address, 'PYUSD', 1n), [lamports(payer, other.address, 1n)]].map(async (instructions) => Buffer.from((await client.sign(payer, instructions)).wire, 'base64')),
+    [await payment(payer, other.address, 'PYUSD', 1n), [lamports(payer, other.address, 1n)]].map(async (instructions) =>
+      Buffer.from((await client.sign(payer, instructions)).wire, 'base64'),
+    ),
   );
 });
 afterAll(() => client.stop());
 
 /** Bytes of a transaction with some of them changed, cut off or doubled. */
 const spoilt = fc
-  .record({ which: fc.nat(1), changes: fc.array(fc.record({ at: fc.nat(1_231), to: fc.nat(255) }), { minLength: 1, maxLength: 4 }), cut: fc.option(fc.nat(600)), more: fc.uint8Array({ maxLength: 40 }) })
+  .record({
+    which: fc.nat(1),
+    changes: fc.array(fc.record({ at: fc.nat(1_231), to: fc.nat(255) }), { minLength: 1, maxLength: 4 }),
+    cut: fc.option(fc.nat(600)),
+    more: fc.uint8Array({ maxLength: 40 }),
+  })
   .map(({ which, changes, cut, more }) => {
     const bytes = Buffer.from(originals[which] ?? []);
     for (const { at, to } of changes) bytes[at % bytes.length] = to;
@@ -26,7 +33,11 @@ it('a transaction that is not one is refused by name, whatever is wrong with it,
   await fc.assert(
     fc.asyncProperty(spoilt, async (bytes) => {
       const wire = bytes.toString('base64');
-      for (const [method, config] of [['sendTransaction', { preflightCommitment: 'processed' }], ['sendTransaction', { skipPreflight: true }], ['simulateTransaction', { commitment: 'processed' }]] as const) {
+      for (const [method, config] of [
+        ['sendTransaction', { preflightCommitment: 'processed' }],
+        ['sendTransaction', { skipPreflight: true }],
+        ['simulateTransaction', { commitment: 'processed' }],
+      ] as const) {
         const { result, error } = await client.call(method, wire, { encoding: 'base64', ...config });
         if (result === undefined) expect([-32602, -32002, -32003]).toContain(error?.code);
       }
@@ -40,19 +51,40 @@ it('a transaction that is not one is refused by name, whatever is wrong with it,
 
 it('a transaction that ends early, or goes on after its end, does not reach the native runtime, which would end the process', async () => {
   for (const whole of originals) {
-    for (const bytes of [...Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length)), Buffer.concat([whole, Buffer.of(0)])]) {
-      expect((await client.call('simulateTransaction', bytes.toString('base64'), { encoding: 'base64' })).error).toMatchObject({ code: -32602 });
+    for (const bytes of [
+      ...Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length)),
+      Buffer.concat([whole, Buffer.of(0)]),
+    ]) {
+      expect(
+        (await client.call('simulateTransaction', bytes.toString('base64'), { encoding: 'base64' })).error,
+      ).toMatchObject({ code: -32602 });
     }
   }
 });
 
 it('a request that is not one is answered with an error of JSON-RPC', async () => {
-  const methods = ['getAccountInfo', 'getSignatureStatuses', 'getSignaturesForAddress', 'getTransaction', 'sendTransaction', 'getProgramAccounts', 'local_drop', 'local_mint', 'getRecentPrioritizationFees', '__proto__', 'constructor'];
+  const methods = [
+    'getAccountInfo',
+    'getSignatureStatuses',
+    'getSignaturesForAddress',
+    'getTransaction',
+    'sendTransaction',
+    'getProgramAccounts',
+    'local_drop',
+    'local_mint',
+    'getRecentPrioritizationFees',
+    '__proto__',
+    'constructor',
+  ];
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...methods), fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 4 }), async (method, params) => {
-      const { error } = await client.call(method, ...params);
-      if (error !== undefined) expect([-32602, -32601, -32002, -32003]).toContain(error.code);
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...methods),
+      fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 4 }),
+      async (method, params) => {
+        const { error } = await client.call(method, ...params);
+        if (error !== undefined) expect([-32602, -32601, -32002, -32003]).toContain(error.code);
+      },
+    ),
     { numRuns: 300 },
   );
   await client.call('local_heal');

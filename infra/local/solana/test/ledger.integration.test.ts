@@ -8,7 +8,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction } from '@solana/web3.js';
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  sendAndConfirmTransaction,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js';
 import { base58 } from '@scure/base';
 import { startNode, wallets } from '../src/index.ts';
 
@@ -51,22 +59,40 @@ describe('the process and its ledger', () => {
     const to = Keypair.generate().publicKey;
     const heard = Promise.withResolvers<number>();
     const listener = connection.onAccountChange(to, ({ lamports }) => heard.resolve(lamports));
-    const signature = await sendAndConfirmTransaction(connection, new Transaction().add(SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: LAMPORTS_PER_SOL })), [payer]);
+    const signature = await sendAndConfirmTransaction(
+      connection,
+      new Transaction().add(
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: LAMPORTS_PER_SOL }),
+      ),
+      [payer],
+    );
     expect(await heard.promise).toBe(LAMPORTS_PER_SOL);
     await connection.removeAccountChangeListener(listener);
     // The library keeps its socket half a second longer, and would try to reach the dead node for ever.
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
-    const before = { slot: await connection.getSlot('processed'), genesis: await connection.getGenesisHash(), transaction: await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 }) };
+    const before = {
+      slot: await connection.getSlot('processed'),
+      genesis: await connection.getGenesisHash(),
+      transaction: await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 }),
+    };
     await first.end('SIGKILL');
 
     const second = await run(...flags);
     const again = new Connection(second.url, 'finalized');
     expect(await again.getBalance(to)).toBe(LAMPORTS_PER_SOL);
-    expect(await again.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 })).toEqual(before.transaction);
+    expect(await again.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 })).toEqual(
+      before.transaction,
+    );
     expect(await again.getSignaturesForAddress(to)).toMatchObject([{ signature, confirmationStatus: 'finalized' }]);
     expect(await again.getSlot('processed')).toBeGreaterThan(before.slot);
     expect(await again.getGenesisHash()).toBe(before.genesis);
-    expect((await again.getTokenAccountsByOwner(payer.publicKey, { mint: new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU') })).value).toHaveLength(1);
+    expect(
+      (
+        await again.getTokenAccountsByOwner(payer.publicKey, {
+          mint: new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
+        })
+      ).value,
+    ).toHaveLength(1);
     expect(await second.end('SIGTERM')).toBe(0);
   });
 
@@ -86,7 +112,9 @@ describe('the process and its ledger', () => {
   it('does not take the ledger of another chain', async () => {
     const ledger = path.join(folder, 'other');
     await (await startNode({ ledger })).stop();
-    await expect(startNode({ ledger, genesisHash: wallets[0]?.address ?? '' })).rejects.toThrow('Give it a folder of its own');
+    await expect(startNode({ ledger, genesisHash: wallets[0]?.address ?? '' })).rejects.toThrow(
+      'Give it a folder of its own',
+    );
   });
 
   it('says on one line what it does not understand, and which port is taken', async () => {
@@ -97,7 +125,10 @@ describe('the process and its ledger', () => {
       const [code] = (await once(child, 'close')) as [number];
       return [code, text];
     };
-    expect(await said('--slot-ms', 'soon')).toEqual([1, expect.stringContaining('A whole number from 10 to 60000 is wanted.')]);
+    expect(await said('--slot-ms', 'soon')).toEqual([
+      1,
+      expect.stringContaining('A whole number from 10 to 60000 is wanted.'),
+    ]);
     const taken = createServer();
     taken.listen(0, '127.0.0.1');
     await once(taken, 'listening');

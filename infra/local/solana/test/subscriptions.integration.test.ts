@@ -33,19 +33,39 @@ describe('subscriptions of the local Solana', () => {
   it('tell of a signature when it has reached the commitment, with its error', async () => {
     await client.call('local_fail');
     const signed = await client.sign(payer, [lamports(payer, await newAddress(), 1_000_000_000n)]);
-    const [processed] = await first(client.subscriptions.signatureNotifications(signed.signature, { commitment: 'processed' }).subscribe({ abortSignal }), 1);
-    const [finalized] = await first(client.subscriptions.signatureNotifications(signed.signature, { commitment: 'finalized' }).subscribe({ abortSignal }), 1);
+    const [processed] = await first(
+      client.subscriptions
+        .signatureNotifications(signed.signature, { commitment: 'processed' })
+        .subscribe({ abortSignal }),
+      1,
+    );
+    const [finalized] = await first(
+      client.subscriptions
+        .signatureNotifications(signed.signature, { commitment: 'finalized' })
+        .subscribe({ abortSignal }),
+      1,
+    );
     await client.send(signed);
     expect(await processed).toMatchObject([{ value: { err: { InstructionError: [0n, { Custom: 1n }] } } }]);
     await client.call('local_finalize');
     expect(await finalized).toMatchObject([{ value: { err: { InstructionError: [0n, { Custom: 1n }] } } }]);
-    const [late] = await first(client.subscriptions.signatureNotifications(signed.signature, { commitment: 'confirmed' }).subscribe({ abortSignal }), 1);
+    const [late] = await first(
+      client.subscriptions
+        .signatureNotifications(signed.signature, { commitment: 'confirmed' })
+        .subscribe({ abortSignal }),
+      1,
+    );
     expect(await late).toHaveLength(1);
   });
 
   it('tell of an account at its commitment, and only when it has changed', async () => {
     const to = await newAddress();
-    const [changes] = await first(client.subscriptions.accountNotifications(to, { commitment: 'confirmed', encoding: 'base64' }).subscribe({ abortSignal }), 2);
+    const [changes] = await first(
+      client.subscriptions
+        .accountNotifications(to, { commitment: 'confirmed', encoding: 'base64' })
+        .subscribe({ abortSignal }),
+      2,
+    );
     for (const amount of [1_000_000n, 2_000_000n]) {
       await client.send(await client.sign(payer, [lamports(payer, to, amount)]));
       await client.call('local_advance');
@@ -60,12 +80,25 @@ describe('subscriptions of the local Solana', () => {
     const to = await newAddress();
     const [slots] = await first(client.subscriptions.slotNotifications().subscribe({ abortSignal }), 3);
     const [roots] = await first(client.subscriptions.rootNotifications().subscribe({ abortSignal }), 1);
-    const [logs] = await first(client.subscriptions.logsNotifications({ mentions: [to] }, { commitment: 'confirmed' }).subscribe({ abortSignal }), 1);
+    const [logs] = await first(
+      client.subscriptions
+        .logsNotifications({ mentions: [to] }, { commitment: 'confirmed' })
+        .subscribe({ abortSignal }),
+      1,
+    );
     await client.send(await client.sign(payer, [lamports(payer, await newAddress(), 1_000_000n)]));
     const signature = await client.send(await client.sign(payer, [lamports(payer, to, 1_000_000n)]));
     await client.call('local_advance', 3);
     expect((await slots)?.map((one) => one.slot)).toEqual([slot + 1n, slot + 2n, slot + 3n]);
-    expect(await logs).toMatchObject([{ value: { signature, err: null, logs: expect.arrayContaining(['Program 11111111111111111111111111111111 success']) } }]);
+    expect(await logs).toMatchObject([
+      {
+        value: {
+          signature,
+          err: null,
+          logs: expect.arrayContaining(['Program 11111111111111111111111111111111 success']),
+        },
+      },
+    ]);
     await client.call('local_finalize');
     expect((await roots)?.[0]).toBeGreaterThan(slot - 5n);
   });
@@ -77,11 +110,17 @@ describe('subscriptions of the local Solana', () => {
     const socket = new WebSocket(url);
     try {
       await once(socket, 'open');
-      const next = async (): Promise<{ result?: unknown; method?: string; error?: unknown; params?: { subscription: number } }> => {
+      const next = async (): Promise<{
+        result?: unknown;
+        method?: string;
+        error?: unknown;
+        params?: { subscription: number };
+      }> => {
         const [data] = (await once(socket, 'message')) as [Buffer];
         return JSON.parse(data.toString()) as Awaited<ReturnType<typeof next>>;
       };
-      const ask = (method: string, ...params: unknown[]): void => socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+      const ask = (method: string, ...params: unknown[]): void =>
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
       ask('slotSubscribe');
       const { result: id } = await next();
       expect(await next()).toMatchObject({ method: 'slotNotification', params: { subscription: id } });
@@ -104,9 +143,17 @@ describe('subscriptions of the local Solana', () => {
   it('of an account that nobody has funded say nothing until it is', async () => {
     const owner = address('CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM');
     const to = await newAddress();
-    const [quiet] = await first(client.subscriptions.accountNotifications(owner, { commitment: 'processed' }).subscribe({ abortSignal }), 1);
-    const [loud] = await first(client.subscriptions.accountNotifications(to, { commitment: 'processed' }).subscribe({ abortSignal }), 1);
+    const [quiet] = await first(
+      client.subscriptions.accountNotifications(owner, { commitment: 'processed' }).subscribe({ abortSignal }),
+      1,
+    );
+    const [loud] = await first(
+      client.subscriptions.accountNotifications(to, { commitment: 'processed' }).subscribe({ abortSignal }),
+      1,
+    );
     await client.call('requestAirdrop', to, 5_000_000);
-    expect(await Promise.race([quiet?.then(() => 'the mint changed'), loud?.then(([one]) => one?.value.lamports)])).toBe(5_000_000n);
+    expect(
+      await Promise.race([quiet?.then(() => 'the mint changed'), loud?.then(([one]) => one?.value.lamports)]),
+    ).toBe(5_000_000n);
   });
 });

@@ -16,7 +16,10 @@ export async function readAnswers(file: string): Promise<readonly Answer[]> {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
-  return text.split('\n').filter(Boolean).map((line) => answer.parse(JSON.parse(line)));
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => answer.parse(JSON.parse(line)));
 }
 
 const operations: readonly Operation[] = Object.values(OPERATIONS);
@@ -50,7 +53,15 @@ export function apiDocument(answers: readonly Answer[]): string {
       const [test = ''] = [...(tests.get(cell(operation.id, status)) ?? [])].sort(byRank);
       return `| ${status} | ${codes.map((code) => `\`${code}\``).join(', ')} | ${escaped(test)} |`;
     });
-    return [`## ${operation.method.toUpperCase()} ${operation.path}`, '', operation.summary + '.', '', '| Status | Codes | Shown by |', '|---|---|---|', ...rows].join('\n');
+    return [
+      `## ${operation.method.toUpperCase()} ${operation.path}`,
+      '',
+      operation.summary + '.',
+      '',
+      '| Status | Codes | Shown by |',
+      '|---|---|---|',
+      ...rows,
+    ].join('\n');
   });
   return [
     '# The API, and the tests that show it',
@@ -73,7 +84,8 @@ export function problemsOf(document: string, answers: readonly Answer[]): readon
       const where = `${operation.method.toUpperCase()} ${operation.path} ${status}`;
       const row = section.split('\n').find((line) => line.startsWith(`| ${status} |`));
       if (seen === undefined) problems.push(`no test saw ${where}`);
-      else if (![...seen].some((test) => row?.endsWith(`| ${escaped(test)} |`))) problems.push(`docs/api.md names no test that saw ${where}: npm run document`);
+      else if (![...seen].some((test) => row?.endsWith(`| ${escaped(test)} |`)))
+        problems.push(`docs/api.md names no test that saw ${where}: npm run document`);
     }
   }
   return problems;

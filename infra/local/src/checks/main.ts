@@ -31,15 +31,34 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
 }
 
 /** Jest's projects, and how many files of each run at a time: those of `stack` share its state, the others only its two cores. */
-const WORKERS = { unit: '--maxWorkers=100%', integration: '--maxWorkers=2', stack: '--runInBand', e2e: '--maxWorkers=2' } as const;
+const WORKERS = {
+  unit: '--maxWorkers=100%',
+  integration: '--maxWorkers=2',
+  stack: '--runInBand',
+  e2e: '--maxWorkers=2',
+} as const;
 
 /** One of Jest's projects, with its own output on the terminal. */
 async function jest(project: keyof typeof WORKERS, folder: string, stack: string | null): Promise<Result> {
   const report = path.join(folder, `${project}.json`);
   return await out.step(`Tests: ${project}`, async () => {
     // A file that leaves something running has failed by that; nobody waits for its end.
-    const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest', 'bin/jest.js'), '--selectProjects', project, '--json', `--outputFile=${report}`, '--forceExit', WORKERS[project]];
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, API_ANSWERS: answersFile, ...(stack ? { STACK_FILE: stack } : {}) } });
+    const args = [
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      bin('jest', 'bin/jest.js'),
+      '--selectProjects',
+      project,
+      '--json',
+      `--outputFile=${report}`,
+      '--forceExit',
+      WORKERS[project],
+    ];
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, API_ANSWERS: answersFile, ...(stack ? { STACK_FILE: stack } : {}) },
+    });
     await once(child, 'exit');
     return await countJest(report);
   });
@@ -56,21 +75,32 @@ async function checkApiDocument(): Promise<Result> {
 async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result> {
   const results: Result[] = [];
   const checks: Promise<Result>[] = [];
-  if (wanted.has('types')) checks.push(quiet('Types of the tests', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']));
+  if (wanted.has('types'))
+    checks.push(quiet('Types of the tests', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']));
   if (wanted.has('lint')) {
     checks.push(
       quiet('Lint', [bin('eslint', 'bin/eslint.js'), '.']),
-      quiet('Who imports whom', [bin('dependency-cruiser', 'bin/dependency-cruiser.mjs'), '--config', '.dependency-cruiser.mjs', 'packages', 'services', 'infra']),
+      quiet('Who imports whom', [
+        bin('dependency-cruiser', 'bin/dependency-cruiser.mjs'),
+        '--config',
+        '.dependency-cruiser.mjs',
+        'packages',
+        'services',
+        'infra',
+      ]),
     );
   }
   results.push(...(await Promise.all(checks)));
   await rm(answersFile, { force: true });
   if (wanted.has('unit')) results.push(await jest('unit', folder, null));
   if (wanted.has('integration') || wanted.has('e2e')) {
-    const stack = await out.step('A stack for the tests', () => startTestStack(main, path.join(folder, 'data'), process.env));
+    const stack = await out.step('A stack for the tests', () =>
+      startTestStack(main, path.join(folder, 'data'), process.env),
+    );
     try {
       if (wanted.has('integration')) results.push(await jest('integration', folder, stack.file));
-      if (wanted.has('e2e')) results.push(await jest('stack', folder, stack.file), await jest('e2e', folder, stack.file));
+      if (wanted.has('e2e'))
+        results.push(await jest('stack', folder, stack.file), await jest('e2e', folder, stack.file));
     } finally {
       await out.step('The stack stopped', () => stack.stop());
     }

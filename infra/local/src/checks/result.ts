@@ -12,7 +12,12 @@ export const sum = (results: readonly Result[]): Result => ({
   failed: results.reduce((total, { failed }) => total + failed, 0),
 });
 
-const report = z.object({ numPassedTests: z.number(), numFailedTests: z.number(), numRuntimeErrorTestSuites: z.number(), success: z.boolean() });
+const report = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numRuntimeErrorTestSuites: z.number(),
+  success: z.boolean(),
+});
 
 /**
  * Counts Jest's own report. A suite that could not even be loaded counts as one failure; so does a run that failed

@@ -40,11 +40,15 @@ export async function startTestStack(main: string, data: string, given: NodeJS.P
   const said = path.join(data, 'stack.log');
   await mkdir(data, { recursive: true, mode: 0o700 });
   const log = await open(said, 'a');
-  const child: ChildProcess = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', main, 'start'], {
-    stdio: ['ignore', log.fd, log.fd, 'ipc'],
-    env: environmentFor(data, await freeShift(), given),
-    detached: true,
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--conditions=source', '--disable-warning=ExperimentalWarning', main, 'start'],
+    {
+      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+      env: environmentFor(data, await freeShift(), given),
+      detached: true,
+    },
+  );
   await log.close();
   child.send('compiled');
   const exited = once(child, 'exit');

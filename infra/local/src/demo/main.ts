@@ -1,4 +1,17 @@
-import { apiClient, chainOf, hasValidSignature, newWallet, pf, readStack, stackFile, type Stack, until, walletOn, webhookReceiver, type WebhookReceiver } from '@pf/testing';
+import {
+  apiClient,
+  chainOf,
+  hasValidSignature,
+  newWallet,
+  pf,
+  readStack,
+  stackFile,
+  type Stack,
+  until,
+  walletOn,
+  webhookReceiver,
+  type WebhookReceiver,
+} from '@pf/testing';
 import { CHAINS } from '../chains.ts';
 import { mishapOn } from './mishap.ts';
 import { type DemoChain, type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
@@ -25,29 +38,50 @@ async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver:
   const chain = chainOf(stack, name);
   const [payer] = chain.wallets;
   const usdc = chain.tokens['USDC'];
-  if (!payer || usdc === undefined) throw new Error(`${stackFile()} lists no wallets for ${name}: the demo pays on the stack's own chains only`);
+  if (!payer || usdc === undefined)
+    throw new Error(`${stackFile()} lists no wallets for ${name}: the demo pays on the stack's own chains only`);
   say(`\n${bold(`${TITLES[scenario]} ${CHAINS[name].label}`)} ${dim(chain.caip2)}`);
   const mishap = scenario === 'pay' ? null : mishapOn(name, chain, payer, scenario);
   if (mishap) undoing.add(() => mishap.undo());
-  const scene: Scene = { chain, api: apiClient(stack.baseUrl, stack.apiKeys.test), payer, requestor: newWallet(chain), time: timeline() };
+  const scene: Scene = {
+    chain,
+    api: apiClient(stack.baseUrl, stack.apiKeys.test),
+    payer,
+    requestor: newWallet(chain),
+    time: timeline(),
+  };
   const balances = async (): Promise<string> => {
-    const [payers, requestors] = await Promise.all([scene.payer, scene.requestor].map((wallet) => walletOn(chain, wallet).tokenBalance(usdc)));
+    const [payers, requestors] = await Promise.all(
+      [scene.payer, scene.requestor].map((wallet) => walletOn(chain, wallet).tokenBalance(usdc)),
+    );
     return `payer ${money(payers ?? 0n)}   requestor ${money(requestors ?? 0n)}`;
   };
 
   say(`  requestor ${scene.requestor.address}\n  fulfiller ${scene.payer.address}\n  balances  ${await balances()}\n`);
-  const intent = mishap === null ? await pay(scene) : scenario === 'drop' ? await payAfterDrop(scene, mishap) : await fail(scene, mishap);
+  const intent =
+    mishap === null
+      ? await pay(scene)
+      : scenario === 'drop'
+        ? await payAfterDrop(scene, mishap)
+        : await fail(scene, mishap);
   await undo();
   say(`\n  balances  ${await balances()}`);
   await showWebhooks(receiver, intent, LAST_EVENT[scenario], stack.webhookSecret);
 }
 
-async function showWebhooks({ received }: WebhookReceiver, { id }: Intent, last: string, secret: string): Promise<void> {
+async function showWebhooks(
+  { received }: WebhookReceiver,
+  { id }: Intent,
+  last: string,
+  secret: string,
+): Promise<void> {
   const ours = () => received.filter(({ body }) => body.data.intent.id === id);
   await until(`the webhook ${last}`, () => ours().some(({ body }) => body.type === last), 20_000);
   say('  webhooks');
   for (const webhook of ours()) {
-    say(`    ${webhook.body.type.padEnd(22)} ${webhook.body.eventId}  signature ${hasValidSignature(webhook, secret) ? 'valid' : 'INVALID'}`);
+    say(
+      `    ${webhook.body.type.padEnd(22)} ${webhook.body.eventId}  signature ${hasValidSignature(webhook, secret) ? 'valid' : 'INVALID'}`,
+    );
   }
 }
 

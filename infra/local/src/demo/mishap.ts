@@ -31,7 +31,10 @@ export function mishapOn(name: DemoChain, chain: StackChain, payer: StackWallet,
     },
     sign: (blob) =>
       name === 'tempo' && verb === 'drop'
-        ? tempoWallet(chain, payer).sign(blob, (transaction) => ({ ...transaction, validBefore: Math.floor(Date.now() / 1000) + LIFETIME_SECONDS }))
+        ? tempoWallet(chain, payer).sign(blob, (transaction) => ({
+            ...transaction,
+            validBefore: Math.floor(Date.now() / 1000) + LIFETIME_SECONDS,
+          }))
         : walletOn(chain, payer).sign(blob),
     async strike() {
       const struck = await armed?.done;

@@ -33,7 +33,11 @@ export class UsageError extends Error {
 export function readOptions(args: readonly string[]): Options | null {
   let parsed;
   try {
-    parsed = parseArgs({ args: [...args], allowPositionals: true, options: { drop: { type: 'boolean' }, fail: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+    parsed = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { drop: { type: 'boolean' }, fail: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    });
   } catch (error) {
     // Node's own words name the option; what follows the first sentence is about shells.
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
@@ -42,7 +46,8 @@ export function readOptions(args: readonly string[]): Options | null {
   if (values.help) return null;
   if (values.drop && values.fail) throw new UsageError('--drop and --fail are two stories: choose one.');
   const unknown = positionals.filter((name) => !(DEMO_CHAINS as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new UsageError(`There is no chain ${unknown.join(', ')}; there are ${DEMO_CHAINS.join(', ')}.`);
+  if (unknown.length > 0)
+    throw new UsageError(`There is no chain ${unknown.join(', ')}; there are ${DEMO_CHAINS.join(', ')}.`);
   return {
     chains: positionals.length === 0 ? DEMO_CHAINS : DEMO_CHAINS.filter((name) => positionals.includes(name)),
     scenario: values.drop ? 'drop' : values.fail ? 'fail' : 'pay',

@@ -1,5 +1,6 @@
 /** What the demo says; on stdout, plain where that is no terminal. */
-const styled = (code: number, text: string): string => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text);
+const styled = (code: number, text: string): string =>
+  process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text;
 export const bold = (text: string): string => styled(1, text);
 export const dim = (text: string): string => styled(2, text);
 export const say = (text = ''): void => console.log(text);
@@ -17,7 +18,9 @@ export function timeline(): Timeline {
   return {
     step(what, result) {
       const now = performance.now();
-      say(`${`${Math.round(now - began)} ms`.padStart(9)} ${dim(`+${Math.round(now - last)}`.padStart(6))}  ${what.padEnd(30)} ${result}`);
+      say(
+        `${`${Math.round(now - began)} ms`.padStart(9)} ${dim(`+${Math.round(now - last)}`.padStart(6))}  ${what.padEnd(30)} ${result}`,
+      );
       last = now;
     },
     elapsed: () => performance.now() - began,

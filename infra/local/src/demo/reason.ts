@@ -7,13 +7,23 @@ import { rpc } from '../rpc.ts';
 const errors = new Interface(['error InsufficientBalance(uint256 available, uint256 required, address token)']);
 const call = { to: z.string().nullish(), input: z.string().nullish() };
 /** On Tempo the call stands in a list. */
-const transaction = z.object({ from: z.string(), blockNumber: z.string(), ...call, calls: z.array(z.object(call)).nullish() });
+const transaction = z.object({
+  from: z.string(),
+  blockNumber: z.string(),
+  ...call,
+  calls: z.array(z.object(call)).nullish(),
+});
 const landed = z.object({ meta: z.object({ err: z.unknown(), logMessages: z.array(z.string()) }) });
 
 /** Why a transaction failed, in the chain's own words. */
 export async function reasonOf({ caip2, rpcUrl: url }: StackChain, hash: string): Promise<string> {
   if (caip2.startsWith('solana:')) {
-    const { meta } = landed.parse(await rpc(url, 'getTransaction', [hash, { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]));
+    const { meta } = landed.parse(
+      await rpc(url, 'getTransaction', [
+        hash,
+        { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+      ]),
+    );
     return `${JSON.stringify(meta.err)} ${meta.logMessages.findLast((line) => line.startsWith('Program log: ')) ?? ''}`.trim();
   }
   const { from, blockNumber, calls, to, input } = transaction.parse(await rpc(url, 'eth_getTransactionByHash', [hash]));

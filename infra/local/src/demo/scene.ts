@@ -18,11 +18,22 @@ export interface Scene {
 function succeeded<Body>(answer: ApiAnswer<Body>, what: string): Body {
   if (answer.status < 300) return answer.body;
   const { code, message, details } = answer.body.error ?? { code: '', message: 'no message', details: null };
-  throw new Error(`${what} answered ${answer.status} ${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`);
+  throw new Error(
+    `${what} answered ${answer.status} ${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`,
+  );
 }
 
 export async function create({ api, chain, requestor, time }: Scene): Promise<Intent> {
-  const { intent } = succeeded(await api.create({ chain: chain.caip2, token: 'USDC', amount: AMOUNT, requestor: requestor.address, metadata: { order: 'demo' } }), 'POST /intents');
+  const { intent } = succeeded(
+    await api.create({
+      chain: chain.caip2,
+      token: 'USDC',
+      amount: AMOUNT,
+      requestor: requestor.address,
+      metadata: { order: 'demo' },
+    }),
+    'POST /intents',
+  );
   time.step('POST /intents', `${intent.id} ${intent.state}`);
   return intent;
 }
@@ -34,7 +45,12 @@ export async function detect({ api, time }: Scene, { id }: Intent): Promise<void
 }
 
 /** Each chain names its fee in a field of its own; the others are null. */
-function fee({ estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports }: BuildBody['transaction']): string {
+function fee({
+  estimatedFeeEth,
+  estimatedFeeLamports,
+  estimatedFeeUsdc,
+  ataRentLamports,
+}: BuildBody['transaction']): string {
   if (estimatedFeeEth !== null) return `fee about ${estimatedFeeEth} ETH`;
   if (estimatedFeeUsdc !== null) return `fee about ${estimatedFeeUsdc} USDC`;
   return `fee about ${estimatedFeeLamports} lamports${ataRentLamports ? `, and ${ataRentLamports} for the requestor's new token account` : ''}`;
@@ -52,7 +68,11 @@ export interface Submitted extends Pick<SubmitBody, 'txSignature'> {
   readonly at: number;
 }
 
-export async function submit({ api, payer, time }: Scene, { id }: Intent, signing: Promise<string>): Promise<Submitted> {
+export async function submit(
+  { api, payer, time }: Scene,
+  { id }: Intent,
+  signing: Promise<string>,
+): Promise<Submitted> {
   const signed = await signing;
   time.step('the wallet signs', `${Buffer.from(signed, 'base64').length} bytes`);
   const { intent, txSignature } = succeeded(await api.submit(id, signed, payer.address), 'submit');
@@ -62,11 +82,20 @@ export async function submit({ api, payer, time }: Scene, { id }: Intent, signin
 }
 
 /** Polls as a simple client would. @throws when the intent has ended otherwise */
-export async function reach({ api }: Scene, { id }: Intent, what: string, good: (intent: Intent) => boolean): Promise<Intent> {
-  const last = await until(`intent ${id} to be ${what}`, async () => {
-    const { intent } = succeeded(await api.get(id), 'GET');
-    return (good(intent) || ['failed', 'expired', 'cancelled'].includes(intent.state)) && intent;
-  }, 90_000);
+export async function reach(
+  { api }: Scene,
+  { id }: Intent,
+  what: string,
+  good: (intent: Intent) => boolean,
+): Promise<Intent> {
+  const last = await until(
+    `intent ${id} to be ${what}`,
+    async () => {
+      const { intent } = succeeded(await api.get(id), 'GET');
+      return (good(intent) || ['failed', 'expired', 'cancelled'].includes(intent.state)) && intent;
+    },
+    90_000,
+  );
   if (!good(last)) throw new Error(`the intent is ${last.state}, not ${what}`);
   return last;
 }

@@ -22,7 +22,12 @@ export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent
   scene.time.step(...(await mishap.arm()));
   await submit(scene, intent, mishap.sign(blob));
   scene.time.step(...(await mishap.strike()));
-  await reach(scene, intent, 'created again', ({ state, retryRequired }) => state === 'created' && retryRequired === true);
+  await reach(
+    scene,
+    intent,
+    'created again',
+    ({ state, retryRequired }) => state === 'created' && retryRequired === true,
+  );
   scene.time.step('proven: it can never land', 'created, retryRequired: true');
   const again = await build(scene, intent);
   await settle(scene, intent, await submit(scene, intent, sign(scene, again)));
@@ -37,9 +42,16 @@ export async function fail(scene: Scene, mishap: Mishap): Promise<Intent> {
   const { txSignature, at } = await submit(scene, intent, mishap.sign(blob));
   scene.time.step(...(await mishap.strike()));
   await reach(scene, intent, 'failed', ({ state }) => state === 'failed');
-  scene.time.step('failed on chain', `${Math.round(scene.time.elapsed() - at)} ms after submit: ${await reasonOf(scene.chain, txSignature)}`);
+  scene.time.step(
+    'failed on chain',
+    `${Math.round(scene.time.elapsed() - at)} ms after submit: ${await reasonOf(scene.chain, txSignature)}`,
+  );
   return intent;
 }
 
 /** The last webhook of each story. */
-export const LAST_EVENT = { pay: 'intent.finalized', drop: 'intent.finalized', fail: 'intent.failed' } as const satisfies Record<Scenario, string>;
+export const LAST_EVENT = {
+  pay: 'intent.finalized',
+  drop: 'intent.finalized',
+  fail: 'intent.failed',
+} as const satisfies Record<Scenario, string>;

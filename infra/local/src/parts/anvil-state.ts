@@ -8,7 +8,9 @@ const hex = z.string().regex(/^0x[0-9a-f]+$/i);
 // The parts of anvil's dump that we touch; everything else goes through as it is.
 const dump = z.looseObject({
   best_block_number: z.union([hex, z.number()]),
-  blocks: z.array(z.looseObject({ header: z.looseObject({ number: hex, timestamp: hex }), transactions: z.array(z.unknown()) })),
+  blocks: z.array(
+    z.looseObject({ header: z.looseObject({ number: hex, timestamp: hex }), transactions: z.array(z.unknown()) }),
+  ),
 });
 
 /**
@@ -28,7 +30,9 @@ export async function tidyState(file: string): Promise<void> {
     return;
   }
   const oldest = BigInt(state.best_block_number) - RECENT;
-  const [genesis] = state.blocks.filter(({ header }) => BigInt(header.number) === 0n).sort((one, other) => Number(BigInt(one.header.timestamp) - BigInt(other.header.timestamp)));
+  const [genesis] = state.blocks
+    .filter(({ header }) => BigInt(header.number) === 0n)
+    .sort((one, other) => Number(BigInt(one.header.timestamp) - BigInt(other.header.timestamp)));
   const kept = state.blocks.filter((block) => {
     const number = BigInt(block.header.number);
     return number === 0n ? block === genesis : number > oldest || block.transactions.length > 0;

@@ -30,7 +30,10 @@ function binary(): string {
   try {
     return path.join(path.dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil');
   } catch (cause) {
-    throw new Error(`There is no anvil for ${process.platform}-${process.arch} on npm. Set ${ANVIL_UPSTREAMS} to nodes of your own.`, { cause });
+    throw new Error(
+      `There is no anvil for ${process.platform}-${process.arch} on npm. Set ${ANVIL_UPSTREAMS} to nodes of your own.`,
+      { cause },
+    );
   }
 }
 
@@ -64,8 +67,23 @@ export function anvilPart(settings: Settings, chain: AnvilChain): { part: Part; 
       command: () => ({
         file,
         args: [
-          '--host', settings.chainsHost, '--port', String(port), '--chain-id', chainId, '--mnemonic', MNEMONIC,
-          ...chain.flags, '--no-mining', '--prune-history', '24', '--state', state, '--state-interval', '5', '--quiet',
+          '--host',
+          settings.chainsHost,
+          '--port',
+          String(port),
+          '--chain-id',
+          chainId,
+          '--mnemonic',
+          MNEMONIC,
+          ...chain.flags,
+          '--no-mining',
+          '--prune-history',
+          '24',
+          '--state',
+          state,
+          '--state-interval',
+          '5',
+          '--quiet',
         ],
       }),
       ready: async () => Number(await rpc(url, 'eth_chainId')) === Number(chainId),

@@ -10,7 +10,15 @@ import { ask } from '../sockets.ts';
 const run = promisify(execFile);
 
 /** 210 MB resident and listening in 2 s: a small heap, the collector without threads, only the quick compiler. */
-const JVM = ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Djava.awt.headless=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
+const JVM = [
+  '-Xms256m',
+  '-Xmx256m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Xshare:auto',
+  '-Djava.awt.headless=true',
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+];
 
 /** ApiVersions, version 0, as the protocol writes it: length, api key 18, version, correlation id 7, client id "pf". */
 const API_VERSIONS = Buffer.from([0, 0, 0, 12, 0, 18, 0, 0, 0, 0, 0, 7, 0, 2, 0x70, 0x66]);
@@ -38,7 +46,17 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
     await rm(log, { recursive: true, force: true });
     const cluster = randomBytes(16).toString('base64url');
     // With "=": one id in 64 begins with a dash, and would be taken for an option.
-    await run('java', [...JVM, '-cp', classpath, 'kafka.tools.StorageTool', 'format', '--standalone', `--cluster-id=${cluster}`, '-c', properties]);
+    await run('java', [
+      ...JVM,
+      '-cp',
+      classpath,
+      'kafka.tools.StorageTool',
+      'format',
+      '--standalone',
+      `--cluster-id=${cluster}`,
+      '-c',
+      properties,
+    ]);
   }
 
   return {
@@ -55,7 +73,10 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
       async prepare() {
         await configure();
         // Written at the end of a format; a format that was interrupted is done anew.
-        const formatted = await stat(path.join(log, 'bootstrap.checkpoint')).then(() => true, () => false);
+        const formatted = await stat(path.join(log, 'bootstrap.checkpoint')).then(
+          () => true,
+          () => false,
+        );
         if (!formatted) await format();
       },
       command: () => ({ file: 'java', args: [...JVM, '-cp', classpath, 'kafka.Kafka', properties] }),

@@ -38,7 +38,10 @@ function installation(): string {
   try {
     return path.join(path.dirname(require.resolve(name)), '..', 'native');
   } catch (cause) {
-    throw new Error(`There is no Postgres for ${process.platform}-${process.arch} on npm. Set DATABASE_URL to one of your own.`, { cause });
+    throw new Error(
+      `There is no Postgres for ${process.platform}-${process.arch} on npm. Set DATABASE_URL to one of your own.`,
+      { cause },
+    );
   }
 }
 
@@ -77,8 +80,14 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
     await mkdir(folder, { mode: 0o700 });
     await writeFile(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
     const command = as(binary('initdb'), [
-      `--pgdata=${folder}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256',
-      '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync',
+      `--pgdata=${folder}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-instructions',
+      '--no-sync',
     ]);
     if (command.user) {
       // The way to its own folder; what else lies in the data folder stays closed by its own modes.
@@ -102,7 +111,10 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       jsonLogs: false,
       stuck: async () => false,
       async prepare() {
-        const initialised = await stat(path.join(folder, 'global', 'pg_control')).then(() => true, () => false);
+        const initialised = await stat(path.join(folder, 'global', 'pg_control')).then(
+          () => true,
+          () => false,
+        );
         if (!initialised) await initialise();
         // The data folder is ours alone (see owner.ts), so a lock file in it is left over from a kill; its process id
         // may belong to somebody else by now, which would make Postgres refuse.

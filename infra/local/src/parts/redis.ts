@@ -11,11 +11,22 @@ const run = promisify(execFile);
 /** A server on the PATH, else the one that the bootstrap unpacked from Debian's packages into `.tools/redis`. */
 async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
   for (const file of ['redis-server', 'valkey-server']) {
-    if (await run(file, ['--version']).then(() => true, () => false)) return { file };
+    if (
+      await run(file, ['--version']).then(
+        () => true,
+        () => false,
+      )
+    )
+      return { file };
   }
   const usr = path.join(tools, 'redis', 'usr');
   const file = path.join(usr, 'bin', 'redis-server');
-  if (!(await stat(file).then(() => true, () => false))) {
+  if (
+    !(await stat(file).then(
+      () => true,
+      () => false,
+    ))
+  ) {
     throw new Error('No Redis: neither redis-server nor valkey-server is on the PATH. Install one, or set REDIS_URL.');
   }
   const libraries = (await readdir(path.join(usr, 'lib'))).filter((name) => name.includes('-linux-'));
@@ -42,9 +53,21 @@ export async function redisPart(settings: Settings): Promise<{ part: Part; url: 
       command: () => ({
         ...program,
         args: [
-          '--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', '', '--appendonly', 'no',
+          '--bind',
+          '127.0.0.1',
+          '--port',
+          String(port),
+          '--dir',
+          folder,
+          '--save',
+          '',
+          '--appendonly',
+          'no',
           // BullMQ's jobs must not be evicted.
-          '--maxmemory-policy', 'noeviction', '--loglevel', 'notice',
+          '--maxmemory-policy',
+          'noeviction',
+          '--loglevel',
+          'notice',
         ],
       }),
       ready: async () => (await ask(port, Buffer.from('PING\r\n'))).toString().startsWith('+PONG'),

@@ -19,10 +19,16 @@ function sanctionsPart(settings: Settings): Part {
     prepare: async () => undefined,
     command: () => ({
       file: process.execPath,
-      args: ['--conditions=source', '--disable-warning=ExperimentalWarning', path.join(settings.root, 'infra/local/src/sanctions-provider.ts')],
+      args: [
+        '--conditions=source',
+        '--disable-warning=ExperimentalWarning',
+        path.join(settings.root, 'infra/local/src/sanctions-provider.ts'),
+      ],
       env: { PORT: String(settings.ports.sanctions), API_KEY: apiKey, LIST_FILE: listFile },
     }),
-    ready: async () => (await fetch(`${providerUrl}/switch`, { headers: { 'x-api-key': apiKey }, signal: AbortSignal.timeout(2000) })).ok,
+    ready: async () =>
+      (await fetch(`${providerUrl}/switch`, { headers: { 'x-api-key': apiKey }, signal: AbortSignal.timeout(2000) }))
+        .ok,
   };
 }
 

@@ -1,8 +1,10 @@
 import type { Alert } from '../alert.ts';
 
 const SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const;
-const commands = (outcome: string): string => `payments_command_duration_seconds_count{service_name="gateway",type="create",outcome="${outcome}"}`;
-const screened = (verdict: string): string => `payments_screening_duration_seconds_count{service_name="gateway",verdict="${verdict}"}`;
+const commands = (outcome: string): string =>
+  `payments_command_duration_seconds_count{service_name="gateway",type="create",outcome="${outcome}"}`;
+const screened = (verdict: string): string =>
+  `payments_screening_duration_seconds_count{service_name="gateway",verdict="${verdict}"}`;
 
 /** What keeps requests from being answered. */
 export const gatewayAlerts: readonly Alert[] = [
@@ -12,8 +14,22 @@ export const gatewayAlerts: readonly Alert[] = [
     expr: SERVICES.map((service) => `absent(payments_build_info{service_name="${service}"})`).join('\nor '),
     for: '3m',
     summary: 'No process of the {{ $labels.service_name }} service tells its metrics.',
-    fires: { series: Object.fromEntries(SERVICES.map((service) => [`payments_build_info{service_name="${service}",service_version="1.0.0"}`, service === 'watcher' ? '1 1 stale' : '1+0x20'])), at: '15m', labels: { service_name: 'watcher' } },
-    quiet: { series: Object.fromEntries(SERVICES.map((service) => [`payments_build_info{service_name="${service}",service_version="1.0.0"}`, '1+0x20'])), at: '15m' },
+    fires: {
+      series: Object.fromEntries(
+        SERVICES.map((service) => [
+          `payments_build_info{service_name="${service}",service_version="1.0.0"}`,
+          service === 'watcher' ? '1 1 stale' : '1+0x20',
+        ]),
+      ),
+      at: '15m',
+      labels: { service_name: 'watcher' },
+    },
+    quiet: {
+      series: Object.fromEntries(
+        SERVICES.map((service) => [`payments_build_info{service_name="${service}",service_version="1.0.0"}`, '1+0x20']),
+      ),
+      at: '15m',
+    },
   },
   {
     name: 'DependencyAway',
@@ -22,18 +38,28 @@ export const gatewayAlerts: readonly Alert[] = [
     for: '2m',
     summary: 'No process of the {{ $labels.service_name }} service reaches {{ $labels.dependency }}.',
     fires: {
-      series: { 'payments_dependency_up{service_name="intent",dependency="kafka",instance="a"}': '1 1 0+0x10', 'payments_dependency_up{service_name="intent",dependency="kafka",instance="b"}': '1 1 0+0x10' },
+      series: {
+        'payments_dependency_up{service_name="intent",dependency="kafka",instance="a"}': '1 1 0+0x10',
+        'payments_dependency_up{service_name="intent",dependency="kafka",instance="b"}': '1 1 0+0x10',
+      },
       at: '10m',
       labels: { service_name: 'intent', dependency: 'kafka' },
     },
-    quiet: { series: { 'payments_dependency_up{service_name="intent",dependency="kafka",instance="a"}': '0+0x10', 'payments_dependency_up{service_name="intent",dependency="kafka",instance="b"}': '1+0x10' }, at: '10m' },
+    quiet: {
+      series: {
+        'payments_dependency_up{service_name="intent",dependency="kafka",instance="a"}': '0+0x10',
+        'payments_dependency_up{service_name="intent",dependency="kafka",instance="b"}': '1+0x10',
+      },
+      at: '10m',
+    },
   },
   {
     name: 'ScreeningUnavailable',
     severity: 'page',
     expr: 'sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict="unavailable"}[5m]))\n/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway"}[5m])) > 0.05',
     for: '2m',
-    summary: '{{ $value | humanizePercentage }} of wallets cannot be screened: their creates and submits are refused with 503.',
+    summary:
+      '{{ $value | humanizePercentage }} of wallets cannot be screened: their creates and submits are refused with 503.',
     fires: { series: { [screened('clean')]: '0+10x20', [screened('unavailable')]: '0+5x20' }, at: '15m', labels: {} },
     quiet: { series: { [screened('clean')]: '0+100x20', [screened('unavailable')]: '0+1x20' }, at: '15m' },
   },

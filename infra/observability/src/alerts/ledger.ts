@@ -2,11 +2,16 @@ import { type Alert, happened } from '../alert.ts';
 
 const lag = (group: string, topic: string, partition: number): string =>
   `payments_consumer_lag{service_name="${group}",messaging_consumer_group_name="${group}",messaging_destination_name="${topic}",partition="${partition}"}`;
-const projection = (partition: number, instance = 'a'): string => `payments_projection_lag{service_name="intent",instance="${instance}",partition="${partition}"}`;
-const deadLetters = 'payments_dead_letters_total{service_name="intent",messaging_destination_name="chain.observations"}';
-const alarm = (name: string, service: string): string => `payments_alarms_total{service_name="${service}",alarm="${name}"}`;
-const transactions = (outcome: string): string => `payments_transaction_duration_seconds_count{service_name="intent",outcome="${outcome}"}`;
-const sends = (error: string): string => `messaging_client_operation_duration_seconds_count{service_name="gateway",messaging_operation_name="send"${error}}`;
+const projection = (partition: number, instance = 'a'): string =>
+  `payments_projection_lag{service_name="intent",instance="${instance}",partition="${partition}"}`;
+const deadLetters =
+  'payments_dead_letters_total{service_name="intent",messaging_destination_name="chain.observations"}';
+const alarm = (name: string, service: string): string =>
+  `payments_alarms_total{service_name="${service}",alarm="${name}"}`;
+const transactions = (outcome: string): string =>
+  `payments_transaction_duration_seconds_count{service_name="intent",outcome="${outcome}"}`;
+const sends = (error: string): string =>
+  `messaging_client_operation_duration_seconds_count{service_name="gateway",messaging_operation_name="send"${error}}`;
 
 /** What keeps the log from being written, projected and read. */
 export const ledgerAlerts: readonly Alert[] = [
@@ -14,8 +19,13 @@ export const ledgerAlerts: readonly Alert[] = [
     name: 'DeadLetters',
     severity: 'page',
     expr: happened('payments_dead_letters_total', '1h', 'messaging_destination_name'),
-    summary: 'Messages of {{ $labels.messaging_destination_name }} were put aside into intent.dead: what they say has not happened.',
-    fires: { series: { [deadLetters]: '0+0x5 1+0x30' }, at: '20m', labels: { messaging_destination_name: 'chain.observations' } },
+    summary:
+      'Messages of {{ $labels.messaging_destination_name }} were put aside into intent.dead: what they say has not happened.',
+    fires: {
+      series: { [deadLetters]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { messaging_destination_name: 'chain.observations' },
+    },
     quiet: { series: { [deadLetters]: '3+0x100' }, at: '90m' },
   },
   {
@@ -23,15 +33,26 @@ export const ledgerAlerts: readonly Alert[] = [
     severity: 'page',
     expr: happened('payments_alarms_total{alarm="version_gap"}', '1h', 'service_name'),
     summary: 'The {{ $labels.service_name }} service found a version missing in the log: a partition stands still.',
-    fires: { series: { [alarm('version_gap', 'intent')]: '0+0x5 1+0x30' }, at: '20m', labels: { service_name: 'intent' } },
-    quiet: { series: { [alarm('version_gap', 'intent')]: '0+0x30', [alarm('sanctioned_payment', 'watcher')]: '0+1x30' }, at: '20m' },
+    fires: {
+      series: { [alarm('version_gap', 'intent')]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: {
+      series: { [alarm('version_gap', 'intent')]: '0+0x30', [alarm('sanctioned_payment', 'watcher')]: '0+1x30' },
+      at: '20m',
+    },
   },
   {
     name: 'EventUnreadable',
     severity: 'page',
     expr: happened('payments_alarms_total{alarm="unreadable_event"}', '1h', 'service_name'),
     summary: 'Events in the log could not be read: no webhook tells of them.',
-    fires: { series: { [alarm('unreadable_event', 'webhook')]: '0+0x5 1+0x30' }, at: '20m', labels: { service_name: 'webhook' } },
+    fires: {
+      series: { [alarm('unreadable_event', 'webhook')]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'webhook' },
+    },
     quiet: { series: { [alarm('unreadable_event', 'webhook')]: '0+0x30' }, at: '20m' },
   },
   {
@@ -40,9 +61,28 @@ export const ledgerAlerts: readonly Alert[] = [
     // Webhook services read every partition, so they know which there are.
     expr: 'count by (partition) (payments_consumer_lag{messaging_consumer_group_name="webhook"})\nunless on (partition) payments_projection_lag',
     for: '2m',
-    summary: 'No intent service writes partition {{ $labels.partition }}: its intents stand still, a part of all creates fails.',
-    fires: { series: { [lag('webhook', 'intent.events', 0)]: '0+0x20', [lag('webhook', 'intent.events', 1)]: '0+0x20', [projection(0)]: '0+0x20', [projection(1)]: '0 0 stale' }, at: '15m', labels: { partition: '1' } },
-    quiet: { series: { [lag('webhook', 'intent.events', 0)]: '0+0x20', [lag('webhook', 'intent.events', 1)]: '0+0x20', [projection(0)]: '0+0x20', [projection(1)]: '0 0 stale', [projection(1, 'b')]: '_ _ _ 0+0x20' }, at: '15m' },
+    summary:
+      'No intent service writes partition {{ $labels.partition }}: its intents stand still, a part of all creates fails.',
+    fires: {
+      series: {
+        [lag('webhook', 'intent.events', 0)]: '0+0x20',
+        [lag('webhook', 'intent.events', 1)]: '0+0x20',
+        [projection(0)]: '0+0x20',
+        [projection(1)]: '0 0 stale',
+      },
+      at: '15m',
+      labels: { partition: '1' },
+    },
+    quiet: {
+      series: {
+        [lag('webhook', 'intent.events', 0)]: '0+0x20',
+        [lag('webhook', 'intent.events', 1)]: '0+0x20',
+        [projection(0)]: '0+0x20',
+        [projection(1)]: '0 0 stale',
+        [projection(1, 'b')]: '_ _ _ 0+0x20',
+      },
+      at: '15m',
+    },
   },
   {
     name: 'PartitionUnread',
@@ -50,7 +90,11 @@ export const ledgerAlerts: readonly Alert[] = [
     expr: 'count by (partition) (payments_projection_lag)\nunless on (partition) payments_consumer_lag{messaging_consumer_group_name="webhook"}',
     for: '2m',
     summary: 'No webhook service reads partition {{ $labels.partition }}: its events are told to nobody.',
-    fires: { series: { [projection(0)]: '0+0x20', [projection(1)]: '0+0x20', [lag('webhook', 'intent.events', 0)]: '0+0x20' }, at: '15m', labels: { partition: '1' } },
+    fires: {
+      series: { [projection(0)]: '0+0x20', [projection(1)]: '0+0x20', [lag('webhook', 'intent.events', 0)]: '0+0x20' },
+      at: '15m',
+      labels: { partition: '1' },
+    },
     quiet: { series: { [projection(0)]: '0+0x20', [lag('webhook', 'intent.events', 0)]: '0+0x20' }, at: '15m' },
   },
   {
@@ -58,34 +102,61 @@ export const ledgerAlerts: readonly Alert[] = [
     severity: 'page',
     expr: 'min_over_time(payments_consumer_lag[5m]) > 0 and delta(payments_consumer_lag[5m]) >= 0',
     for: '2m',
-    summary: 'Partition {{ $labels.partition }} of {{ $labels.messaging_destination_name }} is not worked off by the {{ $labels.service_name }} service, {{ $value }} records wait.',
+    summary:
+      'Partition {{ $labels.partition }} of {{ $labels.messaging_destination_name }} is not worked off by the {{ $labels.service_name }} service, {{ $value }} records wait.',
     fires: {
       series: { [lag('intent', 'intent.commands', 3)]: '0 0 4+1x20' },
       at: '15m',
-      labels: { service_name: 'intent', messaging_consumer_group_name: 'intent', messaging_destination_name: 'intent.commands', partition: '3' },
+      labels: {
+        service_name: 'intent',
+        messaging_consumer_group_name: 'intent',
+        messaging_destination_name: 'intent.commands',
+        partition: '3',
+      },
     },
-    quiet: { series: { [lag('intent', 'intent.commands', 3)]: '5 0 7 0 5 0 9 0 5 0 7 0 5 0 9 0 5 0', [lag('webhook', 'intent.events', 3)]: '9000-100x20' }, at: '15m' },
+    quiet: {
+      series: {
+        [lag('intent', 'intent.commands', 3)]: '5 0 7 0 5 0 9 0 5 0 7 0 5 0 9 0 5 0',
+        [lag('webhook', 'intent.events', 3)]: '9000-100x20',
+      },
+      at: '15m',
+    },
   },
   {
     name: 'ConsumerLagHigh',
     severity: 'ticket',
     expr: 'sum by (messaging_consumer_group_name, messaging_destination_name) (payments_consumer_lag) > 2000',
     for: '10m',
-    summary: 'The {{ $labels.messaging_consumer_group_name }} service is {{ $value }} records of {{ $labels.messaging_destination_name }} behind.',
+    summary:
+      'The {{ $labels.messaging_consumer_group_name }} service is {{ $value }} records of {{ $labels.messaging_destination_name }} behind.',
     fires: {
-      series: { [lag('intent', 'intent.commands', 0)]: '1500+0x20', [lag('intent', 'intent.commands', 1)]: '1500-1x20' },
+      series: {
+        [lag('intent', 'intent.commands', 0)]: '1500+0x20',
+        [lag('intent', 'intent.commands', 1)]: '1500-1x20',
+      },
       at: '15m',
       labels: { messaging_consumer_group_name: 'intent', messaging_destination_name: 'intent.commands' },
     },
-    quiet: { series: { [lag('intent', 'intent.commands', 0)]: '1500+0x20', [lag('intent', 'chain.observations', 0)]: '1500+0x20' }, at: '15m' },
+    quiet: {
+      series: {
+        [lag('intent', 'intent.commands', 0)]: '1500+0x20',
+        [lag('intent', 'chain.observations', 0)]: '1500+0x20',
+      },
+      at: '15m',
+    },
   },
   {
     name: 'ProjectionBehind',
     severity: 'page',
     expr: 'min_over_time(payments_projection_lag[5m]) > 1',
     for: '2m',
-    summary: 'Partition {{ $labels.partition }} of the log has not been fully in Postgres for 5 minutes: answers and webhooks wait for it.',
-    fires: { series: { [projection(2)]: '0 0 30+0x20' }, at: '15m', labels: { service_name: 'intent', partition: '2' } },
+    summary:
+      'Partition {{ $labels.partition }} of the log has not been fully in Postgres for 5 minutes: answers and webhooks wait for it.',
+    fires: {
+      series: { [projection(2)]: '0 0 30+0x20' },
+      at: '15m',
+      labels: { service_name: 'intent', partition: '2' },
+    },
     quiet: { series: { [projection(2)]: '30 0 12 1 200 0 30 1 12 0 30 1 12 0 30 1' }, at: '15m' },
     // The marker of a transaction is a record that no projection shows.
     alike: { series: { [projection(2)]: '1+0x20' }, at: '15m' },
@@ -95,18 +166,34 @@ export const ledgerAlerts: readonly Alert[] = [
     severity: 'ticket',
     expr: 'sum(increase(payments_transaction_duration_seconds_count{outcome="failed"}[15m])) > 5\nand sum(rate(payments_transaction_duration_seconds_count{outcome="failed"}[15m])) / sum(rate(payments_transaction_duration_seconds_count[15m])) > 0.02',
     for: '5m',
-    summary: '{{ $value | humanize }} Kafka transactions failed in 15 minutes; after each one a partition is taken over anew.',
-    fires: { series: { [transactions('committed')]: '0+20x40', [transactions('failed')]: '0+1x40' }, at: '30m', labels: {} },
+    summary:
+      '{{ $value | humanize }} Kafka transactions failed in 15 minutes; after each one a partition is taken over anew.',
+    fires: {
+      series: { [transactions('committed')]: '0+20x40', [transactions('failed')]: '0+1x40' },
+      at: '30m',
+      labels: {},
+    },
     quiet: { series: { [transactions('committed')]: '0+200x40', [transactions('failed')]: '0+1x40' }, at: '30m' },
-    alike: { series: { [transactions('committed')]: '0+1x40', [transactions('failed')]: '0+0x20 1 2 3+0x20' }, at: '30m' },
+    alike: {
+      series: { [transactions('committed')]: '0+1x40', [transactions('failed')]: '0+0x20 1 2 3+0x20' },
+      at: '30m',
+    },
   },
   {
     name: 'SendsFailing',
     severity: 'page',
     expr: 'sum by (service_name) (rate(messaging_client_operation_duration_seconds_count{error_type!=""}[5m]))\n/ sum by (service_name) (rate(messaging_client_operation_duration_seconds_count[5m])) > 0.05',
     for: '2m',
-    summary: '{{ $value | humanizePercentage }} of what the {{ $labels.service_name }} service sends to Kafka is not acknowledged.',
-    fires: { series: { [sends('')]: '0+100x20', [sends(',error_type="KafkaJSConnectionError"')]: '0+20x20' }, at: '15m', labels: { service_name: 'gateway' } },
-    quiet: { series: { [sends('')]: '0+1000x20', [sends(',error_type="KafkaJSConnectionError"')]: '0+1x20' }, at: '15m' },
+    summary:
+      '{{ $value | humanizePercentage }} of what the {{ $labels.service_name }} service sends to Kafka is not acknowledged.',
+    fires: {
+      series: { [sends('')]: '0+100x20', [sends(',error_type="KafkaJSConnectionError"')]: '0+20x20' },
+      at: '15m',
+      labels: { service_name: 'gateway' },
+    },
+    quiet: {
+      series: { [sends('')]: '0+1000x20', [sends(',error_type="KafkaJSConnectionError"')]: '0+1x20' },
+      at: '15m',
+    },
   },
 ];

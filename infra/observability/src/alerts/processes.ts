@@ -9,18 +9,37 @@ export const processAlerts: readonly Alert[] = [
     severity: 'ticket',
     expr: 'sum by (service_name) (min_over_time(db_client_connection_pending_requests[5m])) > 0',
     for: '5m',
-    summary: 'Statements of the {{ $labels.service_name }} service have waited for a connection to Postgres all the time for 5 minutes.',
-    fires: { series: { [process('db_client_connection_pending_requests')]: '0 4+1x20' }, at: '15m', labels: { service_name: 'intent' } },
-    quiet: { series: { [process('db_client_connection_pending_requests')]: '0 4 0 9 0 4 0 9 0 4 0 9 0 4 0 9 0' }, at: '15m' },
+    summary:
+      'Statements of the {{ $labels.service_name }} service have waited for a connection to Postgres all the time for 5 minutes.',
+    fires: {
+      series: { [process('db_client_connection_pending_requests')]: '0 4+1x20' },
+      at: '15m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: {
+      series: { [process('db_client_connection_pending_requests')]: '0 4 0 9 0 4 0 9 0 4 0 9 0 4 0 9 0' },
+      at: '15m',
+    },
   },
   {
     name: 'EventLoopBusy',
     severity: 'ticket',
     expr: 'max by (service_name) (avg_over_time(nodejs_eventloop_utilization_ratio[10m])) > 0.85',
     for: '10m',
-    summary: 'A process of the {{ $labels.service_name }} service computes {{ $value | humanizePercentage }} of the time: more of them are needed.',
-    fires: { series: { [process('nodejs_eventloop_utilization_ratio')]: '0.97+0x40' }, at: '25m', labels: { service_name: 'intent' } },
-    quiet: { series: { [process('nodejs_eventloop_utilization_ratio')]: '0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4' }, at: '25m' },
+    summary:
+      'A process of the {{ $labels.service_name }} service computes {{ $value | humanizePercentage }} of the time: more of them are needed.',
+    fires: {
+      series: { [process('nodejs_eventloop_utilization_ratio')]: '0.97+0x40' },
+      at: '25m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: {
+      series: {
+        [process('nodejs_eventloop_utilization_ratio')]:
+          '0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4',
+      },
+      at: '25m',
+    },
   },
   {
     name: 'MemoryHigh',
@@ -28,8 +47,13 @@ export const processAlerts: readonly Alert[] = [
     // Of the 512 MiB that the manifests allow.
     expr: 'max by (service_name) (process_memory_usage_bytes) > 0.85 * 512 * 1024 * 1024',
     for: '10m',
-    summary: 'A process of the {{ $labels.service_name }} service has {{ $value | humanize1024 }}B of the 512 MiB that it may: it will be killed.',
-    fires: { series: { [process('process_memory_usage_bytes')]: '470000000+0x30' }, at: '20m', labels: { service_name: 'intent' } },
+    summary:
+      'A process of the {{ $labels.service_name }} service has {{ $value | humanize1024 }}B of the 512 MiB that it may: it will be killed.',
+    fires: {
+      series: { [process('process_memory_usage_bytes')]: '470000000+0x30' },
+      at: '20m',
+      labels: { service_name: 'intent' },
+    },
     quiet: { series: { [process('process_memory_usage_bytes')]: '200000000+0x30' }, at: '20m' },
   },
 ];

@@ -23,7 +23,10 @@ export async function storedBalance(node: Node, token: string, holder: string): 
     const place = await node.call(word, 'web3_sha3', `0x${padded}${toWord(slot).slice(2)}`);
     const read = (): Promise<bigint> => node.call(quantity, 'eth_getStorageAt', token, place, 'latest');
     if (balance > 0n && (await read()) === balance) {
-      return { read, write: async (units) => void (await node.call(z.unknown(), 'anvil_setStorageAt', token, place, toWord(units))) };
+      return {
+        read,
+        write: async (units) => void (await node.call(z.unknown(), 'anvil_setStorageAt', token, place, toWord(units))),
+      };
     }
   }
   throw new ControlError(`The payer has no balance at ${token} that could be taken away for a moment`);

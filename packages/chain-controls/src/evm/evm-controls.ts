@@ -15,13 +15,19 @@ const shown = ({ hash, payer, reference }: FoundPayment): Payment => ({ hash, pa
 
 /** anvil's own controls, and its blocks made from here while something waits for a payment. */
 export function evmControls(node: Node, rules: EvmRules): ChainControls {
-  const heightAt = async (tag: 'latest' | 'finalized'): Promise<number> => (await node.call(height, 'eth_getBlockByNumber', tag, false)).number;
+  const heightAt = async (tag: 'latest' | 'finalized'): Promise<number> =>
+    (await node.call(height, 'eth_getBlockByNumber', tag, false)).number;
 
   /**
    * Makes block after block until the payment waits for the next one. null: it was ended.
    * @param mayBeGone also when it waits no more, because its block was taken back
    */
-  async function catchWaiting(hand: Hand, aim: Aim, mayBeGone: boolean, ending: AbortSignal): Promise<FoundPayment | null> {
+  async function catchWaiting(
+    hand: Hand,
+    aim: Aim,
+    mayBeGone: boolean,
+    ending: AbortSignal,
+  ): Promise<FoundPayment | null> {
     while (!ending.aborted) {
       await hand.requireOurs();
       const all = await node.call(pool, 'txpool_content');
@@ -29,7 +35,10 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
       if (waiting) return waiting;
       // No empty blocks: the payment could get into one between the look and the block.
       const blocks = all.length === 0 ? await hand.look() : await hand.mine();
-      const early = aimed(blocks.flatMap(({ transactions }) => transactions), aim);
+      const early = aimed(
+        blocks.flatMap(({ transactions }) => transactions),
+        aim,
+      );
       if (early) {
         // It came between the look and the block of another: that block never was, before anybody has taken note, and it waits
         // again. On Tempo it does so once the service has broadcast it again, if it still lives then.
@@ -40,7 +49,11 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
     return null;
   }
 
-  async function strike(aim: Aim, mayBeGone: boolean, how: (hand: Hand, payment: FoundPayment) => Promise<Pick<Struck, 'how' | 'provenFrom'>>): Promise<Armed<Struck>> {
+  async function strike(
+    aim: Aim,
+    mayBeGone: boolean,
+    how: (hand: Hand, payment: FoundPayment) => Promise<Pick<Struck, 'how' | 'provenFrom'>>,
+  ): Promise<Armed<Struck>> {
     const hand = await takeOver(node, rules);
     return arm(async (ending) => {
       try {
@@ -63,7 +76,10 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
     drop: (aim) =>
       strike(aim, true, async (hand, payment) => {
         await useUpNonce(node, hand, payment.transaction);
-        return { how: `another transaction of its payer used the nonce, ${String(payment.transaction.nonce)}`, provenFrom: rules.provenFrom(payment) };
+        return {
+          how: `another transaction of its payer used the nonce, ${String(payment.transaction.nonce)}`,
+          provenFrom: rules.provenFrom(payment),
+        };
       }),
     fail: (aim) =>
       strike(aim, false, async (hand, payment) => {
@@ -91,17 +107,20 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
         await hand.release();
         return null;
       };
-      return arm((ending) => wait(ending).catch(async (error: unknown) => {
-        await hand.release();
-        throw error;
-      }));
+      return arm((ending) =>
+        wait(ending).catch(async (error: unknown) => {
+          await hand.release();
+          throw error;
+        }),
+      );
     },
     async reorg(depth, options) {
       if (rules.whyNoReorg !== null) throw new ControlError(rules.whyNoReorg);
       const hand = await takeOver(node, rules);
       try {
         const [head, final] = await Promise.all([heightAt('latest'), heightAt('finalized')]);
-        if ((depth ?? 1) > head - final) throw new ControlError(`Block ${final} is final: at most ${head - final} blocks can be taken back`);
+        if ((depth ?? 1) > head - final)
+          throw new ControlError(`Block ${final} is final: at most ${head - final} blocks can be taken back`);
         return await takeBack(hand, depth ?? head - final, options);
       } finally {
         await hand.release();
@@ -116,7 +135,8 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
       const { number, baseFeePerGas } = await blockAt(node, 'latest');
       const behind = Number(number) - (await heightAt('finalized'));
       await node.call(anything, 'anvil_mine', toQuantity(Math.max(1, behind)));
-      if (rules.hasFixedBaseFee) await node.call(anything, 'anvil_setNextBlockBaseFeePerGas', toQuantity(baseFeePerGas));
+      if (rules.hasFixedBaseFee)
+        await node.call(anything, 'anvil_setNextBlockBaseFeePerGas', toQuantity(baseFeePerGas));
       return heightAt('finalized');
     },
     async heal() {
@@ -124,7 +144,12 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
       await giveBack(node);
     },
     async state() {
-      const [version, head, final, held] = await Promise.all([requireLocal(node), heightAt('latest'), heightAt('finalized'), isHeld(node)]);
+      const [version, head, final, held] = await Promise.all([
+        requireLocal(node),
+        heightAt('latest'),
+        heightAt('finalized'),
+        isHeld(node),
+      ]);
       return { node: version, head, final, clock: held ? 'held' : 'running', armed: [] };
     },
   };

@@ -13,14 +13,20 @@ const block = z.object({ number: quantity, baseFeePerGas: quantity, transactions
 export type Block = z.infer<typeof block>;
 const interval = z.number().nullable();
 
-export const blockAt = (node: Node, at: bigint | 'latest'): Promise<Block> => node.call(block, 'eth_getBlockByNumber', typeof at === 'bigint' ? toQuantity(at) : at, true);
-export const isHeld = async (node: Node): Promise<boolean> => (await node.call(interval, 'anvil_getIntervalMining')) === HELD_SECONDS;
-export const giveBack = (node: Node, seconds: number | null = null): Promise<unknown> => node.call(anything, 'evm_setIntervalMining', seconds ?? 0);
+export const blockAt = (node: Node, at: bigint | 'latest'): Promise<Block> =>
+  node.call(block, 'eth_getBlockByNumber', typeof at === 'bigint' ? toQuantity(at) : at, true);
+export const isHeld = async (node: Node): Promise<boolean> =>
+  (await node.call(interval, 'anvil_getIntervalMining')) === HELD_SECONDS;
+export const giveBack = (node: Node, seconds: number | null = null): Promise<unknown> =>
+  node.call(anything, 'evm_setIntervalMining', seconds ?? 0);
 
 /** @returns what it calls itself @throws ControlError where it is no local chain */
 export async function requireLocal(node: Node): Promise<string> {
   const version = await node.call(z.string(), 'web3_clientVersion');
-  if (!version.startsWith('anvil/')) throw new ControlError(`The node at ${new URL(node.url).host} is ${version}, no local chain: nobody has a hand on it`);
+  if (!version.startsWith('anvil/'))
+    throw new ControlError(
+      `The node at ${new URL(node.url).host} is ${version}, no local chain: nobody has a hand on it`,
+    );
   return version;
 }
 
@@ -31,7 +37,9 @@ export interface Lost {
   readonly bytes: string | null;
 }
 const bytesOf = (node: Node, { hash, nonceKey }: Transaction): Promise<string | null> =>
-  nonceKey === null || nonceKey === undefined ? node.call(z.string(), 'eth_getRawTransactionByHash', hash) : Promise.resolve(null);
+  nonceKey === null || nonceKey === undefined
+    ? node.call(z.string(), 'eth_getRawTransactionByHash', hash)
+    : Promise.resolve(null);
 
 /** What was taken back waits for a block again. What has no bytes here is the service's own, which broadcasts it by itself. */
 export async function sendAgain(node: Node, lost: readonly Lost[]): Promise<void> {
@@ -56,7 +64,10 @@ export interface Hand {
 export async function takeOver(node: Node, { blockMs, hasFixedBaseFee }: EvmRules): Promise<Hand> {
   await requireLocal(node);
   const before = await node.call(interval, 'anvil_getIntervalMining');
-  if (before === HELD_SECONDS) throw new ControlError('Another control has its hand on this chain. End that one first, or heal the chain: pf chain heal');
+  if (before === HELD_SECONDS)
+    throw new ControlError(
+      'Another control has its hand on this chain. End that one first, or heal the chain: pf chain heal',
+    );
   const { number: newest, baseFeePerGas } = await blockAt(node, 'latest');
   let seen = newest;
   await node.call(anything, 'evm_setIntervalMining', HELD_SECONDS);
@@ -69,7 +80,9 @@ export async function takeOver(node: Node, { blockMs, hasFixedBaseFee }: EvmRule
   };
   const blocksFrom = async (first: bigint): Promise<Block[]> => {
     const head = await node.call(quantity, 'eth_blockNumber');
-    return Promise.all(Array.from({ length: Math.max(0, Number(head - first) + 1) }, (_, index) => blockAt(node, first + BigInt(index))));
+    return Promise.all(
+      Array.from({ length: Math.max(0, Number(head - first) + 1) }, (_, index) => blockAt(node, first + BigInt(index))),
+    );
   };
   async function look(): Promise<readonly Block[]> {
     const blocks = await blocksFrom(seen + 1n);
@@ -89,7 +102,9 @@ export async function takeOver(node: Node, { blockMs, hasFixedBaseFee }: EvmRule
     async takeBack(depth) {
       const head = await node.call(quantity, 'eth_blockNumber');
       const transactions = (await blocksFrom(head - BigInt(depth) + 1n)).flatMap((one) => one.transactions);
-      const lost = await Promise.all(transactions.map(async (one) => ({ transaction: one, bytes: await bytesOf(node, one) })));
+      const lost = await Promise.all(
+        transactions.map(async (one) => ({ transaction: one, bytes: await bytesOf(node, one) })),
+      );
       await node.call(anything, 'anvil_reorg', depth, []);
       await keepFee();
       return lost;

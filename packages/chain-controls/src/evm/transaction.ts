@@ -22,7 +22,9 @@ export const transaction = z.object({
 export type Transaction = z.infer<typeof transaction>;
 
 /** What `txpool_content` says can get into the next block. */
-export const pool = z.object({ pending: z.record(z.string(), z.record(z.string(), transaction)) }).transform(({ pending }) => Object.values(pending).flatMap((ofSender) => Object.values(ofSender)));
+export const pool = z
+  .object({ pending: z.record(z.string(), z.record(z.string(), transaction)) })
+  .transform(({ pending }) => Object.values(pending).flatMap((ofSender) => Object.values(ofSender)));
 
 /** transfer(address,uint256), and what the service puts behind its arguments. */
 const TRANSFER = 'a9059cbb';
@@ -42,7 +44,9 @@ export interface FoundPayment extends Payment {
 export function paymentIn(found: Transaction): FoundPayment | null {
   const [{ to, input }] = found.calls?.length ? (found.calls as [NonNullable<Transaction['calls']>[number]]) : [found];
   const data = (input ?? '').slice(2).toLowerCase();
-  const isPayment = (data.startsWith(TRANSFER) || data.startsWith(TRANSFER_WITH_MEMO)) && data.length >= REFERENCE_AT + REFERENCE_LENGTH;
+  const isPayment =
+    (data.startsWith(TRANSFER) || data.startsWith(TRANSFER_WITH_MEMO)) &&
+    data.length >= REFERENCE_AT + REFERENCE_LENGTH;
   if (!isPayment || to === null || to === undefined) return null;
   return {
     hash: found.hash,
@@ -54,7 +58,8 @@ export function paymentIn(found: Transaction): FoundPayment | null {
   };
 }
 
-const same = (wanted: string | undefined, found: string | null): boolean => wanted === undefined || wanted.toLowerCase() === found?.toLowerCase();
+const same = (wanted: string | undefined, found: string | null): boolean =>
+  wanted === undefined || wanted.toLowerCase() === found?.toLowerCase();
 
 /** The first payment among these that is aimed at. */
 export function aimed(transactions: readonly Transaction[], { payer, reference }: Aim): FoundPayment | null {

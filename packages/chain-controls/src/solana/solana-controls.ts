@@ -13,7 +13,11 @@ const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 /** Wherever a confirmed one was taken back, it may land again on another branch for 150 slots. */
 const LOST_FOR_SECONDS = 70;
 const place = z.object({ processed: z.number(), finalized: z.number(), running: z.boolean() });
-const target = z.object({ payer: z.string().optional(), mentions: z.string().optional(), signature: z.string().optional() });
+const target = z.object({
+  payer: z.string().optional(),
+  mentions: z.string().optional(),
+  signature: z.string().optional(),
+});
 const faults = z.object({
   pending: z.array(z.object({ id: z.number(), kind: z.string(), target })),
   struck: z.array(z.object({ id: z.number(), signature: z.string(), payer: z.string() })),
@@ -22,35 +26,49 @@ const signatures = z.array(z.string());
 const statuses = z.object({ value: z.tuple([z.object({ slot: z.number() }).nullable()]) });
 const id = z.number();
 const inWords = ({ payer, mentions, signature }: z.infer<typeof target>): string =>
-  [payer && `of ${payer}`, mentions && (mentions === MEMO ? 'the next payment' : `naming ${mentions}`), signature].filter(Boolean).join(', ') || 'the next transaction';
+  [payer && `of ${payer}`, mentions && (mentions === MEMO ? 'the next payment' : `naming ${mentions}`), signature]
+    .filter(Boolean)
+    .join(', ') || 'the next transaction';
 
 /** The controls of the local Solana node (infra/local/solana). */
 export function solanaControls(node: Node): ChainControls {
   const look = () => node.call(faults, 'local_faults');
-  const order = (method: string, ...params: readonly unknown[]): Promise<unknown> => node.call(anything, method, ...params);
+  const order = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    node.call(anything, method, ...params);
 
   /** @returns its version @throws ControlError where it is no local node */
   async function requireLocal(): Promise<string> {
     // A slot that nobody asks for: the method is the local node's own, and changes nothing.
     await look().catch((cause: unknown) => {
       if (!(cause instanceof ControlError) || !cause.message.startsWith('local_faults:')) throw cause;
-      throw new ControlError(`The node at ${new URL(node.url).host} is no local chain: nobody has a hand on it`, { cause });
+      throw new ControlError(`The node at ${new URL(node.url).host} is no local chain: nobody has a hand on it`, {
+        cause,
+      });
     });
     const version = await node.call(z.record(z.string(), z.unknown()), 'getVersion');
     return `local Solana ${String(version['solana-core'])}`;
   }
 
   /** Arms a fault, waits until a transaction has met it, and goes on with that one. */
-  async function strike<T>(method: string, { payer, reference }: Aim, then: (payment: Payment) => Promise<T>): Promise<Armed<T>> {
+  async function strike<T>(
+    method: string,
+    { payer, reference }: Aim,
+    then: (payment: Payment) => Promise<T>,
+  ): Promise<Armed<T>> {
     await requireLocal();
-    const fault = await node.call(id, method, { ...(payer !== undefined && { payer }), mentions: reference ?? MEMO, count: 1 });
+    const fault = await node.call(id, method, {
+      ...(payer !== undefined && { payer }),
+      mentions: reference ?? MEMO,
+      count: 1,
+    });
     return arm(async (ending) => {
       try {
         while (!ending.aborted) {
           const { pending, struck } = await look();
           const met = struck.find((one) => one.id === fault);
           if (met) return await then({ hash: met.signature, payer: met.payer, reference: reference ?? null });
-          if (!pending.some((one) => one.id === fault)) throw new ControlError('The chain was healed meanwhile: this control has ended');
+          if (!pending.some((one) => one.id === fault))
+            throw new ControlError('The chain was healed meanwhile: this control has ended');
           await pause(LOOK_MS, ending);
         }
         return null;
@@ -79,10 +97,18 @@ export function solanaControls(node: Node): ChainControls {
     drop: (aim) =>
       strike('local_drop', aim, async (payment): Promise<Struck> => {
         await order('local_expire');
-        return { ...payment, how: 'no leader took it, and 151 slots passed at once: its blockhash is dead', provenFrom: null };
+        return {
+          ...payment,
+          how: 'no leader took it, and 151 slots passed at once: its blockhash is dead',
+          provenFrom: null,
+        };
       }),
     fail: (aim) =>
-      strike('local_fail', aim, async (payment): Promise<Struck> => ({ ...payment, how: "its payer's token account was frozen at that moment, and the token program refused it", provenFrom: null })),
+      strike('local_fail', aim, async (payment): Promise<Struck> => ({
+        ...payment,
+        how: "its payer's token account was frozen at that moment, and the token program refused it",
+        provenFrom: null,
+      })),
     hold: (aim) =>
       strike('local_hold', aim, async (payment): Promise<Held> => ({
         ...payment,
@@ -102,7 +128,8 @@ export function solanaControls(node: Node): ChainControls {
     async reorg(depth, options) {
       const { open, goOn } = await standStill();
       try {
-        if ((depth ?? 1) > open) throw new ControlError(`All but ${open} slots are final: at most ${open} can be taken back`);
+        if ((depth ?? 1) > open)
+          throw new ControlError(`All but ${open} slots are final: at most ${open} can be taken back`);
         return await takeBack(depth ?? open, options);
       } finally {
         await goOn();
@@ -120,8 +147,17 @@ export function solanaControls(node: Node): ChainControls {
     },
     async state() {
       const version = await requireLocal();
-      const [{ processed, finalized, running }, { pending }] = await Promise.all([node.call(place, 'local_clock'), look()]);
-      return { node: version, head: processed, final: finalized, clock: running ? 'running' : 'held', armed: pending.map((one) => `${one.kind}: ${inWords(one.target)}`) };
+      const [{ processed, finalized, running }, { pending }] = await Promise.all([
+        node.call(place, 'local_clock'),
+        look(),
+      ]);
+      return {
+        node: version,
+        head: processed,
+        final: finalized,
+        clock: running ? 'running' : 'held',
+        armed: pending.map((one) => `${one.kind}: ${inWords(one.target)}`),
+      };
     },
   };
 }

@@ -28,10 +28,21 @@ export class BaseAdapter extends EvmAdapter {
       getTransactionCount(fulfiller, 'pending'),
       getBlock('latest'),
     ]);
-    return whyNotLandable(BigInt(nonce), maxFeePerGas ?? 0n, { latestCount, pendingCount, baseFee: block?.baseFeePerGas ?? 0n }) === null;
+    return (
+      whyNotLandable(BigInt(nonce), maxFeePerGas ?? 0n, {
+        latestCount,
+        pendingCount,
+        baseFee: block?.baseFeePerGas ?? 0n,
+      }) === null
+    );
   }
 
-  verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+  verify(
+    transaction: SignedTransaction,
+    terms: PaymentTerms,
+    fulfiller: Address,
+    sent: boolean,
+  ): Promise<Verification> {
     return verifyPayment(this.pool, transaction, terms, fulfiller, sent);
   }
 

@@ -21,11 +21,19 @@ const BASE_FEE_HEADROOM = 3n;
 const ETH_DECIMALS = 18;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
-const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({ kind: 'not_payable', param, reason });
+const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
+  kind: 'not_payable',
+  param,
+  reason,
+});
 
 /** Builds the unsigned EIP-1559 transaction that pays these terms, from what one upstream says. Shapes: chains.md, Base. */
 export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
-  const call = { from: fulfiller, to: terms.tokenAddress, data: encodePayment(terms.requestor, terms.amount, terms.reference) };
+  const call = {
+    from: fulfiller,
+    to: terms.tokenAddress,
+    data: encodePayment(terms.requestor, terms.amount, terms.reference),
+  };
   const [code, nonce, fees, wei, balance, gas] = await node.batch([
     getCode(fulfiller),
     getTransactionCount(fulfiller, 'pending'),
@@ -34,13 +42,20 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),
   ]);
-  if (isContract(code)) return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
-  if (balance instanceof RpcRefusedError) return rejected(`the token's contract does not tell balances: ${reasonOf(balance)}`);
+  if (isContract(code))
+    return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
+  if (balance instanceof RpcRefusedError)
+    return rejected(`the token's contract does not tell balances: ${reasonOf(balance)}`);
   const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
-  if (held < terms.amount) return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
+  if (held < terms.amount)
+    return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
   if (gas instanceof RpcRefusedError) {
-    const blocked = await node.call(refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: isBlacklisted(terms.requestor) })));
-    return isTrue(blocked) ? notPayable('requestor', 'may not receive this token: its issuer has blocked the address') : rejected(`the transfer would fail: ${reasonOf(gas)}`);
+    const blocked = await node.call(
+      refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: isBlacklisted(terms.requestor) })),
+    );
+    return isTrue(blocked)
+      ? notPayable('requestor', 'may not receive this token: its issuer has blocked the address')
+      : rejected(`the transfer would fail: ${reasonOf(gas)}`);
   }
 
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
@@ -58,7 +73,10 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   });
   const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
   const needed = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n) + l1Fee;
-  if (wei < needed) return rejected(`the payer has ${formatAmount(wei, ETH_DECIMALS)} ETH for fees and may need ${formatAmount(needed, ETH_DECIMALS)} ETH`);
+  if (wei < needed)
+    return rejected(
+      `the payer has ${formatAmount(wei, ETH_DECIMALS)} ETH for fees and may need ${formatAmount(needed, ETH_DECIMALS)} ETH`,
+    );
   return {
     kind: 'built',
     transaction: {
@@ -74,7 +92,8 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
 }
 
 /** What a contract answers that means yes; one that does not know the question answers nothing, or refuses. */
-const isTrue = (answer: string | RpcRefusedError): boolean => !(answer instanceof RpcRefusedError) && answer !== '0x' && BigInt(answer) === 1n;
+const isTrue = (answer: string | RpcRefusedError): boolean =>
+  !(answer instanceof RpcRefusedError) && answer !== '0x' && BigInt(answer) === 1n;
 
 /** Wei for the transaction's place on L1; 0 on a chain that has no such contract. */
 async function getL1Fee(node: RpcNode, from: string, unsigned: string): Promise<bigint> {

@@ -14,7 +14,10 @@ const REFERENCE = AMOUNT + WORD;
 const END = REFERENCE + WORD;
 
 export const encodePayment = (to: Address, amount: bigint, reference: Reference): string =>
-  `0x${SELECTOR}${to.slice(2).toLowerCase().padStart(2 * WORD, '0')}${amount.toString(16).padStart(2 * WORD, '0')}${reference.slice(2)}`;
+  `0x${SELECTOR}${to
+    .slice(2)
+    .toLowerCase()
+    .padStart(2 * WORD, '0')}${amount.toString(16).padStart(2 * WORD, '0')}${reference.slice(2)}`;
 
 export interface PaymentCall {
   readonly to: Address;

@@ -38,7 +38,12 @@ export class BaseObserver implements ChainObserver {
    * @param now our clock, in ms: how long something has stayed canonical is measured by it
    * @param keptBytes of transactions that no node remembers after a reorganisation
    */
-  constructor(network: Network, pool: RpcPool, now: () => number = Date.now, keptBytes: KeptBytes = () => Promise.resolve(null)) {
+  constructor(
+    network: Network,
+    pool: RpcPool,
+    now: () => number = Date.now,
+    keptBytes: KeptBytes = () => Promise.resolve(null),
+  ) {
     this.network = network;
     this.#pool = pool;
     this.#keptBytes = keptBytes;
@@ -91,20 +96,32 @@ export class BaseObserver implements ChainObserver {
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
         const again = (await this.#pool.elsewhere(node, rescan)) ?? (await rescan(node));
         rescanned = again.end.number;
-        seen = withSeen(seen, again.seen.filter((one) => !isTold(watch, one)));
+        seen = withSeen(
+          seen,
+          again.seen.filter((one) => !isTold(watch, one)),
+        );
       }
       const finals = await finalise(context, atMost(reached.number, finalized?.number ?? 0n));
       observations.push(...finals.observations, ...findSpent(receipts.spent, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
       // What was seen of an intent is told first: the transaction that took the nonce may have paid.
-      const waiting = new Set(seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId));
+      const waiting = new Set(
+        seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
+      );
       const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
-      if (safe !== null) observations.push(...(await findDropped(context, this.#pool, this.#keptBytes, dead, safe, rescanned)));
+      if (safe !== null)
+        observations.push(...(await findDropped(context, this.#pool, this.#keptBytes, dead, safe, rescanned)));
     }
 
     const confirmed = await confirm(context, seen);
-    this.#memory.isAwaited = !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
-    const next: Position = { genesis: found.position.genesis, checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached), rescanned, seen: [...confirmed.seen] };
+    this.#memory.isAwaited =
+      !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
+    const next: Position = {
+      genesis: found.position.genesis,
+      checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached),
+      rescanned,
+      seen: [...confirmed.seen],
+    };
     return {
       observations: [...observations, ...confirmed.observations],
       cursor: writePosition(next),
@@ -127,7 +144,12 @@ export class BaseObserver implements ChainObserver {
       const { checkpoints, ancestor, depth } = found;
       const orphaned = await orphan(context, position.seen, ancestor);
       return {
-        position: { ...position, checkpoints: [...checkpoints], rescanned: atMost(ancestor, position.rescanned), seen: [...orphaned.seen] },
+        position: {
+          ...position,
+          checkpoints: [...checkpoints],
+          rescanned: atMost(ancestor, position.rescanned),
+          seen: [...orphaned.seen],
+        },
         observations: orphaned.observations,
         warnings: [`the chain was reorganised within the last ${depth} blocks: reading on from block ${ancestor}`],
       };
@@ -135,7 +157,11 @@ export class BaseObserver implements ChainObserver {
     // Nothing of what was read before is on this chain.
     const { genesis, from, warning } = found;
     const orphaned = await orphan(context, position.seen, -1n);
-    return { position: { genesis, checkpoints: [from], rescanned: from.number, seen: [...orphaned.seen] }, observations: orphaned.observations, warnings: [warning] };
+    return {
+      position: { genesis, checkpoints: [from], rescanned: from.number, seen: [...orphaned.seen] },
+      observations: orphaned.observations,
+      warnings: [warning],
+    };
   }
 }
 
@@ -150,4 +176,10 @@ const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next
 const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
 
 /** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
-const idle = (position: Position, head: Block): Step => ({ observations: [], cursor: writePosition(position), head: head.number, behind: 0n, warnings: shortfallOf(position, head) });
+const idle = (position: Position, head: Block): Step => ({
+  observations: [],
+  cursor: writePosition(position),
+  head: head.number,
+  behind: 0n,
+  warnings: shortfallOf(position, head),
+});

@@ -20,7 +20,8 @@ const typeOf = (raw: Uint8Array): number => {
  */
 export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
   const type = typeOf(raw);
-  if (raw.length === 0 || type > 2 || (type === 0 && (raw[0] ?? 0) < 0xc0)) return problem(`is no transaction of type 0, 1 or 2`);
+  if (raw.length === 0 || type > 2 || (type === 0 && (raw[0] ?? 0) < 0xc0))
+    return problem(`is no transaction of type 0, 1 or 2`);
   const serialized = `0x${Buffer.from(raw).toString('hex')}`;
   try {
     const transaction = Transaction.from(serialized);
@@ -70,7 +71,9 @@ export function fromChain(hash: TransactionHash, told: ChainTransaction): Signed
       to: told.to,
       value: told.value,
       data: told.input,
-      ...(told.type === 2n ? { maxFeePerGas: told.maxFeePerGas ?? null, maxPriorityFeePerGas: told.maxPriorityFeePerGas ?? null } : { gasPrice: told.gasPrice ?? null }),
+      ...(told.type === 2n
+        ? { maxFeePerGas: told.maxFeePerGas ?? null, maxPriorityFeePerGas: told.maxPriorityFeePerGas ?? null }
+        : { gasPrice: told.gasPrice ?? null }),
       ...(told.type === 0n ? {} : { accessList: told.accessList ?? [] }),
       signature: { r: word(r), s: word(s), v: told.type === 0n ? v : Number(v) },
     });

@@ -25,7 +25,11 @@ export function differences(transaction: Transaction, terms: PaymentTerms, fulfi
   compare('value', '0', transaction.value.toString());
   const payment = decodePayment(transaction.data);
   if (payment === null || !payment.clean) {
-    compare('calldata', 'transfer(recipient, amount) ‖ reference, and at most an ERC-8021 suffix', transaction.data.slice(0, 2 + 2 * 256));
+    compare(
+      'calldata',
+      'transfer(recipient, amount) ‖ reference, and at most an ERC-8021 suffix',
+      transaction.data.slice(0, 2 + 2 * 256),
+    );
   }
   if (payment !== null) {
     compare('recipient', terms.requestor, payment.to);
@@ -36,9 +40,16 @@ export function differences(transaction: Transaction, terms: PaymentTerms, fulfi
 }
 
 /** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
-export async function verifyPayment(pool: RpcPool, signed: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+export async function verifyPayment(
+  pool: RpcPool,
+  signed: SignedTransaction,
+  terms: PaymentTerms,
+  fulfiller: Address,
+  sent: boolean,
+): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
-  if (!decoded.ok) return { kind: 'mismatch', differs: { type: { expected: '0, 1 or 2', actual: String(signed.raw[0] ?? null) } } };
+  if (!decoded.ok)
+    return { kind: 'mismatch', differs: { type: { expected: '0, 1 or 2', actual: String(signed.raw[0] ?? null) } } };
   const differs = differences(decoded.value, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   if (!sent) {
@@ -47,11 +58,22 @@ export async function verifyPayment(pool: RpcPool, signed: SignedTransaction, te
   }
   return {
     kind: 'verified',
-    transaction: { hash: signed.hash, sender: fulfiller, nonce: decoded.value.nonce.toString(), lifetime: { kind: 'unlimited' }, terms },
+    transaction: {
+      hash: signed.hash,
+      sender: fulfiller,
+      nonce: decoded.value.nonce.toString(),
+      lifetime: { kind: 'unlimited' },
+      terms,
+    },
   };
 }
 
-async function whyItCannotLand(node: RpcNode, { hash }: SignedTransaction, transaction: Transaction, signer: Address): Promise<string | null> {
+async function whyItCannotLand(
+  node: RpcNode,
+  { hash }: SignedTransaction,
+  transaction: Transaction,
+  signer: Address,
+): Promise<string | null> {
   const { gasLimit, data, to } = transaction;
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
   const nonce = BigInt(transaction.nonce);
@@ -60,7 +82,9 @@ async function whyItCannotLand(node: RpcNode, { hash }: SignedTransaction, trans
     getTransactionCount(signer, 'pending'),
     getBlock('latest'),
     getBalance(signer),
-    refusable(callContract({ from: signer, to: to ?? '', data, gas: gasLimit, accessList: transaction.accessList ?? [] })),
+    refusable(
+      callContract({ from: signer, to: to ?? '', data, gas: gasLimit, accessList: transaction.accessList ?? [] }),
+    ),
   ]);
   if (block === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
   const reason = whyNotLandable(nonce, maxFee, { latestCount, pendingCount, baseFee: block.baseFeePerGas });

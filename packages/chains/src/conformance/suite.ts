@@ -68,25 +68,48 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
     function newTerms(amount = 1_250_000n): PaymentTerms {
       const token = chain.adapter.token('USDC');
       if (token === null) throw new Error('the suite pays in USDC');
-      return { chain: chain.adapter.network.chain, tokenAddress: token.address, amount, requestor: chain.newRecipient(), reference: chain.adapter.newReference() };
+      return {
+        chain: chain.adapter.network.chain,
+        tokenAddress: token.address,
+        amount,
+        requestor: chain.newRecipient(),
+        reference: chain.adapter.newReference(),
+      };
     }
     async function build(terms: PaymentTerms, payer: PayerWallet): Promise<UnsignedTransaction & { build: Build }> {
-      const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: chain.now() + 3_600_000 });
+      const built = await chain.adapter.build({
+        intentId: 'pi_test' as IntentId,
+        terms,
+        direction: 'request',
+        fulfiller: payer.address,
+        expiresAt: chain.now() + 3_600_000,
+      });
       if (built.kind !== 'built') throw new Error(JSON.stringify(built));
-      return { ...built.transaction, build: { version: 2, fulfiller: payer.address, transaction: built.transaction, lifetime: built.lifetime } };
+      return {
+        ...built.transaction,
+        build: { version: 2, fulfiller: payer.address, transaction: built.transaction, lifetime: built.lifetime },
+      };
     }
     async function sign(blob: string, payer: PayerWallet): Promise<SignedTransaction> {
       const parsed = chain.adapter.parseSubmitted(await payer.sign(blob));
       if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(JSON.stringify(parsed));
       return parsed.value.transaction;
     }
-    async function verified(signed: SignedTransaction, terms: PaymentTerms, payer: PayerWallet): Promise<PreparedTransaction> {
+    async function verified(
+      signed: SignedTransaction,
+      terms: PaymentTerms,
+      payer: PayerWallet,
+    ): Promise<PreparedTransaction> {
       const verification = await chain.adapter.verify(signed, terms, payer.address, false);
       if (verification.kind !== 'verified') throw new Error(JSON.stringify(verification));
       return verification.transaction;
     }
     /** Everything up to the broadcast, watched from before. */
-    async function pay(watcher: Watcher, terms = newTerms(), payer = nextPayer()): Promise<{ signed: SignedTransaction; terms: PaymentTerms; payer: PayerWallet }> {
+    async function pay(
+      watcher: Watcher,
+      terms = newTerms(),
+      payer = nextPayer(),
+    ): Promise<{ signed: SignedTransaction; terms: PaymentTerms; payer: PayerWallet }> {
       await watcher.step();
       watcher.watched.add('pi_test', terms);
       const signed = await sign((await build(terms, payer)).blob, payer);
@@ -110,15 +133,24 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
         const parsed = chain.adapter.parseSubmitted(await sign(blob));
         if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(`${library}: ${JSON.stringify(parsed)}`);
         const signed = parsed.value.transaction;
-        expect({ library, ...(await verified(signed, terms, payer)) }).toMatchObject({ library, hash: signed.hash, sender: payer.address, terms });
+        expect({ library, ...(await verified(signed, terms, payer)) }).toMatchObject({
+          library,
+          hash: signed.hash,
+          sender: payer.address,
+          terms,
+        });
       }
     });
 
     it('names its fee in the field of its own chain, and leaves the others null', async () => {
-      const { estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports } = await build(newTerms(), nextPayer());
+      const { estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports } = await build(
+        newTerms(),
+        nextPayer(),
+      );
       const fees = { base: estimatedFeeEth, solana: estimatedFeeLamports, tempo: estimatedFeeUsdc };
       const { family } = chain.adapter.network;
-      for (const [of, fee] of Object.entries(fees)) expect({ of, has: fee !== null }).toEqual({ of, has: of === family });
+      for (const [of, fee] of Object.entries(fees))
+        expect({ of, has: fee !== null }).toEqual({ of, has: of === family });
       expect(ataRentLamports !== null).toBe(family === 'solana');
     });
 
@@ -141,7 +173,10 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
     it('refuses a transaction that another wallet signed', async () => {
       const [terms, payer, other] = [newTerms(), nextPayer(), nextPayer()];
       const signed = await sign((await build(terms, other)).blob, other);
-      expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'mismatch', differs: { sender: { expected: payer.address, actual: other.address } } });
+      expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({
+        kind: 'mismatch',
+        differs: { sender: { expected: payer.address, actual: other.address } },
+      });
     });
 
     it('lands, is confirmed once it has stayed, and is final in the end', async () => {
@@ -155,11 +190,23 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(confirmed[0]).toMatchObject({
         type: 'landed',
         intentId: 'pi_test',
-        data: { hash: signed.hash, level: first, transfer: { tokenAddress: terms.tokenAddress, from: payer.address, to: terms.requestor, amount: terms.amount, reference: terms.reference } },
+        data: {
+          hash: signed.hash,
+          level: first,
+          transfer: {
+            tokenAddress: terms.tokenAddress,
+            from: payer.address,
+            to: terms.requestor,
+            amount: terms.amount,
+            reference: terms.reference,
+          },
+        },
       });
       expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
       await chain.finalise();
-      expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(exempt.finalityGap ? [] : ['landed finalized']);
+      expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(
+        exempt.finalityGap ? [] : ['landed finalized'],
+      );
       await chain.settle();
       expect(await watcher.step()).toEqual([]);
     });
@@ -196,7 +243,10 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       watcher.watched.add('pi_test', terms);
       const early = await watcher.step();
       await chain.settle();
-      expect([...early, ...(await watcher.step())][0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: first } });
+      expect([...early, ...(await watcher.step())][0]).toMatchObject({
+        type: 'landed',
+        data: { hash: signed.hash, level: first },
+      });
     });
 
     it('observes a revert on chain', async () => {
@@ -240,7 +290,9 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.settle();
       const all = [...early, ...(await watcher.step())];
       expect(named(all)).not.toContain('reverted');
-      expect(all.filter(({ type }) => type === 'dropped')).toMatchObject([{ intentId: 'pi_test', data: { hash: signed.hash } }]);
+      expect(all.filter(({ type }) => type === 'dropped')).toMatchObject([
+        { intentId: 'pi_test', data: { hash: signed.hash } },
+      ]);
     });
 
     it('observes a drop only when it is proven; built anew and signed again, it is paid', async () => {
@@ -270,7 +322,10 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.settle();
       const paid = await watcher.step();
       await chain.settle();
-      expect([...paid, ...(await watcher.step())][0]).toMatchObject({ type: 'landed', data: { hash: again.hash, level: first } });
+      expect([...paid, ...(await watcher.step())][0]).toMatchObject({
+        type: 'landed',
+        data: { hash: again.hash, level: first },
+      });
     });
 
     if (!exempt.expiry) {
@@ -278,7 +333,9 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
         const [terms, payer] = [newTerms(), nextPayer()];
         const { blob, build: made } = await build(terms, payer);
         const signed = await sign(blob, payer);
-        expect(await verified(signed, terms, payer)).toMatchObject({ lifetime: { kind: expect.not.stringMatching('unlimited') } });
+        expect(await verified(signed, terms, payer)).toMatchObject({
+          lifetime: { kind: expect.not.stringMatching('unlimited') },
+        });
         await chain.expire();
         await chain.finalise();
         expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'rejected' });
@@ -288,9 +345,16 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
 
       it('builds nothing that could land after the intent expires', async () => {
         const [terms, payer] = [newTerms(), nextPayer()];
-        const built = await chain.adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller: payer.address, expiresAt: chain.now() + 60_000 });
+        const built = await chain.adapter.build({
+          intentId: 'pi_test' as IntentId,
+          terms,
+          direction: 'request',
+          fulfiller: payer.address,
+          expiresAt: chain.now() + 60_000,
+        });
         if (built.kind !== 'built') throw new Error(JSON.stringify(built));
-        if (built.lifetime.kind === 'time') expect(Number(built.lifetime.validBefore) * 1000).toBeLessThanOrEqual(chain.now() + 60_000);
+        if (built.lifetime.kind === 'time')
+          expect(Number(built.lifetime.validBefore) * 1000).toBeLessThanOrEqual(chain.now() + 60_000);
         else expect(built.lifetime.kind).toBe('block_height');
       });
     }

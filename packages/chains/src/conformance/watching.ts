@@ -1,4 +1,13 @@
-import type { Address, IntentId, Observation, PaymentTerms, PreparedTransaction, Reference, Settlement, Submission } from '@pf/domain';
+import type {
+  Address,
+  IntentId,
+  Observation,
+  PaymentTerms,
+  PreparedTransaction,
+  Reference,
+  Settlement,
+  Submission,
+} from '@pf/domain';
 import type { ChainObserver, Cursor, Step, WatchedIntent, WatchSet } from '../index.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -9,7 +18,14 @@ export class Watched implements WatchSet {
   readonly #detected = new Set<Reference>();
 
   add(id: string, terms: PaymentTerms): void {
-    this.#intents.set(terms.reference, { id: id as IntentId, status: 'created', terms, submission: null, settlement: null, createdAt: 0 });
+    this.#intents.set(terms.reference, {
+      id: id as IntentId,
+      status: 'created',
+      terms,
+      submission: null,
+      settlement: null,
+      createdAt: 0,
+    });
   }
   detect({ reference }: PaymentTerms): void {
     this.#detected.add(reference);
@@ -60,17 +76,21 @@ export class Watched implements WatchSet {
     return [...new Set([...this.#intents.values()].map(({ terms }) => terms.requestor))];
   }
   *expected(): Generator<WatchedIntent> {
-    for (const [reference, intent] of this.#intents) if (this.#detected.has(reference) && intent.status === 'created' && intent.submission === null) yield intent;
+    for (const [reference, intent] of this.#intents)
+      if (this.#detected.has(reference) && intent.status === 'created' && intent.submission === null) yield intent;
   }
   *lapsed(): Generator<WatchedIntent> {
-    for (const intent of this.#intents.values()) if (intent.status === 'expired' && intent.submission === null) yield intent;
+    for (const intent of this.#intents.values())
+      if (intent.status === 'expired' && intent.submission === null) yield intent;
   }
   *submitted(): Generator<WatchedIntent & { readonly submission: Submission }> {
-    for (const intent of this.#intents.values()) if (intent.submission !== null) yield { ...intent, submission: intent.submission };
+    for (const intent of this.#intents.values())
+      if (intent.submission !== null) yield { ...intent, submission: intent.submission };
   }
   *settling(): Generator<WatchedIntent & { readonly settlement: Settlement }> {
     for (const intent of this.#intents.values()) {
-      if (intent.settlement !== null && !intent.settlement.finalized) yield { ...intent, settlement: intent.settlement };
+      if (intent.settlement !== null && !intent.settlement.finalized)
+        yield { ...intent, settlement: intent.settlement };
     }
   }
 }
@@ -99,7 +119,10 @@ export class Watcher {
     const observations: Observation[] = [];
     let step: Step;
     do {
-      step = await this.#observer.step(this.#cursor === null ? null : (JSON.parse(this.#cursor) as Cursor), async () => this.watched);
+      step = await this.#observer.step(
+        this.#cursor === null ? null : (JSON.parse(this.#cursor) as Cursor),
+        async () => this.watched,
+      );
       this.#cursor = JSON.stringify(step.cursor);
       observations.push(...step.observations);
       this.warnings.push(...step.warnings);

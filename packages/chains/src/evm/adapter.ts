@@ -1,7 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import { getAddress } from 'ethers';
-import type { BroadcastResult, BuildRequest, BuildResult, ChainAdapter, Network, Parsed, SignedTransaction, Submitted, Token, Verification } from '../port.ts';
+import type {
+  BroadcastResult,
+  BuildRequest,
+  BuildResult,
+  ChainAdapter,
+  Network,
+  Parsed,
+  SignedTransaction,
+  Submitted,
+  Token,
+  Verification,
+} from '../port.ts';
 import { resolveToken } from '../resolve.ts';
 import type { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcNode } from '../rpc/node.ts';
@@ -27,7 +38,12 @@ export abstract class EvmAdapter implements ChainAdapter {
   abstract parseAddress(text: string): Parsed<Address>;
   abstract build(request: BuildRequest): Promise<BuildResult>;
   abstract canLand(build: Build): Promise<boolean>;
-  abstract verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification>;
+  abstract verify(
+    transaction: SignedTransaction,
+    terms: PaymentTerms,
+    fulfiller: Address,
+    sent: boolean,
+  ): Promise<Verification>;
   abstract broadcast(transaction: SignedTransaction): Promise<BroadcastResult>;
   /** Decodes the raw bytes of a signed transaction. Never throws. */
   protected abstract decode(raw: Uint8Array): Parsed<SignedTransaction>;
@@ -49,7 +65,8 @@ export abstract class EvmAdapter implements ChainAdapter {
   parseSubmitted(text: string): Parsed<Submitted> {
     const hash = parseEvmHash(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
-    if (!HEX.test(text) && !BASE64.test(text)) return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or the hash of one' };
+    if (!HEX.test(text) && !BASE64.test(text))
+      return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or the hash of one' };
     const decoded = this.decode(HEX.test(text) ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text, 'base64'));
     return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: decoded.value } } : decoded;
   }

@@ -9,28 +9,50 @@ export const quantity = z
   .string()
   .regex(/^0x[0-9a-f]{1,64}$/i)
   .transform(BigInt);
-export const bytes = z.string().regex(/^0x(?:[0-9a-f]{2})*$/i).transform((text) => text.toLowerCase());
-const hash = z.string().regex(/^0x[0-9a-f]{64}$/i).transform((text) => text.toLowerCase() as TransactionHash);
-const blockHash = z.string().regex(/^0x[0-9a-f]{64}$/i).transform((text) => text.toLowerCase());
-const address = z.string().regex(/^0x[0-9a-f]{40}$/i).transform((text) => getAddress(text.toLowerCase()) as Address);
+export const bytes = z
+  .string()
+  .regex(/^0x(?:[0-9a-f]{2})*$/i)
+  .transform((text) => text.toLowerCase());
+const hash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/i)
+  .transform((text) => text.toLowerCase() as TransactionHash);
+const blockHash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/i)
+  .transform((text) => text.toLowerCase());
+const address = z
+  .string()
+  .regex(/^0x[0-9a-f]{40}$/i)
+  .transform((text) => getAddress(text.toLowerCase()) as Address);
 
 export const toQuantity = (value: bigint): string => `0x${value.toString(16)}`;
 
 export type BlockTag = bigint | 'latest' | 'pending' | 'safe' | 'finalized';
 const at = (tag: BlockTag): string => (typeof tag === 'bigint' ? toQuantity(tag) : tag);
 
-const block = z.object({ number: quantity, hash: blockHash, parentHash: blockHash, timestamp: quantity, baseFeePerGas: quantity.default(0n) });
+const block = z.object({
+  number: quantity,
+  hash: blockHash,
+  parentHash: blockHash,
+  timestamp: quantity,
+  baseFeePerGas: quantity.default(0n),
+});
 export type Block = z.infer<typeof block>;
 
 /** Null where the node has no such block (yet). */
-export const getBlock = (tag: BlockTag): RpcCall<Block | null> => rpcCall('eth_getBlockByNumber', [at(tag), false], block.nullable());
+export const getBlock = (tag: BlockTag): RpcCall<Block | null> =>
+  rpcCall('eth_getBlockByNumber', [at(tag), false], block.nullable());
 /** The newest block. */
 export const getHead = (): RpcCall<Block | null> => tellingHead(getBlock('latest'), (head) => head?.number ?? null);
 /** Its number only. */
-export const getHeadNumber = (): RpcCall<bigint> => tellingHead(rpcCall('eth_blockNumber', [], quantity), (head) => head);
+export const getHeadNumber = (): RpcCall<bigint> =>
+  tellingHead(rpcCall('eth_blockNumber', [], quantity), (head) => head);
 export const getChainId = (): RpcCall<bigint> => rpcCall('eth_chainId', [], quantity);
-export const getTransactionCount = (account: string, tag: BlockTag): RpcCall<bigint> => rpcCall('eth_getTransactionCount', [account, at(tag)], quantity);
-export const getBalance = (account: string): RpcCall<bigint> => rpcCall('eth_getBalance', [account, 'latest'], quantity);
+export const getTransactionCount = (account: string, tag: BlockTag): RpcCall<bigint> =>
+  rpcCall('eth_getTransactionCount', [account, at(tag)], quantity);
+export const getBalance = (account: string): RpcCall<bigint> =>
+  rpcCall('eth_getBalance', [account, 'latest'], quantity);
 export const getCode = (account: string): RpcCall<string> => rpcCall('eth_getCode', [account, 'latest'], bytes);
 
 /** What a call or an estimate is asked for. Quantities are left to the node where absent. */
@@ -41,19 +63,33 @@ export interface CallRequest {
   readonly gas?: bigint;
   readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
 }
-const requested = ({ gas, ...rest }: CallRequest): Record<string, unknown> => ({ ...rest, value: '0x0', ...(gas === undefined ? {} : { gas: toQuantity(gas) }) });
+const requested = ({ gas, ...rest }: CallRequest): Record<string, unknown> => ({
+  ...rest,
+  value: '0x0',
+  ...(gas === undefined ? {} : { gas: toQuantity(gas) }),
+});
 
-export const callContract = (request: CallRequest): RpcCall<string> => rpcCall('eth_call', [requested(request), 'latest'], bytes);
-export const estimateGas = (request: CallRequest): RpcCall<bigint> => rpcCall('eth_estimateGas', [requested(request)], quantity);
+export const callContract = (request: CallRequest): RpcCall<string> =>
+  rpcCall('eth_call', [requested(request), 'latest'], bytes);
+export const estimateGas = (request: CallRequest): RpcCall<bigint> =>
+  rpcCall('eth_estimateGas', [requested(request)], quantity);
 
 const feeHistory = z.object({ baseFeePerGas: z.array(quantity).min(1), reward: z.array(z.array(quantity)).nullish() });
 export type FeeHistory = z.infer<typeof feeHistory>;
 /** Base fees of the newest blocks and of the next one (last), and the median tip of each block. */
-export const getFeeHistory = (blocks: number): RpcCall<FeeHistory> => rpcCall('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [50]], feeHistory);
+export const getFeeHistory = (blocks: number): RpcCall<FeeHistory> =>
+  rpcCall('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [50]], feeHistory);
 
 /** True when the node has it, waiting or in a block. */
 export const isKnown = (transactionHash: string): RpcCall<boolean> =>
-  rpcCall('eth_getTransactionByHash', [transactionHash], z.looseObject({ hash }).nullable().transform((found) => found !== null));
+  rpcCall(
+    'eth_getTransactionByHash',
+    [transactionHash],
+    z
+      .looseObject({ hash })
+      .nullable()
+      .transform((found) => found !== null),
+  );
 
 const accessList = z.array(z.object({ address, storageKeys: z.array(blockHash) }));
 const transaction = z.object({
@@ -78,7 +114,8 @@ const transaction = z.object({
 });
 export type ChainTransaction = z.infer<typeof transaction>;
 /** Null where the node knows no such transaction: no proof that there is none. */
-export const getTransaction = (transactionHash: string): RpcCall<ChainTransaction | null> => rpcCall('eth_getTransactionByHash', [transactionHash], transaction.nullable());
+export const getTransaction = (transactionHash: string): RpcCall<ChainTransaction | null> =>
+  rpcCall('eth_getTransactionByHash', [transactionHash], transaction.nullable());
 
 const log = z.object({
   address,
@@ -98,14 +135,27 @@ export interface LogFilter {
   readonly topics: readonly (string | readonly string[] | null)[];
 }
 export const getLogs = (filter: LogFilter): RpcCall<readonly Log[]> =>
-  rpcCall('eth_getLogs', [{ ...filter, fromBlock: toQuantity(filter.fromBlock), toBlock: toQuantity(filter.toBlock) }], z.array(log));
+  rpcCall(
+    'eth_getLogs',
+    [{ ...filter, fromBlock: toQuantity(filter.fromBlock), toBlock: toQuantity(filter.toBlock) }],
+    z.array(log),
+  );
 
-const receipt = z.object({ transactionHash: hash, status: quantity, blockNumber: quantity, blockHash, from: address, logs: z.array(log) });
+const receipt = z.object({
+  transactionHash: hash,
+  status: quantity,
+  blockNumber: quantity,
+  blockHash,
+  from: address,
+  logs: z.array(log),
+});
 export type Receipt = z.infer<typeof receipt>;
 /** Null while the transaction is in no block that this node knows. */
-export const getReceipt = (transactionHash: string): RpcCall<Receipt | null> => rpcCall('eth_getTransactionReceipt', [transactionHash], receipt.nullable());
+export const getReceipt = (transactionHash: string): RpcCall<Receipt | null> =>
+  rpcCall('eth_getTransactionReceipt', [transactionHash], receipt.nullable());
 
-export const sendRawTransaction = (raw: string): RpcCall<TransactionHash> => rpcCall('eth_sendRawTransaction', [raw], hash);
+export const sendRawTransaction = (raw: string): RpcCall<TransactionHash> =>
+  rpcCall('eth_sendRawTransaction', [raw], hash);
 
 /** For RpcPool: what is wrong with an upstream that should serve this CAIP-2 chain of the eip155 namespace. */
 export const identifyChain =

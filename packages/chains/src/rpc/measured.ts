@@ -36,13 +36,25 @@ export class MeasuredNode implements RpcNode {
       failure = error;
       throw error;
     } finally {
-      measureSince('payments.rpc.request.duration', began, { ...about, ...(failure instanceof RpcUnreachedError && { 'error.type': failure.fault }) });
+      measureSince('payments.rpc.request.duration', began, {
+        ...about,
+        ...(failure instanceof RpcUnreachedError && { 'error.type': failure.fault }),
+      });
     }
   }
 
   #inSpan<Answer>(calls: readonly RpcCall<unknown>[], ask: () => Promise<Answer>): Promise<Answer> {
     const methods = [...new Set(calls.map(({ method }) => method))];
-    const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': methods.join(','), 'server.address': this.name, 'payments.network': this.#network, ...(calls.length > 1 && { 'payments.rpc.calls': calls.length }) };
-    return inSpan(methods.length === 1 ? (methods[0] ?? 'batch') : 'batch', null, ask, { kind: SpanKind.CLIENT, attributes });
+    const attributes = {
+      'rpc.system.name': 'jsonrpc',
+      'rpc.method': methods.join(','),
+      'server.address': this.name,
+      'payments.network': this.#network,
+      ...(calls.length > 1 && { 'payments.rpc.calls': calls.length }),
+    };
+    return inSpan(methods.length === 1 ? (methods[0] ?? 'batch') : 'batch', null, ask, {
+      kind: SpanKind.CLIENT,
+      attributes,
+    });
   }
 }

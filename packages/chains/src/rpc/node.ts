@@ -22,9 +22,14 @@ export const rpcCall = <T>(method: string, params: readonly unknown[], schema: z
 export const refusable = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: true });
 
 /** The same question, from whose answer the pool learns how far this upstream is. */
-export const tellingHead = <T>(call: RpcCall<T>, head: (answer: T) => bigint | null): RpcCall<T> => ({ ...call, head: (answer) => head(call.parse(answer)) });
+export const tellingHead = <T>(call: RpcCall<T>, head: (answer: T) => bigint | null): RpcCall<T> => ({
+  ...call,
+  head: (answer) => head(call.parse(answer)),
+});
 
-export type Answers<Calls extends readonly RpcCall<unknown>[]> = { -readonly [Place in keyof Calls]: Calls[Place] extends RpcCall<infer T> ? T : never };
+export type Answers<Calls extends readonly RpcCall<unknown>[]> = {
+  -readonly [Place in keyof Calls]: Calls[Place] extends RpcCall<infer T> ? T : never;
+};
 
 /**
  * One upstream. Answers that belong together (a head and the logs up to it) are asked of one and the same.
@@ -44,7 +49,14 @@ const BUSY = new Set([-32005, -32016, -32029, -32002, -32004, -32601, -32603, -3
 const EXECUTED = /revert|out ?of ?gas|EVM error/i;
 
 /** Errors of the connection's beginning: nothing was sent. */
-const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const NEVER_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** Providers limit the length of a batch; longer ones go in parts. */
 const BATCH_MAX = 100;
@@ -57,7 +69,9 @@ const reply = z.object({
 type Reply = z.infer<typeof reply>;
 
 // Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
-const failure = z.object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') }).catch({ name: 'failed' });
+const failure = z
+  .object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') })
+  .catch({ name: 'failed' });
 /** What ended a request: the code of the system or of undici, `TimeoutError` for one that took too long. */
 const reasonOf = (cause: unknown): string => {
   const { code, name } = failure.parse(cause);
@@ -80,8 +94,13 @@ export class HttpRpcNode implements RpcNode {
     this.#url = new URL(url);
     this.name = this.#url.host;
     const { username, password } = this.#url;
-    const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
-    this.#headers = { 'content-type': 'application/json', ...(username === '' ? {} : { authorization: `Basic ${credentials}` }) };
+    const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString(
+      'base64',
+    );
+    this.#headers = {
+      'content-type': 'application/json',
+      ...(username === '' ? {} : { authorization: `Basic ${credentials}` }),
+    };
     this.#dispatcher = dispatcher;
     this.#timeoutMs = timeoutMs;
     this.#onHead = onHead;
@@ -95,7 +114,8 @@ export class HttpRpcNode implements RpcNode {
 
   async batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Answers<Calls>> {
     const answers: unknown[] = [];
-    for (let start = 0; start < calls.length; start += BATCH_MAX) answers.push(...(await this.#part(calls.slice(start, start + BATCH_MAX))));
+    for (let start = 0; start < calls.length; start += BATCH_MAX)
+      answers.push(...(await this.#part(calls.slice(start, start + BATCH_MAX))));
     return answers as Answers<Calls>;
   }
 
@@ -105,15 +125,20 @@ export class HttpRpcNode implements RpcNode {
     const byId = new Map(this.#parse(z.array(reply), answer).map((one) => [one.id, one]));
     return calls.map((call, id) => {
       const one = byId.get(id);
-      if (one === undefined) throw new RpcUnreachedError(`${this.name} left ${call.method} of a batch unanswered`, 'maybe');
+      if (one === undefined)
+        throw new RpcUnreachedError(`${this.name} left ${call.method} of a batch unanswered`, 'maybe');
       return this.#read(call, one, askedAt);
     });
   }
 
   #read<T>(call: RpcCall<T>, { error, result }: Reply, askedAt: number): T {
     if (error !== undefined && error !== null) {
-      if (call.refusable === true && (!BUSY.has(error.code) || EXECUTED.test(error.message))) return new RpcRefusedError(error.message, error.code, error.data) as T;
-      throw new RpcUnreachedError(`${this.name} did not answer ${call.method}: ${error.message} (${error.code})`, 'maybe');
+      if (call.refusable === true && (!BUSY.has(error.code) || EXECUTED.test(error.message)))
+        return new RpcRefusedError(error.message, error.code, error.data) as T;
+      throw new RpcUnreachedError(
+        `${this.name} did not answer ${call.method}: ${error.message} (${error.code})`,
+        'maybe',
+      );
     }
     const answer = this.#parsed(call, result);
     const head = call.head?.(result) ?? null;
@@ -125,13 +150,19 @@ export class HttpRpcNode implements RpcNode {
     try {
       return call.parse(result);
     } catch (cause) {
-      throw new RpcUnreachedError(`${this.name} answered ${call.method} with what it is not`, 'maybe', cause, 'malformed');
+      throw new RpcUnreachedError(
+        `${this.name} answered ${call.method} with what it is not`,
+        'maybe',
+        cause,
+        'malformed',
+      );
     }
   }
 
   #parse<T>(schema: z.ZodType<T>, answer: unknown): T {
     const parsed = schema.safeParse(answer);
-    if (!parsed.success) throw new RpcUnreachedError(`${this.name} answered what is no JSON-RPC`, 'maybe', parsed.error, 'malformed');
+    if (!parsed.success)
+      throw new RpcUnreachedError(`${this.name} answered what is no JSON-RPC`, 'maybe', parsed.error, 'malformed');
     return parsed.data;
   }
 
@@ -151,10 +182,21 @@ export class HttpRpcNode implements RpcNode {
       text = await answer.body.text();
     } catch (cause) {
       const reason = reasonOf(cause);
-      throw new RpcUnreachedError(`${this.name} cannot be reached (${reason})`, NEVER_SENT.has(reason) ? 'no' : 'maybe', cause, /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable');
+      throw new RpcUnreachedError(
+        `${this.name} cannot be reached (${reason})`,
+        NEVER_SENT.has(reason) ? 'no' : 'maybe',
+        cause,
+        /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable',
+      );
     }
     // Below 500 the server turned the request away before a node saw it; some providers put a JSON-RPC error into a 400.
-    if (status === 429 || status === 401 || status === 403 || status === 404) throw new RpcUnreachedError(`${this.name} answered HTTP ${status}`, 'no', undefined, status === 429 ? 'throttled' : 'http');
+    if (status === 429 || status === 401 || status === 403 || status === 404)
+      throw new RpcUnreachedError(
+        `${this.name} answered HTTP ${status}`,
+        'no',
+        undefined,
+        status === 429 ? 'throttled' : 'http',
+      );
     if (status >= 500) throw new RpcUnreachedError(`${this.name} answered HTTP ${status}`, 'maybe', undefined, 'http');
     try {
       return JSON.parse(text) as unknown;

@@ -7,13 +7,19 @@ import type { RpcPool } from './pool.ts';
  * Offers a signed transaction to one upstream after the other until one has it. `refused` only when a node said no and no
  * other may have it: after it the intent is free for another payer.
  */
-export async function offerInTurn(pool: RpcPool, offer: (node: RpcNode) => Promise<BroadcastResult>): Promise<BroadcastResult> {
+export async function offerInTurn(
+  pool: RpcPool,
+  offer: (node: RpcNode) => Promise<BroadcastResult>,
+): Promise<BroadcastResult> {
   const result = await offerToEach(pool, offer);
   count('payments.broadcasts', { network: pool.network, outcome: result.kind });
   return result;
 }
 
-async function offerToEach(pool: RpcPool, offer: (node: RpcNode) => Promise<BroadcastResult>): Promise<BroadcastResult> {
+async function offerToEach(
+  pool: RpcPool,
+  offer: (node: RpcNode) => Promise<BroadcastResult>,
+): Promise<BroadcastResult> {
   let refused: string | null = null;
   let open: string | null = null;
   for await (const attempt of pool.attempts(offer)) {

@@ -45,7 +45,8 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
 }
 
 /** What one upstream did with a piece of work. */
-export type Attempt<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'unreached'; readonly error: RpcUnreachedError };
+export type Attempt<T> =
+  { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'unreached'; readonly error: RpcUnreachedError };
 
 /** What the upstreams say of something that all have to be heard about. */
 export interface Testimonies<T> {
@@ -72,11 +73,18 @@ export class RpcPool {
     this.#options = options;
     this.#agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
     this.#upstreams = options.urls.map((url) => {
-      const node = new HttpRpcNode(url, this.#agent, timeoutMs, (head, askedAt) => this.#heard(upstream, head, askedAt));
+      const node = new HttpRpcNode(url, this.#agent, timeoutMs, (head, askedAt) =>
+        this.#heard(upstream, head, askedAt),
+      );
       const upstream = new Upstream(new MeasuredNode(node, options.network));
       return upstream;
     });
-    this.#unlook = lookUp('payments.rpc.upstream.up', () => this.#upstreams.map((upstream) => [isUp(upstream) ? 1 : 0, { network: options.network, upstream: upstream.node.name }]));
+    this.#unlook = lookUp('payments.rpc.upstream.up', () =>
+      this.#upstreams.map((upstream) => [
+        isUp(upstream) ? 1 : 0,
+        { network: options.network, upstream: upstream.node.name },
+      ]),
+    );
   }
 
   /** How many upstreams are configured. */
@@ -134,7 +142,9 @@ export class RpcPool {
     const upstreams = this.#inOrder();
     // What is concluded may cost a payer money: an upstream may have become another chain's since it was looked at.
     for (const upstream of upstreams) upstream.unidentified();
-    const attempts = await Promise.all(upstreams.filter(({ isOpen }) => !isOpen).map((upstream) => this.#attempt(upstream, work)));
+    const attempts = await Promise.all(
+      upstreams.filter(({ isOpen }) => !isOpen).map((upstream) => this.#attempt(upstream, work)),
+    );
     const answers = attempts.flatMap((attempt) => (attempt.kind === 'answered' ? [attempt.value] : []));
     const now = performance.now();
     const expected = upstreams.filter((upstream) => !upstream.isExcluded(now) && !upstream.isGone(now)).length;
@@ -143,7 +153,10 @@ export class RpcPool {
 
   /** What to throw when no upstream answered. */
   unavailable(last: RpcUnreachedError | undefined): RpcUnavailableError {
-    return new RpcUnavailableError(`no upstream of ${this.#options.network} answers${last === undefined ? '' : `: ${last.message}`}`, { cause: last });
+    return new RpcUnavailableError(
+      `no upstream of ${this.#options.network} answers${last === undefined ? '' : `: ${last.message}`}`,
+      { cause: last },
+    );
   }
 
   /** True when an upstream answers this question within the time. */
@@ -182,7 +195,12 @@ export class RpcPool {
       if (this.#probes.has(upstream) || !upstream.isProbeDue(now)) continue;
       const probe = this.#attempt(upstream, (node) => node.call(this.#options.probe))
         .then(() => undefined)
-        .catch((error: unknown) => this.#options.log.error({ err: error, network: this.#options.network, upstream: upstream.node.name }, 'an RPC upstream could not be probed'))
+        .catch((error: unknown) =>
+          this.#options.log.error(
+            { err: error, network: this.#options.network, upstream: upstream.node.name },
+            'an RPC upstream could not be probed',
+          ),
+        )
         .finally(() => this.#probes.delete(upstream));
       this.#probes.set(upstream, probe);
     }
@@ -192,8 +210,18 @@ export class RpcPool {
     const now = performance.now();
     const lagMs = this.#heads.note(head, askedAt, now);
     if (!upstream.heard(lagMs, now)) return;
-    const said = { network: this.#options.network, upstream: upstream.node.name, head: head.toString(), lagMs: Math.round(lagMs) };
-    this.#options.log.warn(said, upstream.isLagging ? 'the head of an RPC upstream lags: it is asked last' : 'the head of an RPC upstream lags no more');
+    const said = {
+      network: this.#options.network,
+      upstream: upstream.node.name,
+      head: head.toString(),
+      lagMs: Math.round(lagMs),
+    };
+    this.#options.log.warn(
+      said,
+      upstream.isLagging
+        ? 'the head of an RPC upstream lags: it is asked last'
+        : 'the head of an RPC upstream lags no more',
+    );
   }
 
   async #attempt<T>(upstream: Upstream, work: (node: RpcNode) => Promise<T>): Promise<Attempt<T>> {
@@ -205,7 +233,10 @@ export class RpcPool {
     } catch (error) {
       if (!(error instanceof RpcUnreachedError)) throw error;
       upstream.failed(performance.now());
-      this.#options.log.warn({ network: this.#options.network, upstream: upstream.node.name, reason: error.message }, 'an RPC upstream gave no answer');
+      this.#options.log.warn(
+        { network: this.#options.network, upstream: upstream.node.name, reason: error.message },
+        'an RPC upstream gave no answer',
+      );
       return { kind: 'unreached', error };
     }
   }
@@ -215,7 +246,10 @@ export class RpcPool {
     const problem = await this.#options.identify(upstream.node);
     if (problem === null) return upstream.identified(performance.now());
     upstream.excluded(performance.now());
-    this.#options.log.warn({ network: this.#options.network, upstream: upstream.node.name, problem }, 'an RPC upstream is of another network and is not used');
+    this.#options.log.warn(
+      { network: this.#options.network, upstream: upstream.node.name, problem },
+      'an RPC upstream is of another network and is not used',
+    );
     throw new RpcUnreachedError(`${upstream.node.name}: ${problem}`, 'no');
   }
 }

@@ -1,5 +1,16 @@
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
-import type { BroadcastResult, BuildRequest, BuildResult, ChainAdapter, Network, Parsed, SignedTransaction, Submitted, Token, Verification } from '../port.ts';
+import type {
+  BroadcastResult,
+  BuildRequest,
+  BuildResult,
+  ChainAdapter,
+  Network,
+  Parsed,
+  SignedTransaction,
+  Submitted,
+  Token,
+  Verification,
+} from '../port.ts';
 import { resolveToken } from '../resolve.ts';
 import { RpcRefusedError, type RpcUnreachedError } from '../rpc/errors.ts';
 import { refusable } from '../rpc/node.ts';
@@ -47,14 +58,16 @@ export class SolanaAdapter implements ChainAdapter {
   }
 
   async canLand({ lifetime }: Build): Promise<boolean> {
-    if (lifetime.kind !== 'block_height') throw new Error(`a build on ${this.network.name} lives up to a block height, not ${lifetime.kind}`);
+    if (lifetime.kind !== 'block_height')
+      throw new Error(`a build on ${this.network.name} lives up to a block height, not ${lifetime.kind}`);
     return (await this.#pool.call(getBlockHeight('confirmed'))) <= lifetime.lastValid;
   }
 
   parseSubmitted(text: string): Parsed<Submitted> {
     const hash = parseSignature(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
-    if (!BASE64.test(text)) return { ok: false, problem: 'must be a signed transaction in base64, or the signature of one' };
+    if (!BASE64.test(text))
+      return { ok: false, problem: 'must be a signed transaction in base64, or the signature of one' };
     const raw = Buffer.from(text, 'base64');
     if (raw.length > BYTES_MAX) return { ok: false, problem: `is longer than ${BYTES_MAX} bytes` };
     const decoded = decodeSigned(raw);
@@ -82,7 +95,12 @@ export class SolanaAdapter implements ChainAdapter {
     return null;
   }
 
-  verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+  verify(
+    transaction: SignedTransaction,
+    terms: PaymentTerms,
+    fulfiller: Address,
+    sent: boolean,
+  ): Promise<Verification> {
     return verifyPayment(this.#pool, transaction, terms, fulfiller, sent);
   }
 

@@ -37,5 +37,7 @@ export function parseWalletAddress(network: Network, text: string): Parsed<Addre
 
 /** A transaction's signature, which is its name: base58 of 64 bytes. */
 export function parseSignature(text: string): Parsed<TransactionHash> {
-  return isSignatureText(text) ? { ok: true, value: text as TransactionHash } : problem('must be a transaction signature: base58 of 64 bytes');
+  return isSignatureText(text)
+    ? { ok: true, value: text as TransactionHash }
+    : problem('must be a transaction signature: base58 of 64 bytes');
 }

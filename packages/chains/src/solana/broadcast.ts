@@ -8,15 +8,22 @@ import { decodeSigned } from './signed-transaction.ts';
 
 const KNOWN = /already (?:been )?processed|AlreadyProcessed/i;
 /** Refusals after which this node has surely not passed it on: it could not be read, or its signature is wrong. */
-const REFUSED = /blockhash not found|BlockhashNotFound|signature verif|failed to (?:deserialize|decode)|invalid (?:transaction|base64|base58|params)|too large|sanitize/i;
+const REFUSED =
+  /blockhash not found|BlockhashNotFound|signature verif|failed to (?:deserialize|decode)|invalid (?:transaction|base64|base58|params)|too large|sanitize/i;
 
 /** Offers one upstream the bytes; without preflight a node takes whatever it can read, so what has expired is not sent. */
 async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<BroadcastResult> {
   const decoded = decodeSigned(raw);
   if (!decoded.ok) return { kind: 'refused', reason: decoded.problem };
-  const [statuses, live] = await node.batch([getSignatureStatuses([hash], false), isBlockhashValid(decoded.value.blockhash)]);
+  const [statuses, live] = await node.batch([
+    getSignatureStatuses([hash], false),
+    isBlockhashValid(decoded.value.blockhash),
+  ]);
   if (isKnown(statuses)) return { kind: 'taken' };
-  if (!live.value) return isKnown(await node.call(getSignatureStatuses([hash], true))) ? { kind: 'taken' } : { kind: 'refused', reason: 'its blockhash has expired' };
+  if (!live.value)
+    return isKnown(await node.call(getSignatureStatuses([hash], true)))
+      ? { kind: 'taken' }
+      : { kind: 'refused', reason: 'its blockhash has expired' };
   const answer = await node.call(refusable(sendTransaction(raw)));
   if (!(answer instanceof RpcRefusedError) || KNOWN.test(answer.message)) return { kind: 'taken' };
   return { kind: REFUSED.test(answer.message) ? 'refused' : 'unknown', reason: answer.message };
@@ -28,4 +35,5 @@ const isKnown = ({ value: [status = null] }: { readonly value: readonly unknown[
  * Sends a signed transaction, to one upstream after the other until one has it. A node that lags does not know a fresh
  * blockhash: its no counts only where no other has taken the transaction.
  */
-export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> => offerInTurn(pool, (node) => offer(node, transaction));
+export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> =>
+  offerInTurn(pool, (node) => offer(node, transaction));

@@ -3,7 +3,15 @@ import { isOffCurveAddress } from '@solana/kit';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { networkOf } from '../resolve.ts';
 import type { RpcNode } from '../rpc/node.ts';
-import { type AccountInfo, getFeeForMessage, getLatestBlockhash, getMinimumBalanceForRentExemption, getMultipleAccounts, getRecentPrioritizationFees, simulateTransaction } from './calls.ts';
+import {
+  type AccountInfo,
+  getFeeForMessage,
+  getLatestBlockhash,
+  getMinimumBalanceForRentExemption,
+  getMultipleAccounts,
+  getRecentPrioritizationFees,
+  simulateTransaction,
+} from './calls.ts';
 import { feeOf, proposedPrice, UNITS } from './fees.ts';
 import { accountsOf, compilePayment, type PaymentAccounts } from './payment.ts';
 import { SYSTEM_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS } from './programs.ts';
@@ -17,7 +25,11 @@ const TOKEN_ACCOUNT_BYTES = 165;
 const WALLET_BYTES = 0;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
-const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({ kind: 'not_payable', param, reason });
+const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
+  kind: 'not_payable',
+  param,
+  reason,
+});
 
 /**
  * Builds the unsigned version 0 transaction that pays these terms, from what one upstream says, in two round trips. What
@@ -34,10 +46,12 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
     getMinimumBalanceForRentExemption(WALLET_BYTES),
   ]);
-  const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] = found.value;
+  const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] =
+    found.value;
   const [held, credited] = [tokenAccountIn(sourceInfo), tokenAccountIn(destinationInfo)];
   if (mintInfo?.owner !== tokenProgram) return rejected(`the token ${mint} does not exist on this network`);
-  const unfit = whyNotPayer(payerInfo) ?? whyNotRecipient(recipientInfo, credited, accounts) ?? whyNotHeld(held, terms, accounts);
+  const unfit =
+    whyNotPayer(payerInfo) ?? whyNotRecipient(recipientInfo, credited, accounts) ?? whyNotHeld(held, terms, accounts);
   if (unfit !== null) return unfit;
 
   const createsAccount = credited === null;
@@ -45,22 +59,36 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const unitLimit = createsAccount ? units.withAccount : units.transfer;
   const unitPrice = proposedPrice(recent);
   const { blockhash, lastValidBlockHeight } = latest.value;
-  const { raw, message, programs } = compilePayment(terms, accounts, { createsAccount, unitLimit, unitPrice, blockhash, lastValidBlockHeight });
+  const { raw, message, programs } = compilePayment(terms, accounts, {
+    createsAccount,
+    unitLimit,
+    unitPrice,
+    blockhash,
+    lastValidBlockHeight,
+  });
 
   // Somebody may have put lamports there before: only the rest is paid.
   const there = destinationInfo?.lamports ?? 0n;
   const rentAtLeast = createsAccount && tokenRent > there ? tokenRent - there : 0n;
   const lamports = payerInfo?.lamports ?? 0n;
-  const missing = lackingSol(lamports, { fee: feeOf(BigInt(unitLimit), unitPrice, 0), rent: rentAtLeast, left: walletRent });
+  const missing = lackingSol(lamports, {
+    fee: feeOf(BigInt(unitLimit), unitPrice, 0),
+    rent: rentAtLeast,
+    left: walletRent,
+  });
   if (missing !== null) return rejected(missing);
 
-  const [simulated, fee] = await node.batch([simulateTransaction(raw, false, [destination]), getFeeForMessage(Buffer.from(message).toString('base64'))]);
+  const [simulated, fee] = await node.batch([
+    simulateTransaction(raw, false, [destination]),
+    getFeeForMessage(Buffer.from(message).toString('base64')),
+  ]);
   const { err, accounts: after } = simulated.value;
   const [destinationAfter = null] = after ?? [];
   if (err !== null) return rejected(`the transfer would fail: ${reasonOf(err, programs)}`);
   const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);
   // Only tokens of Token-2022 can keep a part; and others pay the requestor meanwhile, so that more may seem to arrive.
-  if (tokenProgram === TOKEN_2022_PROGRAM_ADDRESS && arrives < terms.amount) return rejected(`the token would keep a part: ${arrives} of ${terms.amount} base units would arrive`);
+  if (tokenProgram === TOKEN_2022_PROGRAM_ADDRESS && arrives < terms.amount)
+    return rejected(`the token would keep a part: ${arrives} of ${terms.amount} base units would arrive`);
   return {
     kind: 'built',
     transaction: {
@@ -82,19 +110,30 @@ function whyNotPayer(payer: AccountInfo | null): BuildResult | null {
 }
 
 /** A wallet, one of a program too; but nothing that holds tokens itself. */
-function whyNotRecipient(recipient: AccountInfo | null, credited: TokenAccount | null, accounts: PaymentAccounts): BuildResult | null {
-  if (recipient !== null && isMintOrTokenAccount(recipient)) return notPayable('requestor', 'is a mint or a token account: it must be the wallet that owns one');
+function whyNotRecipient(
+  recipient: AccountInfo | null,
+  credited: TokenAccount | null,
+  accounts: PaymentAccounts,
+): BuildResult | null {
+  if (recipient !== null && isMintOrTokenAccount(recipient))
+    return notPayable('requestor', 'is a mint or a token account: it must be the wallet that owns one');
   if (recipient?.executable === true) return notPayable('requestor', 'is a program');
   if (credited === null) return null;
-  if (credited.owner !== accounts.recipient) return notPayable('requestor', 'has given its account for this token to somebody else');
+  if (credited.owner !== accounts.recipient)
+    return notPayable('requestor', 'has given its account for this token to somebody else');
   return credited.frozen ? notPayable('requestor', 'has a frozen account for this token') : null;
 }
 
-function whyNotHeld(held: TokenAccount | null, terms: BuildRequest['terms'], { payer }: PaymentAccounts): BuildResult | null {
+function whyNotHeld(
+  held: TokenAccount | null,
+  terms: BuildRequest['terms'],
+  { payer }: PaymentAccounts,
+): BuildResult | null {
   const amount = held?.owner === payer ? held.amount : 0n;
   if (amount < terms.amount) {
     const token = networkOf(terms.chain).tokens.find(({ address }) => address === terms.tokenAddress);
-    const shown = (units: bigint): string => (token === undefined ? `${units} base units` : `${formatAmount(units, token.decimals)} ${token.symbol}`);
+    const shown = (units: bigint): string =>
+      token === undefined ? `${units} base units` : `${formatAmount(units, token.decimals)} ${token.symbol}`;
     return rejected(`the payer has ${shown(amount)} and needs ${shown(terms.amount)}`);
   }
   return held?.frozen === true ? rejected("the payer's account for this token is frozen") : null;

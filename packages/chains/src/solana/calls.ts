@@ -9,10 +9,21 @@ import { isAddressText, isSignatureText } from './address.ts';
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 const u64 = z.number().int().nonnegative().transform(BigInt);
-const address: z.ZodType<Address> = z.string().refine(isAddressText).transform((text) => text as Address);
-const signature: z.ZodType<TransactionHash> = z.string().refine(isSignatureText).transform((text) => text as TransactionHash);
-const blockhash: z.ZodType<Blockhash> = z.string().refine(isAddressText).transform((text) => text as Blockhash);
-const base64 = z.tuple([z.string(), z.literal('base64')]).transform(([text]): Uint8Array => Buffer.from(text, 'base64'));
+const address: z.ZodType<Address> = z
+  .string()
+  .refine(isAddressText)
+  .transform((text) => text as Address);
+const signature: z.ZodType<TransactionHash> = z
+  .string()
+  .refine(isSignatureText)
+  .transform((text) => text as TransactionHash);
+const blockhash: z.ZodType<Blockhash> = z
+  .string()
+  .refine(isAddressText)
+  .transform((text) => text as Blockhash);
+const base64 = z
+  .tuple([z.string(), z.literal('base64')])
+  .transform(([text]): Uint8Array => Buffer.from(text, 'base64'));
 /** An answer together with the slot of the bank that gave it. */
 const inContext = <T>(value: z.ZodType<T>) => z.object({ context: z.object({ slot: u64 }), value });
 
@@ -25,53 +36,93 @@ export const getGenesisHash = (): RpcCall<string> => rpcCall('getGenesisHash', [
 const epochInfo = z.object({ absoluteSlot: u64, blockHeight: u64 });
 export type EpochInfo = z.infer<typeof epochInfo>;
 /** Slot and block height of the newest bank of that commitment. */
-export const getEpochInfo = (commitment: Commitment): RpcCall<EpochInfo> => rpcCall('getEpochInfo', [{ commitment }], epochInfo);
+export const getEpochInfo = (commitment: Commitment): RpcCall<EpochInfo> =>
+  rpcCall('getEpochInfo', [{ commitment }], epochInfo);
 /** The same of the newest confirmed one. */
-export const getHead = (): RpcCall<EpochInfo> => tellingHead(getEpochInfo('confirmed'), ({ absoluteSlot }) => absoluteSlot);
-export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> => rpcCall('getBlockHeight', [{ commitment }], u64);
+export const getHead = (): RpcCall<EpochInfo> =>
+  tellingHead(getEpochInfo('confirmed'), ({ absoluteSlot }) => absoluteSlot);
+export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> =>
+  rpcCall('getBlockHeight', [{ commitment }], u64);
 
 const latestBlockhash = inContext(z.object({ blockhash, lastValidBlockHeight: u64 }));
-export const getLatestBlockhash = (): RpcCall<z.infer<typeof latestBlockhash>> => rpcCall('getLatestBlockhash', [{ commitment: 'confirmed' }], latestBlockhash);
+export const getLatestBlockhash = (): RpcCall<z.infer<typeof latestBlockhash>> =>
+  rpcCall('getLatestBlockhash', [{ commitment: 'confirmed' }], latestBlockhash);
 const flag = inContext(z.boolean());
-export const isBlockhashValid = (hash: Blockhash): RpcCall<z.infer<typeof flag>> => rpcCall('isBlockhashValid', [hash, { commitment: 'processed' }], flag);
+export const isBlockhashValid = (hash: Blockhash): RpcCall<z.infer<typeof flag>> =>
+  rpcCall('isBlockhashValid', [hash, { commitment: 'processed' }], flag);
 
 const account = z.object({ lamports: u64, owner: address, executable: z.boolean(), data: base64 });
 export type AccountInfo = z.infer<typeof account>;
 const accounts = inContext(z.array(account.nullable()));
 /** At most 100 a call; null for an account that does not exist. */
 export const ACCOUNTS_MAX = 100;
-export const getMultipleAccounts = (addresses: readonly Address[], dataSlice?: { readonly offset: number; readonly length: number }): RpcCall<z.infer<typeof accounts>> =>
-  rpcCall('getMultipleAccounts', [addresses, { commitment: 'confirmed', encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }], accounts);
+export const getMultipleAccounts = (
+  addresses: readonly Address[],
+  dataSlice?: { readonly offset: number; readonly length: number },
+): RpcCall<z.infer<typeof accounts>> =>
+  rpcCall(
+    'getMultipleAccounts',
+    [addresses, { commitment: 'confirmed', encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }],
+    accounts,
+  );
 
 const fees = z.array(z.object({ slot: u64, prioritizationFee: u64 }));
 /** µlamports per compute unit that sufficed in recent slots to lock these accounts. */
-export const getRecentPrioritizationFees = (writable: readonly Address[]): RpcCall<z.infer<typeof fees>> => rpcCall('getRecentPrioritizationFees', [writable], fees);
+export const getRecentPrioritizationFees = (writable: readonly Address[]): RpcCall<z.infer<typeof fees>> =>
+  rpcCall('getRecentPrioritizationFees', [writable], fees);
 /** Lamports that an account of so many bytes has to hold. */
-export const getMinimumBalanceForRentExemption = (bytes: number): RpcCall<bigint> => rpcCall('getMinimumBalanceForRentExemption', [bytes], u64);
+export const getMinimumBalanceForRentExemption = (bytes: number): RpcCall<bigint> =>
+  rpcCall('getMinimumBalanceForRentExemption', [bytes], u64);
 const fee = inContext(u64.nullable());
 /** Lamports; null where the message's blockhash is not live. */
-export const getFeeForMessage = (message: string): RpcCall<z.infer<typeof fee>> => rpcCall('getFeeForMessage', [message, { commitment: 'confirmed' }], fee);
+export const getFeeForMessage = (message: string): RpcCall<z.infer<typeof fee>> =>
+  rpcCall('getFeeForMessage', [message, { commitment: 'confirmed' }], fee);
 
-const simulation = inContext(z.object({ err: transactionError.nullable(), accounts: z.array(account.nullable()).nullish() }));
+const simulation = inContext(
+  z.object({ err: transactionError.nullable(), accounts: z.array(account.nullable()).nullish() }),
+);
 export type Simulation = z.infer<typeof simulation>;
 /** What would come of a transaction, and of these accounts of it. */
-export const simulateTransaction = (raw: Uint8Array, sigVerify: boolean, addresses: readonly Address[] = []): RpcCall<Simulation> =>
+export const simulateTransaction = (
+  raw: Uint8Array,
+  sigVerify: boolean,
+  addresses: readonly Address[] = [],
+): RpcCall<Simulation> =>
   rpcCall(
     'simulateTransaction',
-    [Buffer.from(raw).toString('base64'), { encoding: 'base64', sigVerify, commitment: 'processed', ...(addresses.length === 0 ? {} : { accounts: { encoding: 'base64', addresses } }) }],
+    [
+      Buffer.from(raw).toString('base64'),
+      {
+        encoding: 'base64',
+        sigVerify,
+        commitment: 'processed',
+        ...(addresses.length === 0 ? {} : { accounts: { encoding: 'base64', addresses } }),
+      },
+    ],
     simulation,
   );
 
 /** Without preflight, which simulates once more, and without the node's own retries: the watcher sends again. */
 export const sendTransaction = (raw: Uint8Array): RpcCall<TransactionHash> =>
-  rpcCall('sendTransaction', [Buffer.from(raw).toString('base64'), { encoding: 'base64', skipPreflight: true, maxRetries: 0 }], signature);
+  rpcCall(
+    'sendTransaction',
+    [Buffer.from(raw).toString('base64'), { encoding: 'base64', skipPreflight: true, maxRetries: 0 }],
+    signature,
+  );
 
-const status = z.object({ slot: u64, err: transactionError.nullable(), confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish() });
+const status = z.object({
+  slot: u64,
+  err: transactionError.nullable(),
+  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+});
 export type SignatureStatus = z.infer<typeof status>;
 const statuses = inContext(z.array(status.nullable()));
 export const STATUSES_MAX = 256;
 /** @param history also of what has left the cache of recent slots. */
-export const getSignatureStatuses = (hashes: readonly TransactionHash[], history: boolean): RpcCall<z.infer<typeof statuses>> =>
+export const getSignatureStatuses = (
+  hashes: readonly TransactionHash[],
+  history: boolean,
+): RpcCall<z.infer<typeof statuses>> =>
   rpcCall('getSignatureStatuses', [hashes, { searchTransactionHistory: history }], statuses);
 
 const signatures = z.array(z.object({ signature, slot: u64, err: transactionError.nullable() }));
@@ -84,18 +135,39 @@ export interface SignaturesRange {
   readonly limit: number;
 }
 /** Transactions that name this account, the newest first. */
-export const getSignaturesForAddress = (of: string, { before, until, limit }: SignaturesRange): RpcCall<readonly SignatureInfo[]> =>
-  rpcCall('getSignaturesForAddress', [of, { commitment: 'confirmed', limit, ...(before === undefined ? {} : { before }), ...(until === undefined ? {} : { until }) }], signatures);
+export const getSignaturesForAddress = (
+  of: string,
+  { before, until, limit }: SignaturesRange,
+): RpcCall<readonly SignatureInfo[]> =>
+  rpcCall(
+    'getSignaturesForAddress',
+    [
+      of,
+      {
+        commitment: 'confirmed',
+        limit,
+        ...(before === undefined ? {} : { before }),
+        ...(until === undefined ? {} : { until }),
+      },
+    ],
+    signatures,
+  );
 
 const balance = z.object({ accountIndex: z.number().int(), mint: address, owner: address.nullish() });
-const innerInstruction = z.object({ programIdIndex: z.number().int(), accounts: z.array(z.number().int()), data: z.string() });
+const innerInstruction = z.object({
+  programIdIndex: z.number().int(),
+  accounts: z.array(z.number().int()),
+  data: z.string(),
+});
 const landedTransaction = z.object({
   slot: u64,
   transaction: base64,
   meta: z
     .object({
       err: transactionError.nullable(),
-      innerInstructions: z.array(z.object({ index: z.number().int(), instructions: z.array(innerInstruction) })).nullish(),
+      innerInstructions: z
+        .array(z.object({ index: z.number().int(), instructions: z.array(innerInstruction) }))
+        .nullish(),
       loadedAddresses: z.object({ writable: z.array(address), readonly: z.array(address) }).nullish(),
       preTokenBalances: z.array(balance).nullish(),
       postTokenBalances: z.array(balance).nullish(),
@@ -105,11 +177,16 @@ const landedTransaction = z.object({
 export type LandedTransaction = z.infer<typeof landedTransaction>;
 /** Null where the node knows no such transaction in a confirmed block: no proof that there is none. */
 export const getTransaction = (hash: TransactionHash): RpcCall<LandedTransaction | null> =>
-  rpcCall('getTransaction', [hash, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }], landedTransaction.nullable());
+  rpcCall(
+    'getTransaction',
+    [hash, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }],
+    landedTransaction.nullable(),
+  );
 
 /** The oldest slot of which this node still has the transactions, and when a slot was, in seconds since 1970. */
 export const getFirstAvailableBlock = (): RpcCall<bigint> => rpcCall('getFirstAvailableBlock', [], u64);
-export const getBlockTime = (slot: bigint): RpcCall<number | null> => rpcCall('getBlockTime', [Number(slot)], z.number().nullable());
+export const getBlockTime = (slot: bigint): RpcCall<number | null> =>
+  rpcCall('getBlockTime', [Number(slot)], z.number().nullable());
 
 /** CAIP-2 names a Solana network by so many characters of its genesis hash. */
 const REFERENCE_LENGTH = 32;

@@ -3,7 +3,13 @@ import type { SignedTransaction, Verification } from '../port.ts';
 import { RpcRefusedError, type RpcUnreachedError } from '../rpc/errors.ts';
 import { refusable, type RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
-import { getBlockHeight, getMultipleAccounts, getSignatureStatuses, isBlockhashValid, simulateTransaction } from './calls.ts';
+import {
+  getBlockHeight,
+  getMultipleAccounts,
+  getSignatureStatuses,
+  isBlockhashValid,
+  simulateTransaction,
+} from './calls.ts';
 import { accountsOf, type PaymentAccounts } from './payment.ts';
 import { reasonOf } from './refusal.ts';
 import { type DecodedTransaction, decodeSigned } from './signed-transaction.ts';
@@ -21,18 +27,44 @@ interface Chances {
 }
 
 /** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
-export async function verifyPayment(pool: RpcPool, signed: SignedTransaction, terms: PaymentTerms, fulfiller: WalletAddress, sent: boolean): Promise<Verification> {
+export async function verifyPayment(
+  pool: RpcPool,
+  signed: SignedTransaction,
+  terms: PaymentTerms,
+  fulfiller: WalletAddress,
+  sent: boolean,
+): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
-  if (!decoded.ok) return { kind: 'mismatch', differs: { transaction: { expected: 'a Solana transaction of version 0', actual: decoded.problem } } };
+  if (!decoded.ok)
+    return {
+      kind: 'mismatch',
+      differs: { transaction: { expected: 'a Solana transaction of version 0', actual: decoded.problem } },
+    };
   const differs = await differences(decoded.value, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
-  const { lastValid, reason } = sent ? { lastValid: (await pool.call(getBlockHeight('processed'))) + BLOCKHASH_BLOCKS, reason: null } : await best(pool, signed, decoded.value, await accountsOf(terms, fulfiller));
+  const { lastValid, reason } = sent
+    ? { lastValid: (await pool.call(getBlockHeight('processed'))) + BLOCKHASH_BLOCKS, reason: null }
+    : await best(pool, signed, decoded.value, await accountsOf(terms, fulfiller));
   if (reason !== null) return { kind: 'rejected', reason };
-  return { kind: 'verified', transaction: { hash: signed.hash, sender: fulfiller, nonce: null, lifetime: { kind: 'block_height', lastValid }, terms } };
+  return {
+    kind: 'verified',
+    transaction: {
+      hash: signed.hash,
+      sender: fulfiller,
+      nonce: null,
+      lifetime: { kind: 'block_height', lastValid },
+      terms,
+    },
+  };
 }
 
 /** What the first upstream says on which it can land; one that lags does not know a fresh blockhash or a fresh balance. */
-async function best(pool: RpcPool, signed: SignedTransaction, decoded: DecodedTransaction, accounts: PaymentAccounts): Promise<Chances> {
+async function best(
+  pool: RpcPool,
+  signed: SignedTransaction,
+  decoded: DecodedTransaction,
+  accounts: PaymentAccounts,
+): Promise<Chances> {
   let first: Chances | undefined;
   let unreached: RpcUnreachedError | undefined;
   for await (const attempt of pool.attempts((node) => chancesOn(node, signed, decoded, accounts))) {
@@ -44,7 +76,12 @@ async function best(pool: RpcPool, signed: SignedTransaction, decoded: DecodedTr
   return first;
 }
 
-async function chancesOn(node: RpcNode, { hash, raw }: SignedTransaction, decoded: DecodedTransaction, { destination, recipient }: PaymentAccounts): Promise<Chances> {
+async function chancesOn(
+  node: RpcNode,
+  { hash, raw }: SignedTransaction,
+  decoded: DecodedTransaction,
+  { destination, recipient }: PaymentAccounts,
+): Promise<Chances> {
   const [height, live, statuses, simulated, found] = await node.batch([
     getBlockHeight('processed'),
     isBlockhashValid(decoded.blockhash),
@@ -61,6 +98,7 @@ async function chancesOn(node: RpcNode, { hash, raw }: SignedTransaction, decode
   if (!live.value) return { lastValid, reason: 'its blockhash has expired' };
   if (err !== null) return { lastValid, reason: `it would fail: ${reasonOf(err, programsOf(decoded))}` };
   const account = tokenAccountIn(found.value[0] ?? null);
-  if (account !== null && account.owner !== recipient) return { lastValid, reason: "the requestor's token account belongs to somebody else" };
+  if (account !== null && account.owner !== recipient)
+    return { lastValid, reason: "the requestor's token account belongs to somebody else" };
   return { lastValid, reason: null };
 }

@@ -71,12 +71,17 @@ export class SolanaObserver implements ChainObserver {
     const balances = pollBalances(memory);
     const states = statusCalls(fates);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
-    const judged = judge(fates, (stateAnswers as StateAnswer[]).flatMap(({ value }) => value), heads);
+    const judged = judge(
+      fates,
+      (stateAnswers as StateAnswer[]).flatMap(({ value }) => value),
+      heads,
+    );
     const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
 
     const lists = readLists(memory, moved.changed);
     const references = dueReferences(memory, watch, now);
-    const listing = (by: RpcNode): Promise<readonly (readonly SignatureInfo[])[]> => by.batch([...lists.calls, ...references.calls]);
+    const listing = (by: RpcNode): Promise<readonly (readonly SignatureInfo[])[]> =>
+      by.batch([...lists.calls, ...references.calls]);
     // Now and then of another upstream, where there is one: what the index of one leaves out, it leaves out again.
     const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.elsewhere(node, listing) : null;
     const [listed, named] = split(elsewhere ?? (await listing(node)), lists.calls.length);
@@ -88,12 +93,20 @@ export class SolanaObserver implements ChainObserver {
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
 
     looked.commit();
-    const observations = memory.untold([...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations], now);
+    const observations = memory.untold(
+      [...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations],
+      now,
+    );
     const isBehind = derived.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
     // What was read from the slot of a lost settlement on may be elsewhere now: it is read again.
     const forked = lostFrom(observations, watch);
     if (forked !== null) memory.readAgain();
-    const next: Position = { id: randomUUID(), slot: least(memory.readUpTo(head), forked === null ? head : forked - 1n), head: shortfall > 0n ? position.head : head, lost: lostAfter(position.lost, watch, observations, heads) };
+    const next: Position = {
+      id: randomUUID(),
+      slot: least(memory.readUpTo(head), forked === null ? head : forked - 1n),
+      head: shortfall > 0n ? position.head : head,
+      lost: lostAfter(position.lost, watch, observations, heads),
+    };
     this.#remembered = next.id;
     this.#isAwaited = fates.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
     return {
@@ -101,12 +114,24 @@ export class SolanaObserver implements ChainObserver {
       cursor: writePosition(next),
       head,
       behind: isBehind ? least(head, head - next.slot + 1n) : 0n,
-      warnings: [...ended.warnings, ...looked.warnings, ...proven.warnings, ...(shortfall > SHORTFALL_TOLD ? [`the head is slot ${head}, ${shortfall} below what was read before`] : [])],
+      warnings: [
+        ...ended.warnings,
+        ...looked.warnings,
+        ...proven.warnings,
+        ...(shortfall > SHORTFALL_TOLD ? [`the head is slot ${head}, ${shortfall} below what was read before`] : []),
+      ],
     };
   }
 
   /** What others say of those that this node does not show. */
-  async #prove(node: RpcNode, missing: Parameters<typeof dueProofs>[0], heads: Heads, memory: Memory, watch: WatchSet, now: number): Promise<{ readonly observations: readonly Observation[]; readonly warnings: readonly string[] }> {
+  async #prove(
+    node: RpcNode,
+    missing: Parameters<typeof dueProofs>[0],
+    heads: Heads,
+    memory: Memory,
+    watch: WatchSet,
+    now: number,
+  ): Promise<{ readonly observations: readonly Observation[]; readonly warnings: readonly string[] }> {
     const due = dueProofs(missing, heads, memory, this.#pool.size > 1, now);
     const proofs = await prove(this.#pool, due, now);
     for (const { hash } of due) memory.provenAt.set(hash, now);
@@ -129,22 +154,39 @@ export class SolanaObserver implements ChainObserver {
 
 type StateAnswer = ReturnType<ReturnType<typeof statusCalls>[number]['parse']>;
 type BalanceAnswer = ReturnType<ReturnType<typeof pollBalances>['calls'][number]['parse']>;
-const split = <T>(items: readonly T[], at: number): readonly [readonly T[], readonly T[]] => [items.slice(0, at), items.slice(at)];
+const split = <T>(items: readonly T[], at: number): readonly [readonly T[], readonly T[]] => [
+  items.slice(0, at),
+  items.slice(at),
+];
 
 /** The first start begins at what is final: no intent is older than the service. */
-const first = ({ absoluteSlot }: EpochInfo): Position => ({ id: randomUUID(), slot: absoluteSlot, head: absoluteSlot, lost: {} });
+const first = ({ absoluteSlot }: EpochInfo): Position => ({
+  id: randomUUID(),
+  slot: absoluteSlot,
+  head: absoluteSlot,
+  lost: {},
+});
 
 /** The lowest slot of settlements that are observed as lost; null where there are none. */
 function lostFrom(observations: readonly Observation[], watch: WatchSet): bigint | null {
   const lost = new Set(observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash));
   if (lost.size === 0) return null;
-  const slots = [...watch.settling()].filter(({ settlement }) => lost.has(settlement.hash)).map(({ settlement }) => settlement.transfer.block);
+  const slots = [...watch.settling()]
+    .filter(({ settlement }) => lost.has(settlement.hash))
+    .map(({ settlement }) => settlement.transfer.block);
   return slots.length === 0 ? null : slots.reduce(least);
 }
 
 /** Until when each lost settlement may land again: counted from when it was seen to be lost, which is late enough. */
-function lostAfter(before: Position['lost'], watch: WatchSet, observations: readonly Observation[], heads: Heads): Position['lost'] {
-  const lost = new Set<TransactionHash>(observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash));
+function lostAfter(
+  before: Position['lost'],
+  watch: WatchSet,
+  observations: readonly Observation[],
+  heads: Heads,
+): Position['lost'] {
+  const lost = new Set<TransactionHash>(
+    observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash),
+  );
   for (const { settlement } of watch.settling()) if (settlement.lost) lost.add(settlement.hash);
   return Object.fromEntries([...lost].map((hash) => [hash, before[hash] ?? lostUntil(heads)]));
 }

@@ -1,7 +1,11 @@
 import type { Address as WalletAddress, PaymentTerms } from '@pf/domain';
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
 import { getAddMemoInstruction } from '@solana-program/memo';
-import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction, getTransferCheckedInstruction } from '@solana-program/token';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+} from '@solana-program/token';
 import {
   AccountRole,
   type Address,
@@ -23,11 +27,18 @@ import { MEMO_PROGRAM_ADDRESS, tokenProgramOf } from './programs.ts';
 const derived = new LRUCache<string, Promise<Address>>({ max: 100_000 });
 
 /** The account in which a wallet holds a token: of all it may have, the one that everybody can derive. */
-export function tokenAccountOf(owner: WalletAddress | Address, mint: PaymentTerms['tokenAddress'] | Address): Promise<Address> {
+export function tokenAccountOf(
+  owner: WalletAddress | Address,
+  mint: PaymentTerms['tokenAddress'] | Address,
+): Promise<Address> {
   const key = `${owner} ${mint}`;
   const known = derived.get(key);
   if (known !== undefined) return known;
-  const found = findAssociatedTokenPda({ owner: owner as Address, mint: mint as Address, tokenProgram: tokenProgramOf(mint) }).then(([account]) => account);
+  const found = findAssociatedTokenPda({
+    owner: owner as Address,
+    mint: mint as Address,
+    tokenProgram: tokenProgramOf(mint),
+  }).then(([account]) => account);
   derived.set(key, found);
   return found;
 }
@@ -43,8 +54,14 @@ export interface PaymentAccounts {
   readonly reference: Address;
 }
 
-export async function accountsOf({ requestor, tokenAddress, reference }: PaymentTerms, fulfiller: WalletAddress): Promise<PaymentAccounts> {
-  const [source, destination] = await Promise.all([tokenAccountOf(fulfiller, tokenAddress), tokenAccountOf(requestor, tokenAddress)]);
+export async function accountsOf(
+  { requestor, tokenAddress, reference }: PaymentTerms,
+  fulfiller: WalletAddress,
+): Promise<PaymentAccounts> {
+  const [source, destination] = await Promise.all([
+    tokenAccountOf(fulfiller, tokenAddress),
+    tokenAccountOf(requestor, tokenAddress),
+  ]);
   return {
     payer: fulfiller as string as Address,
     recipient: requestor as string as Address,
@@ -85,14 +102,31 @@ export interface CompiledPayment {
 }
 
 /** The transaction of a payment, instructions in the order of Solana Pay: the memo, then the transfer as the last. */
-export function compilePayment(terms: PaymentTerms, { payer, recipient, mint, tokenProgram, source, destination, reference }: PaymentAccounts, options: PaymentOptions): CompiledPayment {
+export function compilePayment(
+  terms: PaymentTerms,
+  { payer, recipient, mint, tokenProgram, source, destination, reference }: PaymentAccounts,
+  options: PaymentOptions,
+): CompiledPayment {
   const { createsAccount, unitLimit, unitPrice, blockhash, lastValidBlockHeight } = options;
   const signer = createNoopSigner(payer);
-  const transfer = getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount: terms.amount, decimals: decimalsOf(terms) }, { programAddress: tokenProgram });
+  const transfer = getTransferCheckedInstruction(
+    { source, mint, destination, authority: signer, amount: terms.amount, decimals: decimalsOf(terms) },
+    { programAddress: tokenProgram },
+  );
   const instructions = [
     getSetComputeUnitLimitInstruction({ units: unitLimit }),
     getSetComputeUnitPriceInstruction({ microLamports: unitPrice }),
-    ...(createsAccount ? [getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: destination, owner: recipient, mint, tokenProgram })] : []),
+    ...(createsAccount
+      ? [
+          getCreateAssociatedTokenIdempotentInstruction({
+            payer: signer,
+            ata: destination,
+            owner: recipient,
+            mint,
+            tokenProgram,
+          }),
+        ]
+      : []),
     getAddMemoInstruction({ memo: memoOf(terms) }, { programAddress: MEMO_PROGRAM_ADDRESS }),
     { ...transfer, accounts: [...transfer.accounts, { address: reference, role: AccountRole.READONLY }] },
   ];

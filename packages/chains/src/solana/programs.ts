@@ -25,7 +25,11 @@ export const PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /** The registry's mints that belong to Token-2022 (PYUSD, live and devnet): a mint never changes its program. */
-const TOKEN_2022_MINTS: ReadonlySet<string> = new Set(['2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM']);
+const TOKEN_2022_MINTS: ReadonlySet<string> = new Set([
+  '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo',
+  'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM',
+]);
 
 /** The program that moves a token of the registry; it is part of the derivation of its associated accounts. */
-export const tokenProgramOf = (mint: TokenAddress | Address): Address => (TOKEN_2022_MINTS.has(mint) ? TOKEN_2022_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS);
+export const tokenProgramOf = (mint: TokenAddress | Address): Address =>
+  TOKEN_2022_MINTS.has(mint) ? TOKEN_2022_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS;

@@ -1,7 +1,12 @@
 import type { Address } from '@solana/kit';
 import { z } from 'zod';
 import type { TransactionError } from './calls.ts';
-import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, LIGHTHOUSE_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from './programs.ts';
+import {
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  LIGHTHOUSE_PROGRAM_ADDRESS,
+  SYSTEM_PROGRAM_ADDRESS,
+  TOKEN_PROGRAMS,
+} from './programs.ts';
 
 /** The whole transaction was turned away before any instruction ran. */
 const WHOLE: Readonly<Record<string, string>> = {
@@ -22,7 +27,9 @@ const TOKEN: Readonly<Record<number, string>> = {
   4: 'the payer does not own the token account',
   17: 'a token account is frozen',
 };
-const SYSTEM: Readonly<Record<number, string>> = { 1: 'insufficient funds: the payer has too little SOL for the rent of the new token account' };
+const SYSTEM: Readonly<Record<number, string>> = {
+  1: 'insufficient funds: the payer has too little SOL for the rent of the new token account',
+};
 const BUILT_IN: Readonly<Record<string, string>> = {
   InsufficientFunds: 'insufficient funds',
   ComputationalBudgetExceeded: 'it needs more compute units than its limit allows',
@@ -32,7 +39,12 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   IllegalOwner: 'the token account has another owner than it should',
 };
 
-const instructionError = z.object({ InstructionError: z.tuple([z.number(), z.union([z.string(), z.object({ Custom: z.number() }), z.record(z.string(), z.unknown())])]) });
+const instructionError = z.object({
+  InstructionError: z.tuple([
+    z.number(),
+    z.union([z.string(), z.object({ Custom: z.number() }), z.record(z.string(), z.unknown())]),
+  ]),
+});
 
 /**
  * Why the chain did not or would not execute a transaction, in words.
@@ -59,6 +71,7 @@ function custom(program: Address | undefined, code: number): string {
   if (program === LIGHTHOUSE_PROGRAM_ADDRESS) return "a guard that the payer's wallet put in does not hold";
   if (TOKEN_PROGRAMS.has(program)) return TOKEN[code] ?? unnamed;
   // Creating an account passes on the errors of the system program, which pays, and of the token program.
-  if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS || program === SYSTEM_PROGRAM_ADDRESS) return SYSTEM[code] ?? unnamed;
+  if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS || program === SYSTEM_PROGRAM_ADDRESS)
+    return SYSTEM[code] ?? unnamed;
   return unnamed;
 }

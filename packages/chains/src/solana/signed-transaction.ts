@@ -49,7 +49,9 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
     const transaction = getTransactionDecoder().decode(raw);
     const compiled = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
     const message = Uint8Array.from(transaction.messageBytes);
-    const isCanonical = same(getTransactionEncoder().encode(transaction), raw) && same(getCompiledTransactionMessageEncoder().encode(compiled), message);
+    const isCanonical =
+      same(getTransactionEncoder().encode(transaction), raw) &&
+      same(getCompiledTransactionMessageEncoder().encode(compiled), message);
     if (!isCanonical) return problem('is not in the canonical form');
     const { header, staticAccounts, lifetimeToken } = compiled;
     const [payer] = staticAccounts;
@@ -64,11 +66,17 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
         blockhash: lifetimeToken as Blockhash,
         signers,
         accounts: staticAccounts,
-        tables: compiled.version === 0 ? (compiled.addressTableLookups ?? []).map(({ lookupTableAddress }) => lookupTableAddress) : [],
+        tables:
+          compiled.version === 0
+            ? (compiled.addressTableLookups ?? []).map(({ lookupTableAddress }) => lookupTableAddress)
+            : [],
         instructions: instructionsOf(compiled),
         message,
         signatures: transaction.signatures,
-        isWritable: (place) => (place < signers ? place < signers - numReadonlySignerAccounts : place < staticAccounts.length - numReadonlyNonSignerAccounts),
+        isWritable: (place) =>
+          place < signers
+            ? place < signers - numReadonlySignerAccounts
+            : place < staticAccounts.length - numReadonlyNonSignerAccounts,
       },
     };
   } catch {

@@ -17,10 +17,17 @@ const MULTISIG_BYTES = 355;
 
 /** Null where the account does not exist or is no token account. */
 export function tokenAccountIn(account: AccountInfo | null): TokenAccount | null {
-  if (account === null || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < TOKEN_ACCOUNT_BYTES || account.data.length === MULTISIG_BYTES) return null;
+  if (
+    account === null ||
+    !TOKEN_PROGRAMS.has(account.owner) ||
+    account.data.length < TOKEN_ACCOUNT_BYTES ||
+    account.data.length === MULTISIG_BYTES
+  )
+    return null;
   const { mint, owner, amount, state } = getTokenDecoder().decode(account.data.subarray(0, TOKEN_ACCOUNT_BYTES));
   return { mint, owner, amount, frozen: state === AccountState.Frozen };
 }
 
 /** Belongs to a token program, and is not a multisig of it, which can own tokens: a mint, or an account that holds tokens. */
-export const isMintOrTokenAccount = ({ owner, data }: AccountInfo): boolean => TOKEN_PROGRAMS.has(owner) && data.length !== MULTISIG_BYTES;
+export const isMintOrTokenAccount = ({ owner, data }: AccountInfo): boolean =>
+  TOKEN_PROGRAMS.has(owner) && data.length !== MULTISIG_BYTES;

@@ -1,11 +1,25 @@
 import type { Address as WalletAddress, PaymentTerms } from '@pf/domain';
-import { COMPUTE_BUDGET_PROGRAM_ADDRESS, getSetComputeUnitLimitInstructionDataDecoder, getSetComputeUnitPriceInstructionDataDecoder } from '@solana-program/compute-budget';
-import { CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR, TRANSFER_CHECKED_DISCRIMINATOR, getTransferCheckedInstructionDataDecoder } from '@solana-program/token';
+import {
+  COMPUTE_BUDGET_PROGRAM_ADDRESS,
+  getSetComputeUnitLimitInstructionDataDecoder,
+  getSetComputeUnitPriceInstructionDataDecoder,
+} from '@solana-program/compute-budget';
+import {
+  CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR,
+  TRANSFER_CHECKED_DISCRIMINATOR,
+  getTransferCheckedInstructionDataDecoder,
+} from '@solana-program/token';
 import type { Address } from '@solana/kit';
 import type { Differences } from '../port.ts';
 import { FEE_MAX, feeOf } from './fees.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
-import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, LIGHTHOUSE_PROGRAM_ADDRESS, MEMO_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from './programs.ts';
+import {
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  LIGHTHOUSE_PROGRAM_ADDRESS,
+  MEMO_PROGRAM_ADDRESS,
+  SYSTEM_PROGRAM_ADDRESS,
+  TOKEN_PROGRAMS,
+} from './programs.ts';
 import { type DecodedTransaction, isSignedBy } from './signed-transaction.ts';
 
 /** Phantom puts in two or three. */
@@ -36,26 +50,57 @@ interface Named {
 
 function kindOf(program: string, data: Uint8Array): Kind {
   const [first] = data;
-  if (program === LIGHTHOUSE_PROGRAM_ADDRESS && first !== undefined && first >= ASSERTIONS.first && first <= ASSERTIONS.last) return 'guard';
-  if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS && first === SET_UNIT_LIMIT.discriminator && data.length === SET_UNIT_LIMIT.bytes) return 'limit';
-  if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS && first === SET_UNIT_PRICE.discriminator && data.length === SET_UNIT_PRICE.bytes) return 'price';
-  if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS && first === CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR && data.length === 1) return 'account';
+  if (
+    program === LIGHTHOUSE_PROGRAM_ADDRESS &&
+    first !== undefined &&
+    first >= ASSERTIONS.first &&
+    first <= ASSERTIONS.last
+  )
+    return 'guard';
+  if (
+    program === COMPUTE_BUDGET_PROGRAM_ADDRESS &&
+    first === SET_UNIT_LIMIT.discriminator &&
+    data.length === SET_UNIT_LIMIT.bytes
+  )
+    return 'limit';
+  if (
+    program === COMPUTE_BUDGET_PROGRAM_ADDRESS &&
+    first === SET_UNIT_PRICE.discriminator &&
+    data.length === SET_UNIT_PRICE.bytes
+  )
+    return 'price';
+  if (
+    program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS &&
+    first === CREATE_ASSOCIATED_TOKEN_IDEMPOTENT_DISCRIMINATOR &&
+    data.length === 1
+  )
+    return 'account';
   if (program === MEMO_PROGRAM_ADDRESS) return 'memo';
-  if (TOKEN_PROGRAMS.has(program) && first === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES) return 'transfer';
+  if (TOKEN_PROGRAMS.has(program) && first === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES)
+    return 'transfer';
   if (program === SYSTEM_PROGRAM_ADDRESS && first === ADVANCE_NONCE) return 'nonce';
   return 'other';
 }
 
 /** Accounts by address; of those that a look-up table would add only the place is known. */
-const nameOf = ({ accounts }: DecodedTransaction, place: number): string => accounts[place] ?? `account ${place} of a look-up table`;
+const nameOf = ({ accounts }: DecodedTransaction, place: number): string =>
+  accounts[place] ?? `account ${place} of a look-up table`;
 
 /** The programs of a transaction's instructions, in their order. */
-export const programsOf = ({ accounts, instructions }: DecodedTransaction): readonly (Address | undefined)[] => instructions.map(({ program }) => accounts[program]);
+export const programsOf = ({ accounts, instructions }: DecodedTransaction): readonly (Address | undefined)[] =>
+  instructions.map(({ program }) => accounts[program]);
 
 function named(transaction: DecodedTransaction): readonly Named[] {
   return transaction.instructions.map(({ program, accounts, data }, place) => {
     const name = nameOf(transaction, program);
-    return { kind: kindOf(name, data), place, program: name, accounts: accounts.map((account) => nameOf(transaction, account)), places: accounts, data };
+    return {
+      kind: kindOf(name, data),
+      place,
+      program: name,
+      accounts: accounts.map((account) => nameOf(transaction, account)),
+      places: accounts,
+      data,
+    };
   });
 }
 
@@ -65,7 +110,11 @@ type Compare = (name: string, expected: string | null, actual: string | null) =>
  * By meaning: who signed, and what the instructions do. Guards, compute budget and blockhash are the wallet's own
  * business, within bounds. Asks nobody. Empty when it pays exactly these terms and does nothing else.
  */
-export async function differences(transaction: DecodedTransaction, terms: PaymentTerms, fulfiller: WalletAddress): Promise<Differences> {
+export async function differences(
+  transaction: DecodedTransaction,
+  terms: PaymentTerms,
+  fulfiller: WalletAddress,
+): Promise<Differences> {
   const differs: Record<string, { expected: string | null; actual: string | null }> = {};
   const compare: Compare = (name, expected, actual) => {
     if (expected !== actual) differs[name] ??= { expected, actual };
@@ -76,29 +125,57 @@ export async function differences(transaction: DecodedTransaction, terms: Paymen
   const [sender = null] = transaction.accounts;
   compare('sender', fulfiller, sender);
   compare('signers', '1', String(transaction.signers));
-  if (sender !== null && !(await isSignedBy(transaction, sender))) compare('signature', 'of the sender, over this very message', 'of something else');
+  if (sender !== null && !(await isSignedBy(transaction, sender)))
+    compare('signature', 'of the sender, over this very message', 'of something else');
 
   const instructions = named(transaction);
   const of = (kind: Kind): readonly Named[] => instructions.filter((one) => one.kind === kind);
   compare('nonce', null, of('nonce')[0]?.accounts[0] ?? null);
   if (of('guard').length > GUARDS_MAX) compare('guards', `at most ${GUARDS_MAX}`, String(of('guard').length));
   compareBudget(of('limit'), of('price'), instructions.length, compare);
-  compare('instructions', 'nothing beside the payment', of('other').map(({ program, data }) => `${program} ${hex(data)}`).join(', ') || 'nothing beside the payment');
+  compare(
+    'instructions',
+    'nothing beside the payment',
+    of('other')
+      .map(({ program, data }) => `${program} ${hex(data)}`)
+      .join(', ') || 'nothing beside the payment',
+  );
   compareAccountCreation(of('account'), expected, compare);
   compareMemo(of('memo'), terms, compare);
   compareTransfer(transaction, of('transfer'), terms, expected, compare);
 
-  const order = instructions.map(({ kind }) => kind).filter((kind) => kind === 'account' || kind === 'memo' || kind === 'transfer').join(', ');
-  compare('order', [...of('account').map(() => 'account'), ...of('memo').map(() => 'memo'), ...of('transfer').map(() => 'transfer')].join(', '), order);
-  compare('accounts', 'none that no instruction uses', unused(transaction).join(', ') || 'none that no instruction uses');
+  const order = instructions
+    .map(({ kind }) => kind)
+    .filter((kind) => kind === 'account' || kind === 'memo' || kind === 'transfer')
+    .join(', ');
+  compare(
+    'order',
+    [
+      ...of('account').map(() => 'account'),
+      ...of('memo').map(() => 'memo'),
+      ...of('transfer').map(() => 'transfer'),
+    ].join(', '),
+    order,
+  );
+  compare(
+    'accounts',
+    'none that no instruction uses',
+    unused(transaction).join(', ') || 'none that no instruction uses',
+  );
   return differs;
 }
 
 /** Enough to tell what it is. */
 const hex = (data: Uint8Array): string => Buffer.from(data.subarray(0, 32)).toString('hex');
 
-function compareBudget(limits: readonly Named[], prices: readonly Named[], instructions: number, compare: Compare): void {
-  if (limits.length > 1 || prices.length > 1) compare('budget', 'at most one unit limit and one unit price', `${limits.length} and ${prices.length}`);
+function compareBudget(
+  limits: readonly Named[],
+  prices: readonly Named[],
+  instructions: number,
+  compare: Compare,
+): void {
+  if (limits.length > 1 || prices.length > 1)
+    compare('budget', 'at most one unit limit and one unit price', `${limits.length} and ${prices.length}`);
   const touched = [...limits, ...prices].flatMap(({ accounts }) => accounts);
   if (touched.length > 0) compare('budget', 'no accounts', touched.join(', '));
   const [limit] = limits.map(({ data }) => BigInt(getSetComputeUnitLimitInstructionDataDecoder().decode(data).units));
@@ -107,7 +184,11 @@ function compareBudget(limits: readonly Named[], prices: readonly Named[], instr
   if (fee > FEE_MAX) compare('fee', `at most ${FEE_MAX} lamports`, `${fee} lamports`);
 }
 
-function compareAccountCreation(creations: readonly Named[], { payer, destination, recipient, mint, tokenProgram }: PaymentAccounts, compare: Compare): void {
+function compareAccountCreation(
+  creations: readonly Named[],
+  { payer, destination, recipient, mint, tokenProgram }: PaymentAccounts,
+  compare: Compare,
+): void {
   const exact = [payer, destination, recipient, mint, SYSTEM_PROGRAM_ADDRESS, tokenProgram].join(', ');
   if (creations.length > 1) compare('token_account', 'created once at most', `created ${creations.length} times`);
   for (const { accounts } of creations) compare('token_account', exact, accounts.join(', '));
@@ -119,7 +200,13 @@ function compareMemo(memos: readonly Named[], terms: PaymentTerms, compare: Comp
   if (signed.length > 0) compare('memo', 'no accounts', signed.join(', '));
 }
 
-function compareTransfer(transaction: DecodedTransaction, transfers: readonly Named[], terms: PaymentTerms, expected: PaymentAccounts, compare: Compare): void {
+function compareTransfer(
+  transaction: DecodedTransaction,
+  transfers: readonly Named[],
+  terms: PaymentTerms,
+  expected: PaymentAccounts,
+  compare: Compare,
+): void {
   const [transfer] = transfers;
   compare('transfers', '1', String(transfers.length));
   if (transfer === undefined) return;
@@ -134,7 +221,8 @@ function compareTransfer(transaction: DecodedTransaction, transfers: readonly Na
   compare('decimals', decimalsOf(terms).toString(), decimals.toString());
   const references = transfer.places.slice(TRANSFER_ACCOUNTS);
   compare('reference', terms.reference, references.map((place) => nameOf(transaction, place)).join(', ') || null);
-  if (references.some((place) => transaction.isWritable(place))) compare('reference', `${terms.reference}, read-only`, `${terms.reference}, writable`);
+  if (references.some((place) => transaction.isWritable(place)))
+    compare('reference', `${terms.reference}, read-only`, `${terms.reference}, writable`);
 }
 
 /** Accounts that the message names and no instruction uses: they would tie the transaction to something else. */

@@ -1,7 +1,15 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { getBlock } from '../evm/calls.ts';
-import type { BroadcastResult, BuildRequest, BuildResult, Network, Parsed, SignedTransaction, Verification } from '../port.ts';
+import type {
+  BroadcastResult,
+  BuildRequest,
+  BuildResult,
+  Network,
+  Parsed,
+  SignedTransaction,
+  Verification,
+} from '../port.ts';
 import { RpcUnreachedError } from '../rpc/errors.ts';
 import type { RpcNode } from '../rpc/node.ts';
 import type { RpcPool } from '../rpc/pool.ts';
@@ -38,7 +46,12 @@ export class TempoAdapter extends EvmAdapter {
     });
   }
 
-  verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+  verify(
+    transaction: SignedTransaction,
+    terms: PaymentTerms,
+    fulfiller: Address,
+    sent: boolean,
+  ): Promise<Verification> {
     return verifyPayment(this.pool, this.#now(), transaction, terms, fulfiller, sent);
   }
 

@@ -11,4 +11,5 @@ const SAID = {
 };
 
 /** Sends a signed transaction to the network. */
-export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> => offerToAll(pool, transaction, SAID);
+export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> =>
+  offerToAll(pool, transaction, SAID);

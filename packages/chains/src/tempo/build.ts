@@ -9,7 +9,15 @@ import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
 import { refusable, type RpcNode } from '../rpc/node.ts';
 import { isVirtual } from './address.ts';
 import { encodePayment } from './calldata.ts';
-import { estimateTempoGas, getClientVersion, getTokenBalance, getTransferPolicy, isBarred, isBarredAltogether, isKeptBack } from './calls.ts';
+import {
+  estimateTempoGas,
+  getClientVersion,
+  getTokenBalance,
+  getTransferPolicy,
+  isBarred,
+  isBarredAltogether,
+  isKeptBack,
+} from './calls.ts';
 import { FEE_DECIMALS, feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
 import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
@@ -21,10 +29,18 @@ const GAS_MARGIN = 275_000n;
 const BASE_FEE_HEADROOM = 2n;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
-const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({ kind: 'not_payable', param, reason });
+const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
+  kind: 'not_payable',
+  param,
+  reason,
+});
 
 /** Builds the unsigned transaction of type 0x76 that pays these terms, from what one upstream says. Shapes: chains.md, Tempo. */
-export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfiller, expiresAt }: BuildRequest): Promise<BuildResult> {
+export async function buildPayment(
+  node: RpcNode,
+  now: Instant,
+  { terms, fulfiller, expiresAt }: BuildRequest,
+): Promise<BuildResult> {
   const { tokenAddress: token, requestor } = terms;
   if (isVirtual(fulfiller)) return notPayable('fulfiller', 'is a virtual address: it forwards, and signs for nobody');
   const [code, newest, fees, client, held, keptBack] = await node.batch([
@@ -36,9 +52,15 @@ export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfill
     refusable(isKeptBack(token, fulfiller, requestor)),
   ]);
   if (newest === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
-  if (isContract(code)) return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
-  if (keptBack === true) return notPayable('requestor', 'does not receive this token from this payer: its receive policy would keep the payment back');
-  if (held < terms.amount) return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
+  if (isContract(code))
+    return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
+  if (keptBack === true)
+    return notPayable(
+      'requestor',
+      'does not receive this token from this payer: its receive policy would keep the payment back',
+    );
+  if (held < terms.amount)
+    return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
   const until = validBefore(newest, now, expiresAt);
   if (until === null) return rejected('the payment intent expires before a transaction could land');
 
@@ -46,10 +68,14 @@ export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfill
   const nonceKey = newNonceKey(client);
   const data = encodePayment({ to: requestor, amount: terms.amount, reference: terms.reference });
   const nonce = { nonceKey, nonce: 0n, ...(nonceKey === EXPIRING ? { validBefore: until } : {}) };
-  const [gas, feeBalance] = await node.batch([refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })), getTokenBalance(feeToken, fulfiller)]);
+  const [gas, feeBalance] = await node.batch([
+    refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })),
+    getTokenBalance(feeToken, fulfiller),
+  ]);
   if (gas instanceof RpcRefusedError) {
     const { reason, isRecipients, isPolicys } = refusalOf(gas);
-    if (isPolicys && (await isBarredBy(node, token, requestor))) return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
+    if (isPolicys && (await isBarredBy(node, token, requestor)))
+      return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
     return isRecipients ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
   }
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
@@ -87,6 +113,9 @@ export async function buildPayment(node: RpcNode, now: Instant, { terms, fulfill
 /** True where the policy of the token's issuer lets this account receive nothing. */
 async function isBarredBy(node: RpcNode, token: TokenAddress, account: Address): Promise<boolean> {
   const policy = await node.call(getTransferPolicy(token));
-  const [barred, altogether] = await node.batch([refusable(isBarred(policy, account)), refusable(isBarredAltogether(policy, account))]);
+  const [barred, altogether] = await node.batch([
+    refusable(isBarred(policy, account)),
+    refusable(isBarredAltogether(policy, account)),
+  ]);
   return (barred instanceof RpcRefusedError ? altogether : barred) === true;
 }

@@ -19,5 +19,9 @@ export const encodePayment = ({ to, amount, reference }: PaymentCall): `0x${stri
 export function decodePayment(calldata: string): PaymentCall | null {
   const [, to, amount, reference] = SHAPE.exec(calldata) ?? [];
   if (to === undefined || amount === undefined || reference === undefined) return null;
-  return { to: getAddress(`0x${to.toLowerCase()}`) as Address, amount: BigInt(`0x${amount}`), reference: `0x${reference.toLowerCase()}` as Reference };
+  return {
+    to: getAddress(`0x${to.toLowerCase()}`) as Address,
+    amount: BigInt(`0x${amount}`),
+    reference: `0x${reference.toLowerCase()}` as Reference,
+  };
 }

@@ -36,26 +36,40 @@ function view(from: string, to: string, name: string, args: readonly unknown[] =
     },
   };
 }
-const reading = <T>(call: RpcCall<unknown>, read: (value: unknown) => T): RpcCall<T> => ({ ...call, parse: (answer) => read(call.parse(answer)) });
+const reading = <T>(call: RpcCall<unknown>, read: (value: unknown) => T): RpcCall<T> => ({
+  ...call,
+  parse: (answer) => read(call.parse(answer)),
+});
 const number = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
 
 /** The fee token that an account has chosen for itself; null where it has not. */
 export const getUserToken = (account: string): RpcCall<TokenAddress | null> =>
-  reading(view(account, FEE_MANAGER, 'userTokens', [account]), (token) => (typeof token === 'string' && BigInt(token) !== 0n ? (token as TokenAddress) : null));
+  reading(view(account, FEE_MANAGER, 'userTokens', [account]), (token) =>
+    typeof token === 'string' && BigInt(token) !== 0n ? (token as TokenAddress) : null,
+  );
 /** How many transactions an account has made with this key of its nonces (not key 0: that is the account's count). */
-export const getKeyedNonce = (account: string, key: bigint): RpcCall<bigint> => reading(view(account, NONCE_MANAGER, 'getNonce', [account, key]), number);
+export const getKeyedNonce = (account: string, key: bigint): RpcCall<bigint> =>
+  reading(view(account, NONCE_MANAGER, 'getNonce', [account, key]), number);
 /** `USD`, `EUR`: what a TIP-20 token stands for. */
 export const getCurrency = (token: string): RpcCall<unknown> => view(token, token, 'currency');
 /** Base units that an account has of a token. */
-export const getTokenBalance = (token: string, account: string): RpcCall<bigint> => reading(view(account, token, 'balanceOf', [account]), number);
+export const getTokenBalance = (token: string, account: string): RpcCall<bigint> =>
+  reading(view(account, token, 'balanceOf', [account]), number);
 /** True only when the chain says that the receiver's policy would keep this payment back (TIP-1028). One that knows no policies keeps nothing back. */
 export const isKeptBack = (token: string, sender: string, receiver: string): RpcCall<boolean> =>
-  reading(view(sender, POLICY_REGISTRY, 'validateReceivePolicy', [token, sender, receiver]), (authorized) => authorized === false);
+  reading(
+    view(sender, POLICY_REGISTRY, 'validateReceivePolicy', [token, sender, receiver]),
+    (authorized) => authorized === false,
+  );
 /** The policy of a token's issuer that says who may send and receive it (TIP-403). */
-export const getTransferPolicy = (token: string): RpcCall<bigint> => reading(view(token, token, 'transferPolicyId'), number);
+export const getTransferPolicy = (token: string): RpcCall<bigint> =>
+  reading(view(token, token, 'transferPolicyId'), number);
 /** True only when the chain says that this policy lets the account receive nothing. */
 export const isBarred = (policy: bigint, account: string): RpcCall<boolean> =>
-  reading(view(account, POLICY_REGISTRY, 'isAuthorizedRecipient', [policy, account]), (authorized) => authorized === false);
+  reading(
+    view(account, POLICY_REGISTRY, 'isAuthorizedRecipient', [policy, account]),
+    (authorized) => authorized === false,
+  );
 /** The same of a chain on which every policy is alike for who sends and who receives. */
 export const isBarredAltogether = (policy: bigint, account: string): RpcCall<boolean> =>
   reading(view(account, POLICY_REGISTRY, 'isAuthorized', [policy, account]), (authorized) => authorized === false);
@@ -81,13 +95,23 @@ export interface TempoCall {
   readonly gas?: bigint;
 }
 const quantities = (values: Readonly<Record<string, bigint | undefined>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, toQuantity(value)]])));
-const requested = ({ nonce, gas, ...rest }: TempoCall): Record<string, string> => ({ ...rest, value: '0x0', ...quantities({ ...nonce, gas }) });
-export const estimateTempoGas = (call: TempoCall): RpcCall<bigint> => rpcCall('eth_estimateGas', [requested(call)], quantity);
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, toQuantity(value)]],
+    ),
+  );
+const requested = ({ nonce, gas, ...rest }: TempoCall): Record<string, string> => ({
+  ...rest,
+  value: '0x0',
+  ...quantities({ ...nonce, gas }),
+});
+export const estimateTempoGas = (call: TempoCall): RpcCall<bigint> =>
+  rpcCall('eth_estimateGas', [requested(call)], quantity);
 export const simulate = (call: TempoCall): RpcCall<string> => rpcCall('eth_call', [requested(call), 'latest'], bytes);
 
 /** A transaction as a node tells it; its fields are read by ox, and believed because they make its hash. */
 const told = z.looseObject({ type: quantity, signature: z.unknown().optional() });
 export type ToldTransaction = z.infer<typeof told>;
 /** Null where the node knows no such transaction: no proof that there is none. */
-export const getTempoTransaction = (hash: string): RpcCall<ToldTransaction | null> => rpcCall('eth_getTransactionByHash', [hash], told.nullable());
+export const getTempoTransaction = (hash: string): RpcCall<ToldTransaction | null> =>
+  rpcCall('eth_getTransactionByHash', [hash], told.nullable());

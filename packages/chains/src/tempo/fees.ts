@@ -37,7 +37,13 @@ export async function resolveFeeToken(node: RpcNode, { chosen, feePayer, called 
  * @param fee what the transaction may cost at most
  * @param isPayer who pays the fee is who pays the amount
  */
-export function whatIsMissing(terms: PaymentTerms, feeToken: TokenAddress, held: bigint, fee: bigint, isPayer: boolean): string | null {
+export function whatIsMissing(
+  terms: PaymentTerms,
+  feeToken: TokenAddress,
+  held: bigint,
+  fee: bigint,
+  isPayer: boolean,
+): string | null {
   if (isPayer && feeToken === terms.tokenAddress) {
     if (held >= terms.amount + fee) return null;
     return `the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}, and up to ${formatAmount(fee, FEE_DECIMALS)} more for the fee`;

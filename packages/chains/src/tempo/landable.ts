@@ -16,7 +16,14 @@ import { isTooLong } from './time.ts';
  * Why a transaction that pays these terms cannot land now, or not surely end; null where it can, and where it has landed
  * already. All read from one upstream.
  */
-export async function whyItCannotLand(node: RpcNode, now: Instant, { hash }: SignedTransaction, transaction: TempoTransaction, terms: PaymentTerms, sender: Address): Promise<string | null> {
+export async function whyItCannotLand(
+  node: RpcNode,
+  now: Instant,
+  { hash }: SignedTransaction,
+  transaction: TempoTransaction,
+  terms: PaymentTerms,
+  sender: Address,
+): Promise<string | null> {
   const { nonceKey = 0n, nonce = 0n, gas = 0n, maxFeePerGas = 0n, validBefore = 0 } = transaction;
   const feePayer = feePayerOf(transaction, sender) ?? sender;
   const isPayer = feePayer === sender;
@@ -35,17 +42,22 @@ export async function whyItCannotLand(node: RpcNode, now: Instant, { hash }: Sig
   if (newest === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
 
   const until = BigInt(validBefore);
-  if (until <= newest.timestamp) return `its time is over: it could land before ${until}, and the chain's clock says ${newest.timestamp}`;
-  if (isTooLong(until, newest, now)) return `it could land until ${until}, for too long: at most some five minutes from now`;
+  if (until <= newest.timestamp)
+    return `its time is over: it could land before ${until}, and the chain's clock says ${newest.timestamp}`;
+  if (isTooLong(until, newest, now))
+    return `it could land until ${until}, for too long: at most some five minutes from now`;
   if (nonceKey === EXPIRING && nonce !== 0n) return 'an expiring nonce has to be 0';
   if (nonceKey !== EXPIRING && nonce < next) return `nonce ${nonce} is used already: the next one is ${next}`;
-  if (maxFeePerGas < newest.baseFeePerGas) return `it pays at most ${maxFeePerGas} for a gas, and the base fee is ${newest.baseFeePerGas}`;
+  if (maxFeePerGas < newest.baseFeePerGas)
+    return `it pays at most ${maxFeePerGas} for a gas, and the base fee is ${newest.baseFeePerGas}`;
   if (held < terms.amount) return `the payer has ${held} base units of the token and pays ${terms.amount}`;
   if (feeBalance instanceof RpcRefusedError) return 'its fee token is none';
   const missing = whatIsMissing(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
   if (missing !== null) return missing;
   // The account's own nonces, and the one that expires, say nothing about the payment: it is simulated with the next one.
   const keyed = nonceKey === 0n || nonceKey === EXPIRING ? {} : { nonce: { nonceKey, nonce } };
-  const simulated = await node.call(refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, gas, ...keyed })));
+  const simulated = await node.call(
+    refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, gas, ...keyed })),
+  );
   return simulated instanceof RpcRefusedError ? `it would fail: ${refusalOf(simulated).reason}` : null;
 }

@@ -17,4 +17,5 @@ export function newNonceKey(clientVersion: string | RpcRefusedError): bigint {
 }
 
 /** What only one transaction of its sender can use up, `key:nonce`; null for an expiring nonce: there is no such thing. */
-export const nonceName = (nonceKey: bigint, nonce: bigint): string | null => (nonceKey === EXPIRING ? null : `${nonceKey}:${nonce}`);
+export const nonceName = (nonceKey: bigint, nonce: bigint): string | null =>
+  nonceKey === EXPIRING ? null : `${nonceKey}:${nonce}`;

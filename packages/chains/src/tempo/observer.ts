@@ -20,7 +20,8 @@ const REREAD_MS = 15_000;
 
 const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
 /** The name of what was seen: a transfer is told once in a step, however often it was found. */
-const nameOf = (observation: Observation): string => `${observation.intentId} ${observation.type} ${observation.data.hash} ${'transfer' in observation.data ? observation.data.transfer.index : ''}`;
+const nameOf = (observation: Observation): string =>
+  `${observation.intentId} ${observation.type} ${observation.data.hash} ${'transfer' in observation.data ? observation.data.transfer.index : ''}`;
 
 /**
  * Follows a Tempo network by its final blocks (chains.md "Observe"): one eth_getLogs per step over the new range, and
@@ -63,21 +64,35 @@ export class TempoObserver implements ChainObserver {
     const context: Scan = { node, network: this.network, watch, window: this.#window };
     const now = this.#now();
 
-    const { position, warnings } = standing?.hash === newestOf(stored).hash ? { position: stored, warnings: [] } : await comeBack(node, this.network.chain, stored, final);
-    if (position === null) return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
+    const { position, warnings } =
+      standing?.hash === newestOf(stored).hash
+        ? { position: stored, warnings: [] }
+        : await comeBack(node, this.network.chain, stored, final);
+    if (position === null)
+      return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
     const from = newestOf(position);
-    const scanned = from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);
+    const scanned =
+      from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);
     const reached = scanned?.end ?? from;
     const again = await this.#reread(context, position.reread, reached.number, now);
 
     // While blocks are left unread, nothing is dropped: what is in them comes first.
     const fates = reached.number < final.number ? [] : dueFates(context, this.#schedule, final, now);
     const ends = await readFates(context, this.#pool, this.#schedule, fates, final, now);
-    const observations = new Map([...(scanned?.observations ?? []), ...again.observations, ...ends].map((one) => [nameOf(one), one]));
+    const observations = new Map(
+      [...(scanned?.observations ?? []), ...again.observations, ...ends].map((one) => [nameOf(one), one]),
+    );
     this.#isAwaited = watch.submitted()[Symbol.iterator]().next().done !== true;
     return {
       observations: [...observations.values()],
-      cursor: writePosition({ ...position, checkpoints: scanned === null ? position.checkpoints : advance(position.checkpoints, { number: reached.number, hash: reached.hash }), reread: again.reread }),
+      cursor: writePosition({
+        ...position,
+        checkpoints:
+          scanned === null
+            ? position.checkpoints
+            : advance(position.checkpoints, { number: reached.number, hash: reached.hash }),
+        reread: again.reread,
+      }),
       head: final.number,
       behind: final.number > reached.number ? final.number - reached.number : 0n,
       warnings,
@@ -85,7 +100,12 @@ export class TempoObserver implements ChainObserver {
   }
 
   /** The logs of blocks that were read some time ago, once more: what the ledger has not taken of them is told. */
-  async #reread(context: Scan, reread: bigint, reached: bigint, now: number): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
+  async #reread(
+    context: Scan,
+    reread: bigint,
+    reached: bigint,
+    now: number,
+  ): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
     if (now - this.#rereadAt < REREAD_MS) return { reread, observations: [] };
     const to = atMost(reached, this.#rereadTo);
     this.#rereadAt = now;
@@ -96,7 +116,9 @@ export class TempoObserver implements ChainObserver {
     // By another upstream where there is one: what the first left out, it would leave out again.
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
     const { end, observations } = (await this.#pool.elsewhere(context.node, rescan)) ?? (await rescan(context.node));
-    const isTold = (one: Observation): boolean => one.type === 'landed' && context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
+    const isTold = (one: Observation): boolean =>
+      one.type === 'landed' &&
+      context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
     return { reread: end.number, observations: observations.filter((one) => !isTold(one)) };
   }
 }
@@ -107,7 +129,12 @@ async function start(node: RpcNode): Promise<Position> {
 }
 
 /** The newest checkpoint is not what this node has there. Final blocks do not change: it lags, or is another chain, as a local one may be that was set back. */
-async function comeBack(node: RpcNode, chain: ChainId, position: Position, final: Block): Promise<{ readonly position: Position | null; readonly warnings: readonly string[] }> {
+async function comeBack(
+  node: RpcNode,
+  chain: ChainId,
+  position: Position,
+  final: Block,
+): Promise<{ readonly position: Position | null; readonly warnings: readonly string[] }> {
   const found = await relocate(node, chain, position, final);
   switch (found.kind) {
     case 'behind':
@@ -115,10 +142,15 @@ async function comeBack(node: RpcNode, chain: ChainId, position: Position, final
     case 'back':
       return {
         position: { ...position, checkpoints: [...found.checkpoints], reread: atMost(found.ancestor, position.reread) },
-        warnings: [`the last ${found.depth} blocks were final and are other ones now: reading on from block ${found.ancestor}`],
+        warnings: [
+          `the last ${found.depth} blocks were final and are other ones now: reading on from block ${found.ancestor}`,
+        ],
       };
     case 'anew':
-      return { position: { genesis: found.genesis, checkpoints: [found.from], reread: found.from.number }, warnings: [found.warning] };
+      return {
+        position: { genesis: found.genesis, checkpoints: [found.from], reread: found.from.number },
+        warnings: [found.warning],
+      };
     default:
       return found satisfies never;
   }

@@ -35,5 +35,9 @@ export interface TempoRefusal {
 export function refusalOf(refused: RpcRefusedError): TempoRefusal {
   const { data } = refused;
   const error = typeof data === 'string' && /^0x[0-9a-f]{8}/i.test(data) ? errors.getError(data.slice(0, 10)) : null;
-  return { reason: (error && WORDS[error.name]) ?? reasonOf(refused), isRecipients: error !== null && UNPAYABLE.has(error.name), isPolicys: error?.name === POLICY };
+  return {
+    reason: (error && WORDS[error.name]) ?? reasonOf(refused),
+    isRecipients: error !== null && UNPAYABLE.has(error.name),
+    isPolicys: error?.name === POLICY,
+  };
 }

@@ -59,10 +59,14 @@ export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
 }
 
 /** The same bytes with their hash, as the chain computes it, lower case. */
-export const signedTransaction = (raw: Uint8Array): SignedTransaction => ({ hash: keccak256(raw) as TransactionHash, raw });
+export const signedTransaction = (raw: Uint8Array): SignedTransaction => ({
+  hash: keccak256(raw) as TransactionHash,
+  raw,
+});
 
 /** What the sender has signed: everything but the signatures, and the fee token where another pays the fee. */
-const payloadOf = (transaction: TempoTransaction): `0x${string}` => TxEnvelopeTempo.hash(transaction, { presign: true });
+const payloadOf = (transaction: TempoTransaction): `0x${string}` =>
+  TxEnvelopeTempo.hash(transaction, { presign: true });
 
 /**
  * Who signed it by a key of his own (secp256k1, P256, or a passkey by WebAuthn); null where that is nobody. Keys that an
@@ -71,10 +75,15 @@ const payloadOf = (transaction: TempoTransaction): `0x${string}` => TxEnvelopeTe
 export function signerOf(transaction: TempoTransaction): Address | null {
   const { signature } = transaction;
   try {
-    if (signature.type === 'secp256k1') return getAddress(Secp256k1.recoverAddress({ payload: payloadOf(transaction), signature: signature.signature })) as Address;
+    if (signature.type === 'secp256k1')
+      return getAddress(
+        Secp256k1.recoverAddress({ payload: payloadOf(transaction), signature: signature.signature }),
+      ) as Address;
     if (signature.type !== 'p256' && signature.type !== 'webAuthn') return null;
     const { publicKey } = signature;
-    return SignatureEnvelope.verify(signature, { payload: payloadOf(transaction), publicKey }) ? (getAddress(OxAddress.fromPublicKey(publicKey)) as Address) : null;
+    return SignatureEnvelope.verify(signature, { payload: payloadOf(transaction), publicKey })
+      ? (getAddress(OxAddress.fromPublicKey(publicKey)) as Address)
+      : null;
   } catch {
     // r is on no point of the curve, or the public key is none: no key can have made this signature.
     return null;
@@ -103,9 +112,15 @@ export function fromChain(hash: TransactionHash, told: ToldTransaction): SignedT
   if (told.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(told.type & 0xffn)) };
   if (JSON.stringify(told.signature ?? null).length > 4 * BYTES_MAX) return null;
   try {
-    const { data: _data, ...fields } = Transaction.fromRpc({ ...told, type: '0x76' } as unknown as Transaction.Rpc) as unknown as TempoTransaction & { readonly data?: unknown };
+    const { data: _data, ...fields } = Transaction.fromRpc({
+      ...told,
+      type: '0x76',
+    } as unknown as Transaction.Rpc) as unknown as TempoTransaction & { readonly data?: unknown };
     // Null here is "nobody sponsors it", and to ox "somebody is going to".
-    const serialized = TxEnvelopeTempo.serialize({ ...fields, feePayerSignature: fields.feePayerSignature ?? undefined });
+    const serialized = TxEnvelopeTempo.serialize({
+      ...fields,
+      feePayerSignature: fields.feePayerSignature ?? undefined,
+    });
     const raw = Buffer.from(serialized.slice(2), 'hex');
     const made = signedTransaction(raw);
     return made.hash === hash ? made : null;

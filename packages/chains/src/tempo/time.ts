@@ -12,7 +12,8 @@ const LIFETIME_MAX = 360n;
 const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
 
 /** The chain's time now, in seconds: its newest block's, or ours where that one is old. A local chain's clock may be ahead. */
-export const chainTime = (newest: Block, now: Instant): bigint => (newest.timestamp > seconds(now) ? newest.timestamp : seconds(now));
+export const chainTime = (newest: Block, now: Instant): bigint =>
+  newest.timestamp > seconds(now) ? newest.timestamp : seconds(now);
 
 /**
  * Until when a transaction may land that must not outlive the intent: seconds of the chain's clock.
@@ -27,4 +28,5 @@ export function validBefore(newest: Block, now: Instant, expiresAt: Instant): bi
 }
 
 /** True for what could land for longer than any wallet needs. */
-export const isTooLong = (until: bigint, newest: Block, now: Instant): boolean => until > chainTime(newest, now) + LIFETIME_MAX;
+export const isTooLong = (until: bigint, newest: Block, now: Instant): boolean =>
+  until > chainTime(newest, now) + LIFETIME_MAX;

@@ -22,7 +22,8 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   };
   const { signature, calls, authorizationList, keyAuthorization, validBefore, validAfter } = transaction;
   const [call] = calls;
-  if (signature.type === 'keychain' || signature.type === 'multisig') compare('signature', 'secp256k1, p256 or webAuthn', signature.type);
+  if (signature.type === 'keychain' || signature.type === 'multisig')
+    compare('signature', 'secp256k1, p256 or webAuthn', signature.type);
   else compare('sender', fulfiller, signerOf(transaction));
   if (feePayerOf(transaction, fulfiller) === null) compare('feePayer', 'a valid signature', null);
   compare('chain', terms.chain, `eip155:${transaction.chainId}`);
@@ -34,7 +35,8 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   if (validBefore === undefined) compare('validBefore', 'a time at which it ends', null);
   compare('validAfter', null, validAfter === undefined ? null : String(validAfter));
   const payment = decodePayment(call?.data ?? '0x');
-  if (payment === null) compare('calldata', 'transferWithMemo(recipient, amount, reference)', (call?.data ?? '0x').slice(0, 2 + 2 * 256));
+  if (payment === null)
+    compare('calldata', 'transferWithMemo(recipient, amount, reference)', (call?.data ?? '0x').slice(0, 2 + 2 * 256));
   else {
     compare('recipient', terms.requestor, payment.to);
     compare('amount', terms.amount.toString(), payment.amount.toString());
@@ -44,9 +46,20 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
 }
 
 /** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
-export async function verifyPayment(pool: RpcPool, now: Instant, signed: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification> {
+export async function verifyPayment(
+  pool: RpcPool,
+  now: Instant,
+  signed: SignedTransaction,
+  terms: PaymentTerms,
+  fulfiller: Address,
+  sent: boolean,
+): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
-  if (!decoded.ok) return { kind: 'mismatch', differs: { type: { expected: '0x76', actual: `0x${(signed.raw[0] ?? 0).toString(16).padStart(2, '0')}` } } };
+  if (!decoded.ok)
+    return {
+      kind: 'mismatch',
+      differs: { type: { expected: '0x76', actual: `0x${(signed.raw[0] ?? 0).toString(16).padStart(2, '0')}` } },
+    };
   const transaction = decoded.value;
   const differs = differences(transaction, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
@@ -57,6 +70,12 @@ export async function verifyPayment(pool: RpcPool, now: Instant, signed: SignedT
   const { nonceKey = 0n, nonce = 0n, validBefore = 0 } = transaction;
   return {
     kind: 'verified',
-    transaction: { hash: signed.hash, sender: fulfiller, nonce: nonceName(nonceKey, nonce), lifetime: { kind: 'time', validBefore: BigInt(validBefore) }, terms },
+    transaction: {
+      hash: signed.hash,
+      sender: fulfiller,
+      nonce: nonceName(nonceKey, nonce),
+      lifetime: { kind: 'time', validBefore: BigInt(validBefore) },
+      terms,
+    },
   };
 }

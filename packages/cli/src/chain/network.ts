@@ -21,7 +21,9 @@ const LIVE_NAME = (name: string): string => `${name}Live`;
 /** All local chains of the stack. */
 export async function networks(stack: StackAccess): Promise<readonly Network[]> {
   const chains = await stack.chains();
-  return Object.entries(chains).flatMap(([name, { caip2, rpcUrl, wallets }]) => (wallets.length === 0 ? [] : [{ name, caip2, controls: controlsOf({ caip2, rpcUrl }) }]));
+  return Object.entries(chains).flatMap(([name, { caip2, rpcUrl, wallets }]) =>
+    wallets.length === 0 ? [] : [{ name, caip2, controls: controlsOf({ caip2, rpcUrl }) }],
+  );
 }
 
 /** The one that a person means. @throws CliError where nobody has a hand on it */
@@ -33,9 +35,16 @@ export async function networkNamed(stack: StackAccess, text: string, mode: Mode)
   const live = mode === 'live' && !text.includes(':') ? LIVE_NAME(text) : text;
   const found = local.find(({ name, caip2 }) => live.toLowerCase() === name.toLowerCase() || live === caip2);
   if (found) return found;
-  if (mode === 'live') throw new CliError(`${text} is not run locally in live mode, and on a real chain nobody has such controls. ${there}`);
-  if (Object.entries(chains).some(([name, { caip2 }]) => isMeant(name, caip2))) throw new CliError(`${text} is served by nodes elsewhere, named in the environment: nobody has a hand on it. ${there}`);
-  if (/^(eip155|solana):\w+$/.test(text)) throw new CliError(`${text} is not run locally: real chains have no such controls. ${there}`);
+  if (mode === 'live')
+    throw new CliError(
+      `${text} is not run locally in live mode, and on a real chain nobody has such controls. ${there}`,
+    );
+  if (Object.entries(chains).some(([name, { caip2 }]) => isMeant(name, caip2)))
+    throw new CliError(
+      `${text} is served by nodes elsewhere, named in the environment: nobody has a hand on it. ${there}`,
+    );
+  if (/^(eip155|solana):\w+$/.test(text))
+    throw new CliError(`${text} is not run locally: real chains have no such controls. ${there}`);
   throw new CliError(`There is no network ${text}. ${there}`);
 }
 

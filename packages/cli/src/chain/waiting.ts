@@ -16,7 +16,8 @@ export interface WaitingOptions {
 }
 
 export function seconds(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('A whole number from 1 to 99999 is wanted.');
+  if (!/^\d{1,5}$/.test(text) || Number(text) === 0)
+    throw new InvalidArgumentError('A whole number from 1 to 99999 is wanted.');
   return Number(text);
 }
 
@@ -34,11 +35,21 @@ export interface Waiting {
   readonly lines: Lines;
   readonly ending: AbortSignal;
   /** The intent that a payment is of, once the service knows it and it is as wanted; null: not within so many milliseconds, or none of this account's. */
-  intentOf(payment: Payment, isWanted: (intent: PaymentIntent) => boolean, withinMs: number): Promise<PaymentIntent | null>;
+  intentOf(
+    payment: Payment,
+    isWanted: (intent: PaymentIntent) => boolean,
+    withinMs: number,
+  ): Promise<PaymentIntent | null>;
 }
 
 /** Reads what a person wants, and runs the command's work with it. */
-export async function waiting(command: Command, surroundings: Surroundings, named: string, options: WaitingOptions, work: (waiting: Waiting) => Promise<void>): Promise<void> {
+export async function waiting(
+  command: Command,
+  surroundings: Surroundings,
+  named: string,
+  options: WaitingOptions,
+  work: (waiting: Waiting) => Promise<void>,
+): Promise<void> {
   const { json, mode, account } = globalOptions(command);
   const stack = findStack(surroundings.environment);
   const network = await networkNamed(stack, named, mode);
@@ -55,22 +66,35 @@ export async function waiting(command: Command, surroundings: Surroundings, name
       aim,
       lines: createLines(json, surroundings.write),
       ending: surroundings.untilEnded?.() ?? new AbortController().signal,
-      intentOf: (payment, isWanted, withinMs) => (client === null ? Promise.resolve(null) : findIntent(client, payment, isWanted, withinMs)),
+      intentOf: (payment, isWanted, withinMs) =>
+        client === null ? Promise.resolve(null) : findIntent(client, payment, isWanted, withinMs),
     }),
   );
 }
 
-async function aimOf(command: Command, surroundings: Surroundings, network: Network, { intent: id, payer }: WaitingOptions): Promise<Aim> {
+async function aimOf(
+  command: Command,
+  surroundings: Surroundings,
+  network: Network,
+  { intent: id, payer }: WaitingOptions,
+): Promise<Aim> {
   const found: PaymentIntent[] = [];
-  if (id !== undefined) await withApi(command, surroundings, async ({ client }) => void found.push(await client.intents.get(id)));
+  if (id !== undefined)
+    await withApi(command, surroundings, async ({ client }) => void found.push(await client.intents.get(id)));
   const [intent] = found;
-  if (intent && intent.chain !== network.caip2) throw new CliError(`${intent.id} is paid on ${intent.chain}, not on ${network.name} (${network.caip2})`);
+  if (intent && intent.chain !== network.caip2)
+    throw new CliError(`${intent.id} is paid on ${intent.chain}, not on ${network.name} (${network.caip2})`);
   return { ...(payer !== undefined && { payer }), ...(intent && { reference: intent.reference }) };
 }
 
 const LOOK_MS = 200;
 
-async function findIntent(client: PaymentClient, { hash, reference }: Payment, isWanted: (intent: PaymentIntent) => boolean, withinMs: number): Promise<PaymentIntent | null> {
+async function findIntent(
+  client: PaymentClient,
+  { hash, reference }: Payment,
+  isWanted: (intent: PaymentIntent) => boolean,
+  withinMs: number,
+): Promise<PaymentIntent | null> {
   const until = performance.now() + withinMs;
   do {
     try {
@@ -87,16 +111,36 @@ async function findIntent(client: PaymentClient, { hash, reference }: Payment, i
 }
 
 export const whichPayment = ({ payer, reference }: Aim, { intent }: WaitingOptions): string =>
-  [`the next payment`, intent !== undefined && reference !== undefined && `of ${intent}`, payer !== undefined && `by ${payer}`].filter(Boolean).join(' ');
+  [
+    `the next payment`,
+    intent !== undefined && reference !== undefined && `of ${intent}`,
+    payer !== undefined && `by ${payer}`,
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 /**
  * Says what is armed and waits for the payment. null: a person ended it.
  * @throws CliError when none came in time
  */
-export async function awaitPayment<T>({ lines, ending, network, aim }: Waiting, options: WaitingOptions, verb: string, what: string, armed: Armed<T>): Promise<T | null> {
+export async function awaitPayment<T>(
+  { lines, ending, network, aim }: Waiting,
+  options: WaitingOptions,
+  verb: string,
+  what: string,
+  armed: Armed<T>,
+): Promise<T | null> {
   const which = whichPayment(aim, options);
-  lines.line({ event: 'armed', control: verb, network: network.name, chain: network.caip2, ...aim, withinSeconds: options.within }, () =>
-    `Armed for ${options.within} s on ${network.name}: ${which} ${what}. Submit it now; Ctrl-C ends this.`,
+  lines.line(
+    {
+      event: 'armed',
+      control: verb,
+      network: network.name,
+      chain: network.caip2,
+      ...aim,
+      withinSeconds: options.within,
+    },
+    () => `Armed for ${options.within} s on ${network.name}: ${which} ${what}. Submit it now; Ctrl-C ends this.`,
   );
   const timer = AbortSignal.timeout(options.within * 1000);
   const end = (): void => void armed.end();
@@ -106,12 +150,30 @@ export async function awaitPayment<T>({ lines, ending, network, aim }: Waiting, 
   const came = await armed.done;
   either.removeEventListener('abort', end);
   if (came !== null) return came;
-  if (!ending.aborted) throw new CliError(`No such payment came to ${network.name} within ${options.within} s. The chain goes on as before`);
-  lines.line({ event: 'ended', control: verb, network: network.name }, () => `Ended. ${network.name} goes on as before.`);
+  if (!ending.aborted)
+    throw new CliError(
+      `No such payment came to ${network.name} within ${options.within} s. The chain goes on as before`,
+    );
+  lines.line(
+    { event: 'ended', control: verb, network: network.name },
+    () => `Ended. ${network.name} goes on as before.`,
+  );
   return null;
 }
 
 /** A line about what has happened to a payment, and the lines that say what comes of it. */
-export function tell({ lines, network }: Waiting, happened: string, facts: object, { hash, payer }: Payment, sentences: readonly string[]): void {
-  lines.line({ event: happened, network: network.name, transaction: hash, payer, ...facts }, () => [`${clock(new Date())}  ${happened} ${hash}`, `          paid by ${payer}`, ...sentences.map((sentence) => `          ${sentence}`)].join('\n'));
+export function tell(
+  { lines, network }: Waiting,
+  happened: string,
+  facts: object,
+  { hash, payer }: Payment,
+  sentences: readonly string[],
+): void {
+  lines.line({ event: happened, network: network.name, transaction: hash, payer, ...facts }, () =>
+    [
+      `${clock(new Date())}  ${happened} ${hash}`,
+      `          paid by ${payer}`,
+      ...sentences.map((sentence) => `          ${sentence}`),
+    ].join('\n'),
+  );
 }

@@ -6,13 +6,18 @@ import { moment, table } from '../output.ts';
 import { type Surroundings, withSession } from '../session.ts';
 
 export function accountsCommand(surroundings: Surroundings): Command {
-  const accounts = new Command('accounts').description('who uses the service: each account has a plan, API keys, webhook secrets and URLs');
+  const accounts = new Command('accounts').description(
+    'who uses the service: each account has a plan, API keys, webhook secrets and URLs',
+  );
 
   accounts
     .command('create')
     .description('open an account, with an API key and a webhook secret for each mode')
     .argument('<name>', 'a name for people')
-    .addHelpText('after', '\nExamples:\n  pf accounts create "Coffee bar"\n  pf accounts create "Coffee bar" --json > account.json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf accounts create "Coffee bar"\n  pf accounts create "Coffee bar" --json > account.json',
+    )
     .action((name: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack }) => {
         const account = await openAccount(database, await stack.secretsKey(), { name });
@@ -43,7 +48,10 @@ export function accountsCommand(surroundings: Surroundings): Command {
         output.answer({ accounts: all }, () =>
           all.length === 0
             ? 'No accounts yet. Next: pf accounts create NAME'
-            : table([['ID', 'PLAN', 'CREATED', 'NAME'], ...all.map(({ id, plan, createdAt, name }) => [id, plan, moment(createdAt), name])]),
+            : table([
+                ['ID', 'PLAN', 'CREATED', 'NAME'],
+                ...all.map(({ id, plan, createdAt, name }) => [id, plan, moment(createdAt), name]),
+              ]),
         );
       }),
     );
@@ -58,7 +66,10 @@ export function accountsCommand(surroundings: Surroundings): Command {
       withSession(command, surroundings, async ({ database, output }) => {
         const account = await setPlan(database, id, planSchema.parse(plan));
         if (!account) throw new CliError(`There is no account ${id}. \`pf accounts list\` shows all`);
-        output.answer(account, () => `Account ${account.id} is on the ${account.plan} plan; running services follow within 30 seconds.`);
+        output.answer(
+          account,
+          () => `Account ${account.id} is on the ${account.plan} plan; running services follow within 30 seconds.`,
+        );
       }),
     );
 

@@ -3,7 +3,15 @@ import type { Armed, Struck } from '@pf/chain-controls';
 import type { PaymentIntent } from '@pf/client';
 import { Argument, Command, Option } from 'commander';
 import { controlling, NETWORK, networkArgument, networkNamed, networks } from '../chain/network.ts';
-import { addWaitingOptions, awaitPayment, seconds, tell, waiting, type Waiting, type WaitingOptions } from '../chain/waiting.ts';
+import {
+  addWaitingOptions,
+  awaitPayment,
+  seconds,
+  tell,
+  waiting,
+  type Waiting,
+  type WaitingOptions,
+} from '../chain/waiting.ts';
 import { clock, createLines } from '../lines.ts';
 import { createOutput, table } from '../output.ts';
 import { globalOptions, type Surroundings } from '../session.ts';
@@ -17,11 +25,25 @@ const CONFIRMED_WITHIN_MS = 30_000;
 /** `pf chain`: what goes wrong on chains, made to go wrong on the local ones. */
 export function chainCommand(surroundings: Surroundings): Command {
   const chain = new Command('chain')
-    .description('make local chains drop, fail, delay, take back or finalise payments, to see what your program makes of it')
-    .addHelpText('after', `\nWhat each does on each chain, and what you see of it: docs/chain-controls.md\n\nExamples:\n  pf chain drop base\n  pf chain fail solana --intent ${EXAMPLE_ID}\n  pf chain delay base --seconds 20\n  pf chain status`);
-  const strike = (verb: 'drop' | 'fail', description: string, what: string, follows: (struck: Struck) => readonly string[], example: string): void => {
+    .description(
+      'make local chains drop, fail, delay, take back or finalise payments, to see what your program makes of it',
+    )
+    .addHelpText(
+      'after',
+      `\nWhat each does on each chain, and what you see of it: docs/chain-controls.md\n\nExamples:\n  pf chain drop base\n  pf chain fail solana --intent ${EXAMPLE_ID}\n  pf chain delay base --seconds 20\n  pf chain status`,
+    );
+  const strike = (
+    verb: 'drop' | 'fail',
+    description: string,
+    what: string,
+    follows: (struck: Struck) => readonly string[],
+    example: string,
+  ): void => {
     addWaitingOptions(chain.command(verb).description(description).addArgument(networkArgument()))
-      .addHelpText('after', `\nIt waits for the payment, does it, says what was done, and ends; nothing stays armed. Payments before it go on.\n\nExamples:\n${example}`)
+      .addHelpText(
+        'after',
+        `\nIt waits for the payment, does it, says what was done, and ends; nothing stays armed. Payments before it go on.\n\nExamples:\n${example}`,
+      )
       .action((named: string, options: WaitingOptions, command: Command) =>
         waiting(command, surroundings, named, options, async (session) => {
           const armed: Armed<Struck> = await session.network.controls[verb](session.aim);
@@ -29,7 +51,11 @@ export function chainCommand(surroundings: Surroundings): Command {
           if (struck === null) return;
           const { how, provenFrom, reference } = struck;
           const intentId = (await session.intentOf(struck, () => true, KNOWN_WITHIN_MS))?.id ?? null;
-          tell(session, verb === 'drop' ? 'dropped' : 'failed', { reference, intentId, how, provenFrom }, struck, [`${how}.`, ...follows(struck), ...followLine(intentId)]);
+          tell(session, verb === 'drop' ? 'dropped' : 'failed', { reference, intentId, how, provenFrom }, struck, [
+            `${how}.`,
+            ...follows(struck),
+            ...followLine(intentId),
+          ]);
         }),
       );
   };
@@ -38,7 +64,9 @@ export function chainCommand(surroundings: Surroundings): Command {
     'drop',
     'the next payment vanishes on its way, provably: it has to be built and signed again',
     'vanishes',
-    ({ provenFrom }) => [`Next: intent.retry_required ${provenFrom === null ? 'within seconds' : `from ${clock(provenFrom)} UTC on, when its time is over`}: state created, retryRequired true. Build and sign again.`],
+    ({ provenFrom }) => [
+      `Next: intent.retry_required ${provenFrom === null ? 'within seconds' : `from ${clock(provenFrom)} UTC on, when its time is over`}: state created, retryRequired true. Build and sign again.`,
+    ],
     `  pf chain drop base\n  pf chain drop solana --intent ${EXAMPLE_ID}\n  pf chain drop tempo --payer 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --json`,
   );
   strike(
@@ -49,12 +77,31 @@ export function chainCommand(surroundings: Surroundings): Command {
     `  pf chain fail base\n  pf chain fail solana --intent ${EXAMPLE_ID}`,
   );
 
-  addWaitingOptions(chain.command('reorg').description('the block of the next payment never was: taken back once it is confirmed, before it is final').addArgument(networkArgument()))
-    .addOption(new Option('--depth <blocks>', 'at once, whatever is in them: the newest so many blocks or slots').argParser(seconds))
+  addWaitingOptions(
+    chain
+      .command('reorg')
+      .description('the block of the next payment never was: taken back once it is confirmed, before it is final')
+      .addArgument(networkArgument()),
+  )
+    .addOption(
+      new Option('--depth <blocks>', 'at once, whatever is in them: the newest so many blocks or slots').argParser(
+        seconds,
+      ),
+    )
     .option('--lose', 'what was in the blocks can never land again; otherwise it does with the next one')
-    .addHelpText('after', `\nTempo has none: what is in a block is final.\n\nExamples:\n  pf chain reorg base\n  pf chain reorg solana --lose --intent ${EXAMPLE_ID}\n  pf chain reorg base --depth 3`)
-    .action((named: string, { depth, lose = false, ...options }: WaitingOptions & { readonly depth?: number; readonly lose?: boolean }, command: Command) =>
-      waiting(command, surroundings, named, options, (session) => (depth === undefined ? reorgPayment(session, options, lose) : reorgBlocks(session, depth, lose))),
+    .addHelpText(
+      'after',
+      `\nTempo has none: what is in a block is final.\n\nExamples:\n  pf chain reorg base\n  pf chain reorg solana --lose --intent ${EXAMPLE_ID}\n  pf chain reorg base --depth 3`,
+    )
+    .action(
+      (
+        named: string,
+        { depth, lose = false, ...options }: WaitingOptions & { readonly depth?: number; readonly lose?: boolean },
+        command: Command,
+      ) =>
+        waiting(command, surroundings, named, options, (session) =>
+          depth === undefined ? reorgPayment(session, options, lose) : reorgBlocks(session, depth, lose),
+        ),
     );
 
   chain
@@ -62,7 +109,10 @@ export function chainCommand(surroundings: Surroundings): Command {
     .description('nothing gets into a block for a while')
     .addArgument(networkArgument())
     .addOption(new Option('--seconds <number>', 'how long').argParser(seconds).default(20))
-    .addHelpText('after', '\nThe chain stands still; what is submitted meanwhile lands afterwards. Ctrl-C ends it earlier.\n\nExample:\n  pf chain delay base --seconds 20')
+    .addHelpText(
+      'after',
+      '\nThe chain stands still; what is submitted meanwhile lands afterwards. Ctrl-C ends it earlier.\n\nExample:\n  pf chain delay base --seconds 20',
+    )
     .action(async (named: string, { seconds: long }: { readonly seconds: number }, command: Command) => {
       const { json, mode } = globalOptions(command);
       const { name, controls } = await networkNamed(findStack(surroundings.environment), named, mode);
@@ -71,7 +121,11 @@ export function chainCommand(surroundings: Surroundings): Command {
       await controlling(async () => {
         const goOn = await controls.stall();
         try {
-          lines.line({ event: 'delayed', network: name, seconds: long }, () => `${clock(new Date())}  ${name} stands still for ${long} s: nothing gets into a block. Ctrl-C ends it.`);
+          lines.line(
+            { event: 'delayed', network: name, seconds: long },
+            () =>
+              `${clock(new Date())}  ${name} stands still for ${long} s: nothing gets into a block. Ctrl-C ends it.`,
+          );
           await sleep(long * 1000, undefined, { signal: ending }).catch((error: unknown) => {
             // Ended by a person: the chain goes on earlier.
             if (!ending.aborted) throw error;
@@ -92,7 +146,10 @@ export function chainCommand(surroundings: Surroundings): Command {
       const { json, mode } = globalOptions(command);
       const { name, controls } = await networkNamed(findStack(surroundings.environment), named, mode);
       const final = await controlling(() => controls.finalize());
-      createOutput(json, surroundings.write).answer({ network: name, final }, () => `${name} is final up to ${final}: confirmed payments get intent.finalized within seconds.`);
+      createOutput(json, surroundings.write).answer(
+        { network: name, final },
+        () => `${name} is final up to ${final}: confirmed payments get intent.finalized within seconds.`,
+      );
     });
 
   chain
@@ -106,7 +163,10 @@ export function chainCommand(surroundings: Surroundings): Command {
       const meant = named === undefined ? await networks(stack) : [await networkNamed(stack, named, mode)];
       await controlling(() => Promise.all(meant.map(({ controls }) => controls.heal())));
       const names = meant.map(({ name }) => name);
-      createOutput(json, surroundings.write).answer({ healed: names }, () => `Nothing is armed or held any more on ${names.join(', ')}.`);
+      createOutput(json, surroundings.write).answer(
+        { healed: names },
+        () => `Nothing is armed or held any more on ${names.join(', ')}.`,
+      );
     });
 
   chain
@@ -115,36 +175,73 @@ export function chainCommand(surroundings: Surroundings): Command {
     .action(async (_options: unknown, command: Command) => {
       const { json } = globalOptions(command);
       const all = await controlling(async () =>
-        Promise.all((await networks(findStack(surroundings.environment))).map(async ({ name, caip2, controls }) => ({ network: name, chain: caip2, ...(await controls.state()) }))),
+        Promise.all(
+          (await networks(findStack(surroundings.environment))).map(async ({ name, caip2, controls }) => ({
+            network: name,
+            chain: caip2,
+            ...(await controls.state()),
+          })),
+        ),
       );
       createOutput(json, surroundings.write).answer({ networks: all }, () =>
-        table([['NETWORK', 'CHAIN', 'NODE', 'HEAD', 'FINAL', 'BLOCKS', 'ARMED'], ...all.map(({ network, chain: id, node, head, final, clock: blocks, armed }) => [network, id, node, String(head), String(final), blocks === 'running' ? 'come' : 'held', armed.join('; ') || '–'])]),
+        table([
+          ['NETWORK', 'CHAIN', 'NODE', 'HEAD', 'FINAL', 'BLOCKS', 'ARMED'],
+          ...all.map(({ network, chain: id, node, head, final, clock: blocks, armed }) => [
+            network,
+            id,
+            node,
+            String(head),
+            String(final),
+            blocks === 'running' ? 'come' : 'held',
+            armed.join('; ') || '–',
+          ]),
+        ]),
       );
     });
 
   return chain;
 }
 
-const followLine = (intentId: string | null): readonly string[] => (intentId === null ? [] : [`See it: pf intents follow ${intentId} --until finalized`]);
+const followLine = (intentId: string | null): readonly string[] =>
+  intentId === null ? [] : [`See it: pf intents follow ${intentId} --until finalized`];
 
 async function reorgBlocks({ network, lines }: Waiting, depth: number, lose: boolean): Promise<void> {
   const { blocks, transactions } = await network.controls.reorg(depth, { lose });
   lines.line({ event: 'reorganised', network: network.name, blocks, transactions, lost: lose }, () =>
-    [`${clock(new Date())}  The newest ${blocks} of ${network.name} never were; ${transactions.length === 0 ? 'no transaction was in them' : `${lose ? 'lost for good' : 'to land again'}:`}`, ...transactions.map((hash) => `          ${hash}`)].join('\n'),
+    [
+      `${clock(new Date())}  The newest ${blocks} of ${network.name} never were; ${transactions.length === 0 ? 'no transaction was in them' : `${lose ? 'lost for good' : 'to land again'}:`}`,
+      ...transactions.map((hash) => `          ${hash}`),
+    ].join('\n'),
   );
 }
 
 /** Holds the chain when the payment is in a block, until integrators have heard that it is confirmed: then it is taken back. */
 async function reorgPayment(session: Waiting, options: WaitingOptions, lose: boolean): Promise<void> {
-  const held = await awaitPayment(session, options, 'reorg', 'is confirmed, and then taken back', await session.network.controls.hold(session.aim));
+  const held = await awaitPayment(
+    session,
+    options,
+    'reorg',
+    'is confirmed, and then taken back',
+    await session.network.controls.hold(session.aim),
+  );
   if (held === null) return;
   const isConfirmed = ({ state }: PaymentIntent): boolean => state === 'confirmed' || state === 'finalized';
   const intent = await session.intentOf(held, isConfirmed, CONFIRMED_WITHIN_MS);
   const { blocks, provenWithinSeconds } = await held.orphan({ lose });
   const state = intent?.state ?? null;
-  tell(session, 'orphaned', { reference: held.reference, intentId: intent?.id ?? null, stateBefore: state, blocks, lost: lose }, held, [
-    state === null ? 'No intent of this account was confirmed by it in time.' : `Its intent was ${state}, which stays: a confirmation that was told is not taken back.`,
-    lose ? `It can never land again. Next: intent.failed within ${provenWithinSeconds === 0 ? 'seconds' : 'about a minute: so long it might land on another branch'}.` : 'It lands again with the next block. Next: intent.finalized.',
-    ...followLine(intent?.id ?? null),
-  ]);
+  tell(
+    session,
+    'orphaned',
+    { reference: held.reference, intentId: intent?.id ?? null, stateBefore: state, blocks, lost: lose },
+    held,
+    [
+      state === null
+        ? 'No intent of this account was confirmed by it in time.'
+        : `Its intent was ${state}, which stays: a confirmation that was told is not taken back.`,
+      lose
+        ? `It can never land again. Next: intent.failed within ${provenWithinSeconds === 0 ? 'seconds' : 'about a minute: so long it might land on another branch'}.`
+        : 'It lands again with the next block. Next: intent.finalized.',
+      ...followLine(intent?.id ?? null),
+    ],
+  );
 }

@@ -25,25 +25,40 @@ export function addDeliveryCommands(webhooks: Command, surroundings: Surrounding
     .addOption(new Option('--type <type>', 'of events of this type').choices(PUBLIC_EVENT_TYPES))
     .addOption(new Option('--status <status>', 'pending: something is still to be sent').choices(DELIVERY_STATUSES))
     .option('--cursor <cursor>', 'go on where a page before ended')
-    .addHelpText('after', '\nExamples:\n  pf webhooks deliveries --status failed\n  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf webhooks deliveries --status failed\n  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json',
+    )
     .action(({ intent, event, type, status, cursor }: Filter, command: Command) =>
       withApi(command, surroundings, async ({ client, output, mode }) => {
         const page = await client.webhooks
-          .list({ ...(intent !== undefined && { intentId: intent }), ...(event !== undefined && { eventId: event }), ...(type !== undefined && { type }), ...(status !== undefined && { status }), ...(cursor !== undefined && { cursor }) })
+          .list({
+            ...(intent !== undefined && { intentId: intent }),
+            ...(event !== undefined && { eventId: event }),
+            ...(type !== undefined && { type }),
+            ...(status !== undefined && { status }),
+            ...(cursor !== undefined && { cursor }),
+          })
           .page();
         output.answer({ deliveries: page.items, nextCursor: page.nextCursor }, () => {
-          if (page.items.length === 0) return `No such ${mode} deliveries. Where events go: pf webhooks list --mode ${mode}`;
-          const rows = page.items.map(({ id, eventId, url, responseStatus, attemptCount, lastAttemptedAt, deliveredAt, failedAt }) => [
-            id ?? '',
-            eventId ?? '',
-            deliveredAt ? 'delivered' : failedAt ? 'failed' : 'pending',
-            String(responseStatus ?? '–'),
-            String(attemptCount),
-            lastAttemptedAt ? moment(new Date(lastAttemptedAt)) : '–',
-            url ?? '',
-          ]);
-          const more = page.nextCursor === null ? [] : ['', `There are more: the same with --cursor ${page.nextCursor}`];
-          return [table([['DELIVERY', 'EVENT', 'STATUS', 'ANSWER', 'ATTEMPTS', 'LAST', 'URL'], ...rows]), ...more].join('\n');
+          if (page.items.length === 0)
+            return `No such ${mode} deliveries. Where events go: pf webhooks list --mode ${mode}`;
+          const rows = page.items.map(
+            ({ id, eventId, url, responseStatus, attemptCount, lastAttemptedAt, deliveredAt, failedAt }) => [
+              id ?? '',
+              eventId ?? '',
+              deliveredAt ? 'delivered' : failedAt ? 'failed' : 'pending',
+              String(responseStatus ?? '–'),
+              String(attemptCount),
+              lastAttemptedAt ? moment(new Date(lastAttemptedAt)) : '–',
+              url ?? '',
+            ],
+          );
+          const more =
+            page.nextCursor === null ? [] : ['', `There are more: the same with --cursor ${page.nextCursor}`];
+          return [table([['DELIVERY', 'EVENT', 'STATUS', 'ANSWER', 'ATTEMPTS', 'LAST', 'URL'], ...rows]), ...more].join(
+            '\n',
+          );
         });
       }),
     );
@@ -56,7 +71,11 @@ export function addDeliveryCommands(webhooks: Command, surroundings: Surrounding
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async ({ client, output }) => {
         const delivery = await client.webhooks.retry(id);
-        output.answer({ delivery }, () => `${String(delivery.eventId)} goes to ${String(delivery.url)} again, as attempt ${String(Number(delivery.attemptCount) + 1)}.`);
+        output.answer(
+          { delivery },
+          () =>
+            `${String(delivery.eventId)} goes to ${String(delivery.url)} again, as attempt ${String(Number(delivery.attemptCount) + 1)}.`,
+        );
       }),
     );
 }

@@ -33,8 +33,13 @@ function entry(text: string, before: Metadata = {}): Metadata {
 
 export function intentsCommand(surroundings: Surroundings): Command {
   const intents = new Command('intents').description('payment intents, by the public API');
-  const direction = (): Option => new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices(['request', 'send']);
-  const metadata = (what: string): Option => new Option('--metadata <key=value>', `${what}; may be repeated`).argParser(entry);
+  const direction = (): Option =>
+    new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices([
+      'request',
+      'send',
+    ]);
+  const metadata = (what: string): Option =>
+    new Option('--metadata <key=value>', `${what}; may be repeated`).argParser(entry);
 
   intents
     .command('create')
@@ -45,15 +50,27 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .addOption(new Option('--token <token>', 'a symbol or an address').default('USDC'))
     .addOption(direction())
     .option('--fulfiller <wallet>', 'the wallet that pays; needed with --direction send')
-    .addOption(new Option('--ttl <seconds>', 'how long it may be paid: 60 to 604800, default 86400').argParser(wholeNumber))
+    .addOption(
+      new Option('--ttl <seconds>', 'how long it may be paid: 60 to 604800, default 86400').argParser(wholeNumber),
+    )
     .option('--idempotency-key <key>', 'the same key within 24 hours answers with the same intent')
     .addOption(metadata('something to keep with it'))
-    .addHelpText('after', `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n  pf intents create --amount 5 --chain tempo --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl 600`)
+    .addHelpText(
+      'after',
+      `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n  pf intents create --amount 5 --chain tempo --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl 600`,
+    )
     .action((options: CreateOptions, command: Command) =>
       withApi(command, surroundings, async (session) => {
         const { ttl, ...request } = options;
-        const intent = await session.client.intents.create({ ...request, ...(ttl !== undefined && { ttlSeconds: ttl }) });
-        answer(session, intent, session.mode === 'test' ? `To see it paid: pf intents simulate ${intent.id} confirmed` : undefined);
+        const intent = await session.client.intents.create({
+          ...request,
+          ...(ttl !== undefined && { ttlSeconds: ttl }),
+        });
+        answer(
+          session,
+          intent,
+          session.mode === 'test' ? `To see it paid: pf intents simulate ${intent.id} confirmed` : undefined,
+        );
       }),
     );
 
@@ -62,7 +79,9 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .description('show a payment intent')
     .argument('<id>', 'as `pf intents list` shows it')
     .addHelpText('after', `\nExample:\n  pf intents get ${EXAMPLE_ID} --json`)
-    .action((id: string, _options: unknown, command: Command) => withApi(command, surroundings, async (session) => answer(session, await session.client.intents.get(id))));
+    .action((id: string, _options: unknown, command: Command) =>
+      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.get(id))),
+    );
 
   intents
     .command('list')
@@ -80,14 +99,24 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .addOption(metadata('with this metadata'))
     .addOption(new Option('--limit <number>', 'how many: 1 to 100').argParser(wholeNumber).default(20))
     .option('--cursor <cursor>', 'go on where a page before ended')
-    .addHelpText('after', '\nExamples:\n  pf intents list --state created pending\n  pf intents list --metadata order=A-1001 --json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf intents list --state created pending\n  pf intents list --metadata order=A-1001 --json',
+    )
     .action((options: ListOptions, command: Command) =>
       withApi(command, surroundings, async ({ client, output, mode }) => {
         const { tx, after, before, ...filter } = options;
         const page = await client.intents
-          .list({ ...filter, ...(tx !== undefined && { txSignature: tx }), ...(after !== undefined && { createdAfter: after }), ...(before !== undefined && { createdBefore: before }) })
+          .list({
+            ...filter,
+            ...(tx !== undefined && { txSignature: tx }),
+            ...(after !== undefined && { createdAfter: after }),
+            ...(before !== undefined && { createdBefore: before }),
+          })
           .page();
-        output.answer({ intents: page.items, nextCursor: page.nextCursor }, () => listText(page.items, page.nextCursor, mode));
+        output.answer({ intents: page.items, nextCursor: page.nextCursor }, () =>
+          listText(page.items, page.nextCursor, mode),
+        );
       }),
     );
 
@@ -96,7 +125,9 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .description('cancel a payment intent that nobody has begun to pay')
     .argument('<id>', 'as `pf intents list` shows it')
     .addHelpText('after', `\nExample:\n  pf intents cancel ${EXAMPLE_ID}`)
-    .action((id: string, _options: unknown, command: Command) => withApi(command, surroundings, async (session) => answer(session, await session.client.intents.cancel(id))));
+    .action((id: string, _options: unknown, command: Command) =>
+      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.cancel(id))),
+    );
 
   intents
     .command('refund')
@@ -115,9 +146,14 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .description('test mode: walk a payment intent to a state, with every event and webhook on the way')
     .argument('<id>', 'as `pf intents list` shows it')
     .addArgument(new Argument('<state>', 'where to').choices(INTENT_STATUSES))
-    .addHelpText('after', `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, to be signed again)`)
+    .addHelpText(
+      'after',
+      `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, to be signed again)`,
+    )
     .action((id: string, state: IntentStatus, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.simulate(id, state))),
+      withApi(command, surroundings, async (session) =>
+        answer(session, await session.client.intents.simulate(id, state)),
+      ),
     );
 
   intents
@@ -125,14 +161,21 @@ export function intentsCommand(surroundings: Surroundings): Command {
     .description('show each event of a payment intent as it happens, until it is confirmed or can get no further')
     .argument('<id>', 'as `pf intents list` shows it')
     .addOption(new Option('--until <state>', 'where to end').choices(['confirmed', 'finalized']).default('confirmed'))
-    .addHelpText('after', `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n  pf intents follow ${EXAMPLE_ID} --until finalized --json   (a JSON document a line)`)
+    .addHelpText(
+      'after',
+      `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n  pf intents follow ${EXAMPLE_ID} --until finalized --json   (a JSON document a line)`,
+    )
     .action((id: string, { until }: { readonly until: 'confirmed' | 'finalized' }, command: Command) =>
       withApi(command, surroundings, async ({ client }) => {
         const lines = createLines(globalOptions(command).json, surroundings.write);
         const signal = surroundings.untilEnded?.() ?? new AbortController().signal;
         try {
           for await (const { type, intent } of client.intents.follow(id, { until, signal })) {
-            lines.line({ type, intent }, () => `${clock(new Date(intent.updatedAt))}  ${type.padEnd(22)}  ${intent.state}${intent.txSignature ? `  ${intent.txSignature}` : ''}`);
+            lines.line(
+              { type, intent },
+              () =>
+                `${clock(new Date(intent.updatedAt))}  ${type.padEnd(22)}  ${intent.state}${intent.txSignature ? `  ${intent.txSignature}` : ''}`,
+            );
           }
         } catch (error) {
           // Ended by the one who reads.
@@ -145,7 +188,11 @@ export function intentsCommand(surroundings: Surroundings): Command {
 }
 
 type CreateOptions = Omit<CreateIntent, 'ttlSeconds'> & { readonly ttl?: number };
-type ListOptions = Omit<ListIntents, 'txSignature' | 'createdAfter' | 'createdBefore'> & { readonly tx?: string; readonly after?: string; readonly before?: string };
+type ListOptions = Omit<ListIntents, 'txSignature' | 'createdAfter' | 'createdBefore'> & {
+  readonly tx?: string;
+  readonly after?: string;
+  readonly before?: string;
+};
 
 function answer({ output }: ApiSession, intent: PaymentIntent, hint?: string): void {
   output.answer({ intent }, () => [intentText(intent), ...(hint === undefined ? [] : ['', hint])].join('\n'));
@@ -155,7 +202,27 @@ const time = (at: string): string => moment(new Date(at));
 
 /** An intent as people read it: a line for each thing there is to say. */
 function intentText(intent: PaymentIntent): string {
-  const { id, state, retryRequired, amount, token, chain, livemode, direction, requestor, fulfiller, reference, txSignature, createdAt, expiresAt, confirmedAt, finalizedAt, refundOf, refundedBy, metadata } = intent;
+  const {
+    id,
+    state,
+    retryRequired,
+    amount,
+    token,
+    chain,
+    livemode,
+    direction,
+    requestor,
+    fulfiller,
+    reference,
+    txSignature,
+    createdAt,
+    expiresAt,
+    confirmedAt,
+    finalizedAt,
+    refundOf,
+    refundedBy,
+    metadata,
+  } = intent;
   const lines: (readonly [name: string, value: string | null | undefined])[] = [
     ['id', `${id} (${livemode ? 'live' : 'test'})`],
     ['state', retryRequired === true ? `${state}: the transaction was dropped, build and sign again` : state],
@@ -178,7 +245,14 @@ function intentText(intent: PaymentIntent): string {
 
 function listText(intents: readonly PaymentIntent[], nextCursor: string | null, mode: string): string {
   if (intents.length === 0) return `No such ${mode} intents.`;
-  const rows = intents.map(({ id, state, amount, token, chain, requestor, createdAt }) => [id, state, `${amount} ${token}`, chain, requestor, time(createdAt)]);
+  const rows = intents.map(({ id, state, amount, token, chain, requestor, createdAt }) => [
+    id,
+    state,
+    `${amount} ${token}`,
+    chain,
+    requestor,
+    time(createdAt),
+  ]);
   const more = nextCursor === null ? [] : ['', `There are more: the same with --cursor ${nextCursor}`];
   return [table([['ID', 'STATE', 'AMOUNT', 'CHAIN', 'REQUESTOR', 'CREATED'], ...rows]), ...more].join('\n');
 }

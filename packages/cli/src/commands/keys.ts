@@ -6,19 +6,34 @@ import { moment, table } from '../output.ts';
 import { type Surroundings, withSession } from '../session.ts';
 
 export function keysCommand(surroundings: Surroundings): Command {
-  const keys = new Command('keys').description('API keys: several can be active at a time, so that one can replace another without a gap');
+  const keys = new Command('keys').description(
+    'API keys: several can be active at a time, so that one can replace another without a gap',
+  );
 
   keys
     .command('create')
     .description('make a key; it is shown this once')
-    .addOption(new Option('--scope <scope>', "what it may do: everything, or only what an app in payers' hands needs").choices(KEY_SCOPES).default('full'))
+    .addOption(
+      new Option('--scope <scope>', "what it may do: everything, or only what an app in payers' hands needs")
+        .choices(KEY_SCOPES)
+        .default('full'),
+    )
     .addHelpText('after', '\nExamples:\n  pf keys create\n  pf keys create --scope payer --mode live')
     .action(({ scope }: { scope: string }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
-        const { id, key, createdAt, ...made } = await createKey(database, { accountId, livemode, scope: keyScope.parse(scope) });
+        const { id, key, createdAt, ...made } = await createKey(database, {
+          accountId,
+          livemode,
+          scope: keyScope.parse(scope),
+        });
         output.answer({ id, key, accountId, mode, scope: made.scope, createdAt }, () =>
-          [key, '', `A ${mode} key of ${made.scope} scope, id ${id}. Keep it now: it is not shown again.`, `To end it: pf keys revoke ${id}`].join('\n'),
+          [
+            key,
+            '',
+            `A ${mode} key of ${made.scope} scope, id ${id}. Keep it now: it is not shown again.`,
+            `To end it: pf keys revoke ${id}`,
+          ].join('\n'),
         );
       }),
     );
@@ -35,7 +50,13 @@ export function keysCommand(surroundings: Surroundings): Command {
             ? `No ${mode} keys. Next: pf keys create --mode ${mode}`
             : table([
                 ['ID', 'KEY', 'SCOPE', 'CREATED', 'REVOKED'],
-                ...all.map(({ id, hint, scope, createdAt, revokedAt }) => [id, hint, scope, moment(createdAt), revokedAt ? moment(revokedAt) : '']),
+                ...all.map(({ id, hint, scope, createdAt, revokedAt }) => [
+                  id,
+                  hint,
+                  scope,
+                  moment(createdAt),
+                  revokedAt ? moment(revokedAt) : '',
+                ]),
               ]),
         );
       }),
@@ -50,9 +71,15 @@ export function keysCommand(surroundings: Surroundings): Command {
       withSession(command, surroundings, async ({ database, output, account }) => {
         const { id: accountId } = await account();
         const key = await revokeKey(database, { accountId, keyId });
-        if (!key) throw new CliError(`The account ${accountId} has no key ${keyId}. \`pf keys list\` shows those it has, with --mode live the live ones`);
+        if (!key)
+          throw new CliError(
+            `The account ${accountId} has no key ${keyId}. \`pf keys list\` shows those it has, with --mode live the live ones`,
+          );
         const { livemode, ...rest } = key;
-        output.answer({ ...rest, mode: livemode ? 'live' : 'test' }, () => `Key ${key.id} (${key.hint}) is revoked; everywhere within 30 seconds.`);
+        output.answer(
+          { ...rest, mode: livemode ? 'live' : 'test' },
+          () => `Key ${key.id} (${key.hint}) is revoked; everywhere within 30 seconds.`,
+        );
       }),
     );
 

@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { addWebhookEndpoint, type Database, listWebhookEndpoints, removeWebhookEndpoint, secretsInForce, webhookSecrets } from '@pf/database';
+import {
+  addWebhookEndpoint,
+  type Database,
+  listWebhookEndpoints,
+  removeWebhookEndpoint,
+  secretsInForce,
+  webhookSecrets,
+} from '@pf/database';
 import { PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
@@ -10,7 +17,10 @@ import { clock, createLines } from '../lines.ts';
 import { globalOptions, type Surroundings, withSession } from '../session.ts';
 
 /** What is shown of a webhook's body. */
-const shown = z.object({ type: z.string(), data: z.object({ intent: z.object({ id: z.string(), state: z.string() }) }) });
+const shown = z.object({
+  type: z.string(),
+  data: z.object({ intent: z.object({ id: z.string(), state: z.string() }) }),
+});
 type Shown = z.infer<typeof shown>;
 
 interface ListenOptions {
@@ -22,7 +32,11 @@ interface ListenOptions {
 export function listenCommand(surroundings: Surroundings): Command {
   return new Command('listen')
     .description('have webhooks brought to a program on this machine, until ended with Ctrl-C')
-    .addOption(new Option('--forward-to <url>', 'where they go, such as localhost:3000/webhooks').argParser(targetUrl).makeOptionMandatory())
+    .addOption(
+      new Option('--forward-to <url>', 'where they go, such as localhost:3000/webhooks')
+        .argParser(targetUrl)
+        .makeOptionMandatory(),
+    )
     .addOption(new Option('--events <type...>', 'only these').choices(PUBLIC_EVENT_TYPES))
     .addHelpText(
       'after',
@@ -33,19 +47,29 @@ export function listenCommand(surroundings: Surroundings): Command {
         const { id: accountId } = await account();
         const owner = { accountId, livemode };
         const [secret] = secretsInForce(await webhookSecrets(database, await stack.secretsKey(), owner), Date.now());
-        if (secret === undefined) throw new CliError(`The account ${accountId} has no ${mode} secret yet. Make one: pf webhooks rotate-secret --mode ${mode}`);
+        if (secret === undefined)
+          throw new CliError(
+            `The account ${accountId} has no ${mode} secret yet. Make one: pf webhooks rotate-secret --mode ${mode}`,
+          );
         const lines = createLines(globalOptions(command).json, surroundings.write);
         const ending = surroundings.untilEnded?.() ?? new AbortController().signal;
         const passes = (body: string): boolean => events === undefined || events.includes(read(body)?.type ?? '');
         await removeAbandoned(database, owner);
         const forwarder = await startForwarder(forwardTo, passes, (forwarded) => {
           const about = read(forwarded.body);
-          lines.line({ ...forwarded, body: undefined, type: about?.type, intentId: about?.data.intent.id }, () => lineOf(forwarded, about, forwardTo));
+          lines.line({ ...forwarded, body: undefined, type: about?.type, intentId: about?.data.intent.id }, () =>
+            lineOf(forwarded, about, forwardTo),
+          );
         });
         try {
           await addWebhookEndpoint(database, { ...owner, url: forwarder.url });
           lines.line({ listening: forwarder.url, forwardTo: forwardTo.href, accountId, mode, secret }, () =>
-            [`Ready: ${mode} events of ${accountId} go to ${forwardTo.href}. Ctrl-C ends it.`, `They are signed with ${secret}`, 'To have one sent again: pf webhooks resend whd_…', ''].join('\n'),
+            [
+              `Ready: ${mode} events of ${accountId} go to ${forwardTo.href}. Ctrl-C ends it.`,
+              `They are signed with ${secret}`,
+              'To have one sent again: pf webhooks resend whd_…',
+              '',
+            ].join('\n'),
           );
           if (!ending.aborted) await once(ending, 'abort');
         } finally {
@@ -74,14 +98,21 @@ function read(body: string): Shown | null {
 }
 
 function lineOf({ at, deliveryId, attempt, status, error, ms }: Forwarded, about: Shown | null, target: URL): string {
-  const answer = status === null ? `no answer from ${target.host}: ${error ?? ''}. Is it running? The service tries again` : `${status} (${ms} ms)`;
+  const answer =
+    status === null
+      ? `no answer from ${target.host}: ${error ?? ''}. Is it running? The service tries again`
+      : `${status} (${ms} ms)`;
   return `${clock(at)}  ${(about?.type ?? 'unknown').padEnd(21)}  ${about?.data.intent.id ?? ''}  →  ${answer}  ${deliveryId}${attempt > 1 ? ` attempt ${attempt}` : ''}`;
 }
 
 /** Removes URLs of earlier listeners that were killed: nobody listens there any more. */
-async function removeAbandoned(database: Database, owner: { readonly accountId: string; readonly livemode: boolean }): Promise<void> {
+async function removeAbandoned(
+  database: Database,
+  owner: { readonly accountId: string; readonly livemode: boolean },
+): Promise<void> {
   for (const { url, disabledAt } of await listWebhookEndpoints(database, owner)) {
-    if (disabledAt === null && FORWARDER_URL.test(url) && !(await isListening(url))) await removeWebhookEndpoint(database, { ...owner, url, at: new Date() });
+    if (disabledAt === null && FORWARDER_URL.test(url) && !(await isListening(url)))
+      await removeWebhookEndpoint(database, { ...owner, url, at: new Date() });
   }
 }
 

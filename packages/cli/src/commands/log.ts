@@ -23,7 +23,10 @@ export function logCommand(surroundings: Surroundings): Command {
     .option('--intent <id>', 'only of this payment intent, from its first event on')
     .option('--from-beginning', 'from the first event on')
     .option('--no-follow', 'end where the log ends now')
-    .addHelpText('after', '\nExamples:\n  pf log tail\n  pf log tail --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --no-follow --json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf log tail\n  pf log tail --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --no-follow --json',
+    )
     .action(async (options: TailOptions, command: Command) => {
       const lines = createLines(globalOptions(command).json, surroundings.write);
       const environment = await findStack(surroundings.environment).kafka();
@@ -31,18 +34,28 @@ export function logCommand(surroundings: Surroundings): Command {
       try {
         await eventLog.verifyTopics();
       } catch (cause) {
-        throw new CliError(`The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}\nIs the stack running? Start it: npm start`, { cause });
+        throw new CliError(
+          `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}\nIs the stack running? Start it: npm start`,
+          { cause },
+        );
       }
       const reader = await eventLog.reader('pf');
       try {
         const { intent } = options;
-        for await (const records of read(reader, eventLog.partitions, options, surroundings.untilEnded?.() ?? new AbortController().signal)) {
+        for await (const records of read(
+          reader,
+          eventLog.partitions,
+          options,
+          surroundings.untilEnded?.() ?? new AbortController().signal,
+        )) {
           for (const record of records) {
             const { partition, offset, key, value } = record;
             // The key is the intent's id: others need not be parsed.
             if (intent !== undefined && key !== intent) continue;
             const event = eventIn(record);
-            lines.line({ partition, offset: offset.toString(), ...(event ? { event } : { unreadable: value }) }, () => lineOf(record, event));
+            lines.line({ partition, offset: offset.toString(), ...(event ? { event } : { unreadable: value }) }, () =>
+              lineOf(record, event),
+            );
           }
         }
       } finally {
@@ -54,12 +67,20 @@ export function logCommand(surroundings: Surroundings): Command {
 }
 
 /** The records that are wanted, as far as partitions and places go. */
-async function* read(reader: LogReader, partitions: number, { intent, fromBeginning, follow }: TailOptions, signal: AbortSignal): AsyncIterable<readonly LogRecord[]> {
+async function* read(
+  reader: LogReader,
+  partitions: number,
+  { intent, fromBeginning, follow }: TailOptions,
+  signal: AbortSignal,
+): AsyncIterable<readonly LogRecord[]> {
   const ends = await reader.endOffsets('intent.events');
   const named = intent === undefined ? null : parseIntentId(intent, partitions);
-  if (intent !== undefined && !named) throw new CliError(`${intent} can be no payment intent of this log. \`pf intents list\` shows some`);
+  if (intent !== undefined && !named)
+    throw new CliError(`${intent} can be no payment intent of this log. \`pf intents list\` shows some`);
   const only = named ? [named.partition] : Array.from({ length: partitions }, (_, partition) => partition);
-  const from = new Map(only.map((partition) => [partition, named || fromBeginning || !follow ? 0n : (ends[partition] ?? 0n)]));
+  const from = new Map(
+    only.map((partition) => [partition, named || fromBeginning || !follow ? 0n : (ends[partition] ?? 0n)]),
+  );
   if (follow) {
     try {
       for await (const { records } of reader.follow('intent.events', from, signal)) yield records;
@@ -71,7 +92,8 @@ async function* read(reader: LogReader, partitions: number, { intent, fromBeginn
   }
   for (const [partition, position] of from) {
     if (signal.aborted) return;
-    for await (const { records } of reader.read('intent.events', partition, position, ends[partition] ?? 0n)) yield records;
+    for await (const { records } of reader.read('intent.events', partition, position, ends[partition] ?? 0n))
+      yield records;
   }
 }
 

@@ -10,38 +10,58 @@ import { type Session, type Surroundings, withSession } from '../session.ts';
 export function addProjectionCommands(log: Command, surroundings: Surroundings): void {
   log
     .command('verify')
-    .description('fold the log from its beginning and compare with the projection in Postgres; nothing is stopped or changed')
+    .description(
+      'fold the log from its beginning and compare with the projection in Postgres; nothing is stopped or changed',
+    )
     .option('--partition <number>', 'only this one', partitionOf)
     .addHelpText('after', '\nExample:\n  pf log verify --partition 3')
     .action(({ partition }: { partition?: number }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack }) =>
         withLog(stack, async (reader, partitions) => {
           const reports: RebuildReport[] = [];
-          for (const one of wanted(partition, partitions)) reports.push(await verifyProjection(database, one, readOf(reader, one)));
-          output.answer({ partitions: reports.map(answerOf) }, () => textOf(reports, 'is as the log has it', 'Put it right: pf log rebuild --partition …'));
-          if (reports.some(({ differing }) => differing.length > 0)) throw new CliError('The projection is not what the log makes of it.');
+          for (const one of wanted(partition, partitions))
+            reports.push(await verifyProjection(database, one, readOf(reader, one)));
+          output.answer({ partitions: reports.map(answerOf) }, () =>
+            textOf(reports, 'is as the log has it', 'Put it right: pf log rebuild --partition …'),
+          );
+          if (reports.some(({ differing }) => differing.length > 0))
+            throw new CliError('The projection is not what the log makes of it.');
         }),
       ),
     );
 
   log
     .command('rebuild')
-    .description('fold the log of a partition from its beginning and put the result in the projection’s place; its writer waits meanwhile')
+    .description(
+      'fold the log of a partition from its beginning and put the result in the projection’s place; its writer waits meanwhile',
+    )
     .requiredOption('--partition <number>', 'which', partitionOf)
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
     .action(({ partition }: { partition: number }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack }) =>
         withLog(stack, async (reader, partitions) => {
           for (const one of wanted(partition, partitions)) {
-            const report = await rebuildProjection(database, one, await reader.endOffset('intent.events', one), readOf(reader, one));
-            output.answer(answerOf(report), () => textOf([report], 'was as the log has it, and was made anew all the same', 'These were wrong; now they are what the log makes of them.'));
+            const report = await rebuildProjection(
+              database,
+              one,
+              await reader.endOffset('intent.events', one),
+              readOf(reader, one),
+            );
+            output.answer(answerOf(report), () =>
+              textOf(
+                [report],
+                'was as the log has it, and was made anew all the same',
+                'These were wrong; now they are what the log makes of them.',
+              ),
+            );
           }
         }),
       ),
     );
 }
 
-const readOf = (reader: LogReader, partition: number) => (from: bigint, end: bigint) => reader.read('intent.events', partition, from, end);
+const readOf = (reader: LogReader, partition: number) => (from: bigint, end: bigint) =>
+  reader.read('intent.events', partition, from, end);
 
 const wanted = (partition: number | undefined, partitions: number): readonly number[] => {
   if (partition === undefined) return Array.from({ length: partitions }, (_, one) => one);
@@ -49,13 +69,19 @@ const wanted = (partition: number | undefined, partitions: number): readonly num
   return [partition];
 };
 
-async function withLog(stack: Session['stack'], work: (reader: LogReader, partitions: number) => Promise<void>): Promise<void> {
+async function withLog(
+  stack: Session['stack'],
+  work: (reader: LogReader, partitions: number) => Promise<void>,
+): Promise<void> {
   const environment = await stack.kafka();
   const eventLog = createEventLog(eventLogOptions(environment, 'pf', createLogger('pf', 'silent')));
   try {
     await eventLog.verifyTopics();
   } catch (cause) {
-    throw new CliError(`The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new CliError(
+      `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
   const reader = await eventLog.reader('pf');
   try {
@@ -68,9 +94,19 @@ async function withLog(stack: Session['stack'], work: (reader: LogReader, partit
 const answerOf = ({ position, ...report }: RebuildReport): object => ({ ...report, position: position.toString() });
 
 function textOf(reports: readonly RebuildReport[], right: string, wrong: string): string {
-  const rows = reports.map(({ partition, position, events, intents, differing }) => [String(partition), position.toString(), String(events), String(intents), String(differing.length)]);
+  const rows = reports.map(({ partition, position, events, intents, differing }) => [
+    String(partition),
+    position.toString(),
+    String(events),
+    String(intents),
+    String(differing.length),
+  ]);
   const differing = reports.flatMap((report) => report.differing);
-  return [table([['PARTITION', 'UP TO', 'EVENTS', 'INTENTS', 'DIFFERING'], ...rows]), '', ...(differing.length === 0 ? [`The projection ${right}.`] : [...differing, '', wrong])].join('\n');
+  return [
+    table([['PARTITION', 'UP TO', 'EVENTS', 'INTENTS', 'DIFFERING'], ...rows]),
+    '',
+    ...(differing.length === 0 ? [`The projection ${right}.`] : [...differing, '', wrong]),
+  ].join('\n');
 }
 
 function partitionOf(text: string): number {

@@ -1,7 +1,18 @@
 import { UnaskedPayments } from '@pf/database';
 import {
-  changesBetween, comparable, FEWEST_ADDRESSES, fetchExport, ListFileError, type ListChanges, listOf, OFAC_ADVANCED_EXPORT, OfacExportError,
-  readListFileIfThere, type SanctionsList, suspicion, writeListFile,
+  changesBetween,
+  comparable,
+  FEWEST_ADDRESSES,
+  fetchExport,
+  ListFileError,
+  type ListChanges,
+  listOf,
+  OFAC_ADVANCED_EXPORT,
+  OfacExportError,
+  readListFileIfThere,
+  type SanctionsList,
+  suspicion,
+  writeListFile,
 } from '@pf/screening';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
@@ -14,31 +25,54 @@ const SHOWN = 20;
 const LIST_LIFE_HOURS = 48;
 const PROVIDER_MS = 5_000;
 
-const listOption = (): Option => new Option('--list <file>', 'the list that gateways screen with (default: SCREENING_LIST_FILE, else the local stack’s)');
+const listOption = (): Option =>
+  new Option(
+    '--list <file>',
+    'the list that gateways screen with (default: SCREENING_LIST_FILE, else the local stack’s)',
+  );
 
 export function sanctionsCommand(surroundings: Surroundings): Command {
-  const sanctions = new Command('sanctions').description('the sanctions list that wallets are screened with, and the provider of the local stack');
+  const sanctions = new Command('sanctions').description(
+    'the sanctions list that wallets are screened with, and the provider of the local stack',
+  );
 
   sanctions
     .command('update')
     .description('make the list anew of OFAC’s export (SDN_ADVANCED.XML or sdn.xml); gateways take it up by themselves')
     .addOption(new Option('--from <file or URL>', 'the export').default(OFAC_ADVANCED_EXPORT, 'OFAC’s own site'))
     .addOption(listOption())
-    .addOption(new Option('--at-least <number>', 'refuse an export with fewer addresses').argParser(count).default(FEWEST_ADDRESSES))
+    .addOption(
+      new Option('--at-least <number>', 'refuse an export with fewer addresses')
+        .argParser(count)
+        .default(FEWEST_ADDRESSES),
+    )
     .option('--force', 'take it although it looks wrong: it was looked at')
-    .addHelpText('after', '\nExamples:\n  pf sanctions update\n  pf sanctions update --from SDN_ADVANCED.XML --list /var/lib/payments/sanctions-list.json')
-    .action(async ({ from, list, atLeast, force = false }: { from: string; list?: string; atLeast: number; force?: boolean }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
-      const file = list ?? (await stack.sanctionsListFile());
-      const former = await presentList(file, force);
-      const next = listOf(await readExport(from), from, new Date());
-      const problem = suspicion(next, former, atLeast);
-      if (problem !== null && !force) throw new CliError(`The export looks wrong: ${problem}. The list stays as it was. If that is right, repeat it with --force`);
-      await writeListFile(file, next);
-      const changes = changesBetween(former, next);
-      const { count, fetchedAt, publishedOn } = next;
-      output.answer({ file, source: from, count, fetchedAt, publishedOn, ...changes }, () => updateText(file, next, changes));
-    });
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf sanctions update\n  pf sanctions update --from SDN_ADVANCED.XML --list /var/lib/payments/sanctions-list.json',
+    )
+    .action(
+      async (
+        { from, list, atLeast, force = false }: { from: string; list?: string; atLeast: number; force?: boolean },
+        command: Command,
+      ) => {
+        const { output, stack } = withoutDatabase(command, surroundings);
+        const file = list ?? (await stack.sanctionsListFile());
+        const former = await presentList(file, force);
+        const next = listOf(await readExport(from), from, new Date());
+        const problem = suspicion(next, former, atLeast);
+        if (problem !== null && !force)
+          throw new CliError(
+            `The export looks wrong: ${problem}. The list stays as it was. If that is right, repeat it with --force`,
+          );
+        await writeListFile(file, next);
+        const changes = changesBetween(former, next);
+        const { count, fetchedAt, publishedOn } = next;
+        output.answer({ file, source: from, count, fetchedAt, publishedOn, ...changes }, () =>
+          updateText(file, next, changes),
+        );
+      },
+    );
 
   sanctions
     .command('status')
@@ -53,7 +87,9 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
       output.answer({ file, ...about, goodUntil, isGood }, () =>
         [
           `${about.count} addresses, read from ${about.source} at ${moment(new Date(about.fetchedAt))}${about.publishedOn === null ? '' : `, published on ${about.publishedOn}`}.`,
-          isGood ? `It is good until ${moment(goodUntil)}.` : `It is too old since ${moment(goodUntil)}: nobody passes the screening. Run: pf sanctions update`,
+          isGood
+            ? `It is good until ${moment(goodUntil)}.`
+            : `It is too old since ${moment(goodUntil)}: nobody passes the screening. Run: pf sanctions update`,
         ].join('\n'),
       );
     });
@@ -69,7 +105,11 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
       const wanted = comparable(address.trim());
       const entries = (await requireList(file)).addresses.filter((listed) => comparable(listed.address) === wanted);
       output.answer({ address, listed: entries.length > 0, entries }, () =>
-        entries.length === 0 ? `${address} is not on the list.` : entries.map(({ label, uid, name }) => `${address} is on the list: ${name} (uid ${uid}, as ${label}).`).join('\n'),
+        entries.length === 0
+          ? `${address} is not on the list.`
+          : entries
+              .map(({ label, uid, name }) => `${address} is on the list: ${name} (uid ${uid}, as ${label}).`)
+              .join('\n'),
       );
     });
 
@@ -82,7 +122,17 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
         output.answer({ payments }, () =>
           payments.length === 0
             ? 'No payment came from a sanctioned wallet.'
-            : table([['SEEN', 'CHAIN', 'FROM', 'TRANSACTION', 'INTENT', 'KNOWN AS'], ...payments.map(({ seenAt, chain, sender, hash, intentId, finding }) => [moment(seenAt), chain, sender, hash, intentId, nameOf(finding)])]),
+            : table([
+                ['SEEN', 'CHAIN', 'FROM', 'TRANSACTION', 'INTENT', 'KNOWN AS'],
+                ...payments.map(({ seenAt, chain, sender, hash, intentId, finding }) => [
+                  moment(seenAt),
+                  chain,
+                  sender,
+                  hash,
+                  intentId,
+                  nameOf(finding),
+                ]),
+              ]),
         );
       }),
     );
@@ -91,13 +141,18 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
     .command('provider')
     .description('take the sanctions provider of the local stack down, bring it up again, or ask how it is')
     .addArgument(new Argument('<what>').choices(['down', 'up', 'status']))
-    .addHelpText('after', '\nWhile it is down, creates and submits answer 503 screening.unavailable.\n\nExample:\n  pf sanctions provider down')
+    .addHelpText(
+      'after',
+      '\nWhile it is down, creates and submits answer 503 screening.unavailable.\n\nExample:\n  pf sanctions provider down',
+    )
     .action(async (what: 'down' | 'up' | 'status', _options: unknown, command: Command) => {
       const { output, stack } = withoutDatabase(command, surroundings);
       const provider = await stack.sanctionsProvider();
       const mode = await switchProvider(provider, what === 'status' ? null : what);
       output.answer({ url: provider.url, status: mode }, () =>
-        mode === 'down' ? `The provider at ${provider.url} is down: who needs a screening gets a 503. Bring it back: pf sanctions provider up` : `The provider at ${provider.url} is ${mode}.`,
+        mode === 'down'
+          ? `The provider at ${provider.url} is down: who needs a screening gets a 503. Bring it back: pf sanctions provider up`
+          : `The provider at ${provider.url} is ${mode}.`,
       );
     });
 
@@ -116,13 +171,17 @@ async function readExport(from: string): ReturnType<typeof fetchExport> {
     return await fetchExport(from);
   } catch (error) {
     const remedy = 'The list stays as it was. Name the export with --from FILE or URL';
-    if (error instanceof OfacExportError) throw new CliError(`${from} is not a whole export of the SDN list: ${error.message}. ${remedy}`, { cause: error });
+    if (error instanceof OfacExportError)
+      throw new CliError(`${from} is not a whole export of the SDN list: ${error.message}. ${remedy}`, {
+        cause: error,
+      });
     throw new CliError(`${from} cannot be read: ${reasonOf(error)}. ${remedy}`, { cause: error });
   }
 }
 
 /** fetch says only that it failed; why is what its cause says. */
-const reasonOf = (error: unknown): string => (error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error));
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error);
 
 /** What the new list is compared with. One that cannot be read is overwritten where that is wanted. */
 async function presentList(file: string, force: boolean): Promise<SanctionsList | null> {
@@ -131,7 +190,9 @@ async function presentList(file: string, force: boolean): Promise<SanctionsList 
   } catch (error) {
     if (!(error instanceof ListFileError)) throw error;
     if (force) return null;
-    throw new CliError(`${file} is there, and is not a sanctions list. To put one in its place: --force`, { cause: error });
+    throw new CliError(`${file} is there, and is not a sanctions list. To put one in its place: --force`, {
+      cause: error,
+    });
   }
 }
 
@@ -148,7 +209,14 @@ async function requireList(file: string): Promise<SanctionsList> {
 
 function updateText(file: string, { count, publishedOn }: SanctionsList, { added, removed, odd }: ListChanges): string {
   const rows = (title: string, entries: SanctionsList['addresses']): string[] =>
-    entries.length === 0 ? [] : ['', `${entries.length} ${title}:`, table(entries.slice(0, SHOWN).map(({ label, address, name }) => [label, address, name])), ...(entries.length > SHOWN ? [`… and ${entries.length - SHOWN} more (--json shows all)`] : [])];
+    entries.length === 0
+      ? []
+      : [
+          '',
+          `${entries.length} ${title}:`,
+          table(entries.slice(0, SHOWN).map(({ label, address, name }) => [label, address, name])),
+          ...(entries.length > SHOWN ? [`… and ${entries.length - SHOWN} more (--json shows all)`] : []),
+        ];
   return [
     `${file} has ${count} addresses now${publishedOn === null ? '' : `, as published on ${publishedOn}`}: ${added.length} new, ${removed.length} gone.`,
     ...rows('new', added),
@@ -157,12 +225,21 @@ function updateText(file: string, { count, publishedOn }: SanctionsList, { added
   ].join('\n');
 }
 
-async function switchProvider({ url, apiKey }: { readonly url: string; readonly apiKey: string }, mode: 'down' | 'up' | null): Promise<string> {
+async function switchProvider(
+  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+  mode: 'down' | 'up' | null,
+): Promise<string> {
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   try {
-    const response = await fetch(`${url}/switch`, { headers, signal: AbortSignal.timeout(PROVIDER_MS), ...(mode !== null && { method: 'PUT', body: JSON.stringify({ mode }) }) });
+    const response = await fetch(`${url}/switch`, {
+      headers,
+      signal: AbortSignal.timeout(PROVIDER_MS),
+      ...(mode !== null && { method: 'PUT', body: JSON.stringify({ mode }) }),
+    });
     return z.object({ mode: z.string() }).parse(await response.json()).mode;
   } catch (cause) {
-    throw new CliError(`The sanctions provider at ${url} does not answer. Is the stack running? Start it: npm start`, { cause });
+    throw new CliError(`The sanctions provider at ${url} does not answer. Is the stack running? Start it: npm start`, {
+      cause,
+    });
   }
 }

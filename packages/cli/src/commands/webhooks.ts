@@ -1,4 +1,12 @@
-import { addWebhookEndpoint, createWebhookSecret, listWebhookEndpoints, removeWebhookEndpoint, secretsInForce, type WebhookEndpoint, webhookSecrets } from '@pf/database';
+import {
+  addWebhookEndpoint,
+  createWebhookSecret,
+  listWebhookEndpoints,
+  removeWebhookEndpoint,
+  secretsInForce,
+  type WebhookEndpoint,
+  webhookSecrets,
+} from '@pf/database';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
@@ -9,20 +17,28 @@ import { type Surroundings, withSession } from '../session.ts';
 const MAX_URL_LENGTH = 2_048;
 
 export function webhooksCommand(surroundings: Surroundings): Command {
-  const webhooks = new Command('webhooks').description('where an account hears of its events, and the secret they are signed with; each mode has its own');
+  const webhooks = new Command('webhooks').description(
+    'where an account hears of its events, and the secret they are signed with; each mode has its own',
+  );
 
   webhooks
     .command('add')
     .description('have the events of a mode sent to a URL, from now on')
     .argument('<url>', 'http:// or https://')
-    .addHelpText('after', '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n  pf webhooks add https://shop.example/webhooks --mode live')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n  pf webhooks add https://shop.example/webhooks --mode live',
+    )
     .action((text: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
         const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url: checkedUrl(text) });
         if (!endpoint) throw new CliError(`There is no account ${accountId}. \`pf accounts list\` shows all`);
         output.answer(shown(endpoint), () =>
-          [`${mode === 'live' ? 'Live' : 'Test'} events go to ${endpoint.url} from now on.`, `They are signed with the secret that \`pf webhooks secret --mode ${mode}\` shows.`].join('\n'),
+          [
+            `${mode === 'live' ? 'Live' : 'Test'} events go to ${endpoint.url} from now on.`,
+            `They are signed with the secret that \`pf webhooks secret --mode ${mode}\` shows.`,
+          ].join('\n'),
         );
       }),
     );
@@ -37,7 +53,10 @@ export function webhooksCommand(surroundings: Surroundings): Command {
         output.answer({ endpoints: endpoints.map(shown) }, () =>
           endpoints.length === 0
             ? `No URLs for ${mode} events. Next: pf webhooks add https://… --mode ${mode}`
-            : table([['URL', 'ADDED', 'STATUS'], ...endpoints.map((endpoint) => [endpoint.url, moment(endpoint.createdAt), statusOf(endpoint)])]),
+            : table([
+                ['URL', 'ADDED', 'STATUS'],
+                ...endpoints.map((endpoint) => [endpoint.url, moment(endpoint.createdAt), statusOf(endpoint)]),
+              ]),
         );
       }),
     );
@@ -50,7 +69,8 @@ export function webhooksCommand(surroundings: Surroundings): Command {
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
         const removed = await removeWebhookEndpoint(database, { accountId, livemode, url: url.trim(), at: new Date() });
-        if (!removed) throw new CliError(`No ${mode} events go to ${url}. \`pf webhooks list --mode ${mode}\` shows where they go`);
+        if (!removed)
+          throw new CliError(`No ${mode} events go to ${url}. \`pf webhooks list --mode ${mode}\` shows where they go`);
         output.answer({ accountId, mode, url: url.trim(), removed }, () => `Nothing more is sent to ${url.trim()}.`);
       }),
     );
@@ -64,9 +84,14 @@ export function webhooksCommand(surroundings: Surroundings): Command {
         const secrets = await webhookSecrets(database, await stack.secretsKey(), { accountId, livemode });
         const now = Date.now();
         const [secret] = secretsInForce(secrets, now);
-        if (secret === undefined) throw new CliError(`The account ${accountId} has no ${mode} secret yet. Make one: pf webhooks rotate-secret --mode ${mode}`);
+        if (secret === undefined)
+          throw new CliError(
+            `The account ${accountId} has no ${mode} secret yet. Make one: pf webhooks rotate-secret --mode ${mode}`,
+          );
         const later = secrets.filter(({ validFrom }) => validFrom.getTime() > now);
-        output.answer({ accountId, mode, secret }, () => [secret, ...later.map((next) => `From ${moment(next.validFrom)} on: ${next.secret}`)].join('\n'));
+        output.answer({ accountId, mode, secret }, () =>
+          [secret, ...later.map((next) => `From ${moment(next.validFrom)} on: ${next.secret}`)].join('\n'),
+        );
       }),
     );
 
@@ -74,14 +99,27 @@ export function webhooksCommand(surroundings: Surroundings): Command {
     .command('rotate-secret')
     .description('make a new secret; `webhook-signature` carries the old one beside it for another 24 hours')
     .option('--at <time>', 'when the new one begins to sign, ISO 8601 (default: now)')
-    .addHelpText('after', '\nExamples:\n  pf webhooks rotate-secret\n  pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf webhooks rotate-secret\n  pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z',
+    )
     .action(({ at }: { at?: string }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account }) => {
         const validFrom = at === undefined ? new Date() : futureTime(at);
         const { id: accountId } = await account();
-        const secret = await createWebhookSecret(database, await stack.secretsKey(), { accountId, livemode }, validFrom);
+        const secret = await createWebhookSecret(
+          database,
+          await stack.secretsKey(),
+          { accountId, livemode },
+          validFrom,
+        );
         output.answer({ accountId, mode, secret, validFrom }, () =>
-          [secret, '', `It signs ${mode} deliveries from ${moment(validFrom)} on; running services follow within 30 seconds.`, 'The former secret stays in `webhook-signature` for 24 hours after that.'].join('\n'),
+          [
+            secret,
+            '',
+            `It signs ${mode} deliveries from ${moment(validFrom)} on; running services follow within 30 seconds.`,
+            'The former secret stays in `webhook-signature` for 24 hours after that.',
+          ].join('\n'),
         );
       }),
     );
@@ -94,8 +132,10 @@ export function webhooksCommand(surroundings: Surroundings): Command {
 function checkedUrl(text: string): string {
   const url = text.trim();
   const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) throw new CliError(`${text} is no http:// or https:// URL`);
-  if (parsed.username !== '' || parsed.password !== '') throw new CliError('A URL with a user or password in it is not taken. The signature tells the receiver who sends');
+  if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:'))
+    throw new CliError(`${text} is no http:// or https:// URL`);
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new CliError('A URL with a user or password in it is not taken. The signature tells the receiver who sends');
   if (parsed.hash !== '') throw new CliError('A URL with a #fragment in it is not taken: receivers never see it');
   if (url.length > MAX_URL_LENGTH) throw new CliError(`A URL has at most ${MAX_URL_LENGTH} characters`);
   return url;

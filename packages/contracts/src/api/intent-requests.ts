@@ -1,6 +1,20 @@
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
-import { amount, chain, direction, metadata, metadataKey, metadataValue, must, text, token, ttlSeconds, updatedAt, wallet, word } from './fields.ts';
+import {
+  amount,
+  chain,
+  direction,
+  metadata,
+  metadataKey,
+  metadataValue,
+  must,
+  text,
+  token,
+  ttlSeconds,
+  updatedAt,
+  wallet,
+  word,
+} from './fields.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './limits.ts';
 
 /** POST /intents. What depends on the chain (addresses, token, decimals) is read by its adapter after this. */
@@ -21,7 +35,10 @@ export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 export const updateIntentRequest = z.strictObject({
   updatedAt,
   // How many keys there may be is known after the merge.
-  metadata: z.record(metadataKey, metadataValue.nullable(), must('an object of text values, or null for those to be removed')).nullable().optional(),
+  metadata: z
+    .record(metadataKey, metadataValue.nullable(), must('an object of text values, or null for those to be removed'))
+    .nullable()
+    .optional(),
   amount: amount.optional(),
   ttlSeconds: ttlSeconds.optional(),
 });
@@ -33,13 +50,18 @@ export type BuildIntentRequest = z.infer<typeof buildIntentRequest>;
 
 /** POST /intents/{id}/submit. `signedTransaction` is bounded by the body. */
 export const submitIntentRequest = z.strictObject({
-  signedTransaction: word('the signed transaction as base64 (or 0x hex on EVM chains), or the hash of what the wallet sent', BODY_LIMIT_BYTES),
+  signedTransaction: word(
+    'the signed transaction as base64 (or 0x hex on EVM chains), or the hash of what the wallet sent',
+    BODY_LIMIT_BYTES,
+  ),
   fulfiller: wallet.nullish(),
 });
 export type SubmitIntentRequest = z.infer<typeof submitIntentRequest>;
 
 /** POST /test/intents/{id}/simulate. */
-export const simulateIntentRequest = z.strictObject({ targetState: z.enum(INTENT_STATUSES, must(`one of ${INTENT_STATUSES.join(', ')}`)) });
+export const simulateIntentRequest = z.strictObject({
+  targetState: z.enum(INTENT_STATUSES, must(`one of ${INTENT_STATUSES.join(', ')}`)),
+});
 export type SimulateIntentRequest = z.infer<typeof simulateIntentRequest>;
 
 /** For endpoints that take no fields: an empty object, or nothing at all. */

@@ -40,6 +40,9 @@ export const publicIntent = z.strictObject({
 
 /** Every endpoint that answers with one intent and nothing else. */
 export const intentResponse = z.strictObject({ intent: publicIntent });
-export const buildIntentResponse = z.strictObject({ intent: publicIntent, transaction: unsignedTransaction satisfies z.ZodType<UnsignedTransaction> });
+export const buildIntentResponse = z.strictObject({
+  intent: publicIntent,
+  transaction: unsignedTransaction satisfies z.ZodType<UnsignedTransaction>,
+});
 export const submitIntentResponse = z.strictObject({ intent: publicIntent, txSignature: transactionHash });
 export const listIntentsResponse = z.strictObject({ intents: z.array(publicIntent), ...pageResponse });

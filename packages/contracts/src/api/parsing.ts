@@ -9,7 +9,9 @@ export interface RequestIssue {
   readonly param: string;
   readonly message: string;
 }
-export type ParsedRequest<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly [RequestIssue, ...RequestIssue[]] };
+export type ParsedRequest<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly issues: readonly [RequestIssue, ...RequestIssue[]] };
 
 /** Checks a request's body. Every field that is unknown or wrong is an issue of its own, in the order zod found them. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): ParsedRequest<z.output<Schema>> {
@@ -32,7 +34,8 @@ function issuesOf(issue: z.core.$ZodIssue): readonly RequestIssue[] {
   const param = path.join('.').slice(0, PARAM_LENGTH_MAX);
   if (param === '') return [{ param, message: 'The body must be a JSON object' }];
   // A key of a map that is wrong: what is wrong with it stands one level down.
-  const message = issue.code === 'invalid_key' ? `as a key ${issue.issues[0]?.message ?? issue.message}` : issue.message;
+  const message =
+    issue.code === 'invalid_key' ? `as a key ${issue.issues[0]?.message ?? issue.message}` : issue.message;
   return [{ param, message: `${param} ${message}` }];
 }
 
@@ -40,7 +43,10 @@ function issuesOf(issue: z.core.$ZodIssue): readonly RequestIssue[] {
  * Checks a request's query, as node:querystring reads it. Lists are repeated (`state=created&state=pending`), maps have
  * their keys in brackets (`metadata[order]=7`), anything else may stand once.
  */
-export function parseQuery<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, query: Readonly<Record<string, unknown>>): ParsedRequest<z.output<z.ZodObject<Shape>>> {
+export function parseQuery<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  query: Readonly<Record<string, unknown>>,
+): ParsedRequest<z.output<z.ZodObject<Shape>>> {
   const fields: [name: string, value: unknown][] = [];
   const maps = new Map<string, [key: string, value: unknown][]>();
   const issues: RequestIssue[] = [];
@@ -50,8 +56,13 @@ export function parseQuery<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shap
     const isKey = map !== undefined && key !== undefined && fieldOf(schema, map) instanceof z.ZodRecord;
     const field = fieldOf(schema, name);
     if (field instanceof z.ZodArray) fields.push([name, values]);
-    else if (values.length > 1) issues.push({ param: name.slice(0, PARAM_LENGTH_MAX), message: `${name.slice(0, PARAM_LENGTH_MAX)} may stand once` });
-    else if (field instanceof z.ZodRecord) issues.push({ param: name, message: `${name} is asked for key by key: ${name}[key]=value` });
+    else if (values.length > 1)
+      issues.push({
+        param: name.slice(0, PARAM_LENGTH_MAX),
+        message: `${name.slice(0, PARAM_LENGTH_MAX)} may stand once`,
+      });
+    else if (field instanceof z.ZodRecord)
+      issues.push({ param: name, message: `${name} is asked for key by key: ${name}[key]=value` });
     else if (isKey) maps.set(map, [...(maps.get(map) ?? []), [key, values[0]]]);
     else fields.push([name, values[0]]);
   }
@@ -60,7 +71,9 @@ export function parseQuery<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shap
   // The parts of a list have no names of their own.
   const named = ({ param, message }: RequestIssue): RequestIssue => {
     const [name = ''] = param.split('.');
-    return fieldOf(schema, name) instanceof z.ZodArray ? { param: name, message: message.replace(param, name) } : { param, message };
+    return fieldOf(schema, name) instanceof z.ZodArray
+      ? { param: name, message: message.replace(param, name) }
+      : { param, message };
   };
   const [first, ...rest] = parsed.ok ? issues : [...parsed.issues.map(named), ...issues].slice(0, ISSUES_MAX);
   if (first) return { ok: false, issues: [first, ...rest] };

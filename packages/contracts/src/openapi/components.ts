@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { buildIntentRequest, createIntentRequest, publicIntent, simulateIntentRequest, submitIntentRequest, updateIntentRequest } from '../api/index.ts';
+import {
+  buildIntentRequest,
+  createIntentRequest,
+  publicIntent,
+  simulateIntentRequest,
+  submitIntentRequest,
+  updateIntentRequest,
+} from '../api/index.ts';
 import { webhookDelivery } from '../deliveries.ts';
 import { errorResponse } from '../errors.ts';
 import { intentEvent } from '../intent-events.ts';
@@ -21,5 +28,6 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
 
 /** Gives the schemas that clients have a type for the name of that type. Repeating it changes nothing. */
 export function nameComponents(): void {
-  for (const [id, schema] of Object.entries(COMPONENTS)) if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { id });
+  for (const [id, schema] of Object.entries(COMPONENTS))
+    if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { id });
 }

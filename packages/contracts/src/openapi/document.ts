@@ -9,11 +9,17 @@ import { errorsOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Every answer to a known key has these (IETF draft-ietf-httpapi-ratelimit-headers). */
 const commonHeaders = z.object({
-  'X-Request-Id': z.string().meta({ description: "Names the request in our logs; the client's own is kept where it sent one." }),
+  'X-Request-Id': z
+    .string()
+    .meta({ description: "Names the request in our logs; the client's own is kept where it sent one." }),
   RateLimit: z.string().optional().meta({ description: 'What is left of the rate: `"default";r=59;t=1`.' }),
   'RateLimit-Policy': z.string().optional().meta({ description: 'The rate: `"default";q=60;w=1`.' }),
 });
-const retryAfter = z.object({ 'Retry-After': z.string().meta({ description: 'Whole seconds after which to try again; also `details.retry_after`.' }) });
+const retryAfter = z.object({
+  'Retry-After': z
+    .string()
+    .meta({ description: 'Whole seconds after which to try again; also `details.retry_after`.' }),
+});
 
 /** The OpenAPI 3.1 document of these operations. Made of the schemas that validate requests; some milliseconds of work. */
 export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
@@ -22,26 +28,36 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
   for (const operation of operations) {
     (paths[operation.path] ??= {})[operation.method] = describe(operation);
   }
-  const document = createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Payment Intent Service',
-      version: '1.0.0',
-      description: 'Stablecoin payments between wallets on Solana, Base and Tempo. The service never holds a private key.',
+  const document = createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Payment Intent Service',
+        version: '1.0.0',
+        description:
+          'Stablecoin payments between wallets on Solana, Base and Tempo. The service never holds a private key.',
+      },
+      servers: [{ url: baseUrl }],
+      security: [{ apiKey: [] }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      paths: paths,
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…`.',
+          },
+        },
+      },
     },
-    servers: [{ url: baseUrl }],
-    security: [{ apiKey: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: paths,
-    components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…`.' } },
+    {
+      override: ({ jsonSchema }) => {
+        // zod spells out the calendar; `format` says it.
+        if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      },
     },
-  }, {
-    override: ({ jsonSchema }) => {
-      // zod spells out the calendar; `format` says it.
-      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
-    },
-  });
+  );
   describeFields(document);
   return document;
 }
@@ -71,7 +87,9 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     summary,
     description: scope === 'payer' ? `${description}\n\nA key of scope \`payer\` is enough.` : description,
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
-    ...(body && { requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } } }),
+    ...(body && {
+      requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },
+    }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, success(answer)])),
       ...errorResponses(errorsOf(operation)),
@@ -92,8 +110,11 @@ function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiR
     [...byStatus].map(([status, of]) => [
       String(status),
       {
-        description: [`${STATUS_CODES[status]}`, ...of.map((code) => `* \`${code}\`: ${ERRORS[code].cause}`)].join('\n\n'),
-        headers: 'retryAfterSeconds' in ERRORS[of[0] as ErrorCode] ? commonHeaders.extend(retryAfter.shape) : commonHeaders,
+        description: [`${STATUS_CODES[status]}`, ...of.map((code) => `* \`${code}\`: ${ERRORS[code].cause}`)].join(
+          '\n\n',
+        ),
+        headers:
+          'retryAfterSeconds' in ERRORS[of[0] as ErrorCode] ? commonHeaders.extend(retryAfter.shape) : commonHeaders,
         content: { 'application/json': { schema: errorResponse } },
       },
     ]),

@@ -1,15 +1,30 @@
 import type { PublicIntent } from '@pf/domain';
 import type { z } from 'zod';
-import type { buildIntentRequest, createIntentRequest, simulateIntentRequest, submitIntentRequest, updateIntentRequest } from '../api/index.ts';
+import type {
+  buildIntentRequest,
+  createIntentRequest,
+  simulateIntentRequest,
+  submitIntentRequest,
+  updateIntentRequest,
+} from '../api/index.ts';
 
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const FULFILLER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const CREATED_AT = '2026-11-21T12:00:00.000Z';
 
-const createIntent: z.input<typeof createIntentRequest> = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: REQUESTOR, metadata: { order: '1042' } };
+const createIntent: z.input<typeof createIntentRequest> = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: REQUESTOR,
+  metadata: { order: '1042' },
+};
 const buildIntent: z.input<typeof buildIntentRequest> = { fulfiller: FULFILLER };
 const submitIntent: z.input<typeof submitIntentRequest> = { signedTransaction: 'AviQg…', fulfiller: FULFILLER };
-const updateIntent: z.input<typeof updateIntentRequest> = { updatedAt: CREATED_AT, metadata: { table: '7', order: null } };
+const updateIntent: z.input<typeof updateIntentRequest> = {
+  updatedAt: CREATED_AT,
+  metadata: { table: '7', order: null },
+};
 const simulateIntent: z.input<typeof simulateIntentRequest> = { targetState: 'confirmed' };
 
 const intent: Record<keyof PublicIntent, unknown> = {

@@ -12,7 +12,8 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   requestor: 'The wallet that is to be paid, in the canonical form of its chain.',
   fulfiller: 'The wallet that pays; `null` until it is known.',
   direction: '`request`: the requestor asks to be paid. `send`: the fulfiller pushes a payment.',
-  state: '`created`, `pending` (broadcast), `confirmed` (the signal for users), `finalized` (final on chain), `failed` (reverted on chain), `expired`, `cancelled`.',
+  state:
+    '`created`, `pending` (broadcast), `confirmed` (the signal for users), `finalized` (final on chain), `failed` (reverted on chain), `expired`, `cancelled`.',
   retryRequired: 'The transaction was dropped: build again and let the fulfiller sign anew.',
   pendingAtExpiry: 'A transaction could still land when the time ran out. If it does, the intent becomes `confirmed`.',
   reference: 'Found again in the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex.',
@@ -33,7 +34,8 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
 
 const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
   blob: 'The unsigned transaction in base64, ready to be signed as it is.',
-  format: '`solana_v0_message`: a whole wire transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. `tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.',
+  format:
+    '`solana_v0_message`: a whole wire transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. `tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.',
   ataRentLamports: "Rent of the requestor's token account where it must be created, in lamports. Solana only.",
   estimatedFeeLamports: 'Estimated fee in lamports. Solana only.',
   estimatedFeeUsdc: 'Estimated fee in USD, as decimal text. Tempo only.',
@@ -61,7 +63,8 @@ const REQUEST: Readonly<Record<string, string>> = {
   idempotencyKey: '1 to 255 characters.',
   ttlSeconds: '60 to 604800 seconds.',
   metadata: 'At most 20 keys of 1 to 40 characters, values of at most 500.',
-  signedTransaction: 'Base64 (or `0x` hex on EVM chains) of the signed transaction; or the hash of one that the wallet sent by itself.',
+  signedTransaction:
+    'Base64 (or `0x` hex on EVM chains) of the signed transaction; or the hash of one that the wallet sent by itself.',
   updatedAt: 'As last read: a stale one is refused with 409.',
   targetState: 'The state to walk to, with every event on the way.',
 };

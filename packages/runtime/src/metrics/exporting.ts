@@ -2,7 +2,13 @@ import type { Counter, Histogram, Meter, ObservableResult, UpDownCounter } from 
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import type { Resource } from '@opentelemetry/resources';
-import { type CollectionResult, DataPointType, MeterProvider, type MetricCollectOptions, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  type CollectionResult,
+  DataPointType,
+  MeterProvider,
+  type MetricCollectOptions,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { ConfigurationError } from '../config.ts';
 import { errorTypeOf } from '../telemetry/spans.ts';
 import type { TelemetryConfig } from '../telemetry/variables.ts';
@@ -16,7 +22,10 @@ export interface MetricsTarget {
   readonly pushTo: string | null;
   /** The port on which they can be read; null: none. */
   readonly scraped: number | null;
-  readonly config: Pick<TelemetryConfig, 'HOST' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_EXPORTER_OTLP_TIMEOUT' | 'OTEL_METRIC_EXPORT_INTERVAL'>;
+  readonly config: Pick<
+    TelemetryConfig,
+    'HOST' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_EXPORTER_OTLP_TIMEOUT' | 'OTEL_METRIC_EXPORT_INTERVAL'
+  >;
 }
 
 /**
@@ -24,14 +33,35 @@ export interface MetricsTarget {
  * @returns ends it; what is left is sent before
  * @throws where the port cannot be listened on
  */
-export async function exportMetrics(service: ServiceName, resource: Resource, { pushTo, scraped, config }: MetricsTarget): Promise<{ shutdown(): Promise<void> }> {
-  const port = scraped === null ? null : new NamedByUnit({ host: config.HOST, port: scraped, preventServerStart: true, withResourceConstantLabels: /^service\.name$/, withoutScopeInfo: true });
+export async function exportMetrics(
+  service: ServiceName,
+  resource: Resource,
+  { pushTo, scraped, config }: MetricsTarget,
+): Promise<{ shutdown(): Promise<void> }> {
+  const port =
+    scraped === null
+      ? null
+      : new NamedByUnit({
+          host: config.HOST,
+          port: scraped,
+          preventServerStart: true,
+          withResourceConstantLabels: /^service\.name$/,
+          withoutScopeInfo: true,
+        });
   await port?.startServer().catch((cause: unknown) => {
-    throw new ConfigurationError(`The configuration cannot be used:\n  METRICS_PORT: ${scraped} cannot be listened on: ${errorTypeOf(cause)}`);
+    throw new ConfigurationError(
+      `The configuration cannot be used:\n  METRICS_PORT: ${scraped} cannot be listened on: ${errorTypeOf(cause)}`,
+    );
   });
-  const provider = new MeterProvider({ resource, readers: [...(port ? [port] : []), ...(pushTo === null ? [] : [pushing(pushTo, config)])] });
+  const provider = new MeterProvider({
+    resource,
+    readers: [...(port ? [port] : []), ...(pushTo === null ? [] : [pushing(pushTo, config)])],
+  });
   recordAll(provider.getMeter('payments'), service);
-  const unlook = [...lookProcess(), lookUp('payments.build.info', () => [[1, { 'service.version': String(resource.attributes['service.version']) }]])];
+  const unlook = [
+    ...lookProcess(),
+    lookUp('payments.build.info', () => [[1, { 'service.version': String(resource.attributes['service.version']) }]]),
+  ];
   return {
     async shutdown() {
       await provider.shutdown();
@@ -41,8 +71,19 @@ export async function exportMetrics(service: ServiceName, resource: Resource, { 
   };
 }
 
-function pushing(url: string, { OTEL_EXPORTER_OTLP_HEADERS: headers, OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMillis, OTEL_METRIC_EXPORT_INTERVAL: exportIntervalMillis }: MetricsTarget['config']): PeriodicExportingMetricReader {
-  return new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter({ url, headers, timeoutMillis }), exportIntervalMillis, exportTimeoutMillis: Math.min(timeoutMillis, exportIntervalMillis) });
+function pushing(
+  url: string,
+  {
+    OTEL_EXPORTER_OTLP_HEADERS: headers,
+    OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMillis,
+    OTEL_METRIC_EXPORT_INTERVAL: exportIntervalMillis,
+  }: MetricsTarget['config'],
+): PeriodicExportingMetricReader {
+  return new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter({ url, headers, timeoutMillis }),
+    exportIntervalMillis,
+    exportTimeoutMillis: Math.min(timeoutMillis, exportIntervalMillis),
+  });
 }
 
 /** Prometheus' names end in the unit, as those that come to it by OTLP do; the exporter leaves it out. */
@@ -51,7 +92,17 @@ class NamedByUnit extends PrometheusExporter {
     const { resourceMetrics, errors } = await super.collect(options);
     const scopeMetrics = resourceMetrics.scopeMetrics.map(({ scope, metrics }) => ({
       scope,
-      metrics: metrics.map((metric) => ({ ...metric, descriptor: { ...metric.descriptor, name: nameWithUnit(metric.descriptor.name, metric.descriptor.unit, metric.dataPointType === DataPointType.GAUGE) } })),
+      metrics: metrics.map((metric) => ({
+        ...metric,
+        descriptor: {
+          ...metric.descriptor,
+          name: nameWithUnit(
+            metric.descriptor.name,
+            metric.descriptor.unit,
+            metric.dataPointType === DataPointType.GAUGE,
+          ),
+        },
+      })),
     }));
     return { resourceMetrics: { ...resourceMetrics, scopeMetrics }, errors };
   }
@@ -75,7 +126,14 @@ function recordAll(meter: Meter, service: ServiceName): void {
         added.set(name, beginAtZero(meter.createUpDownCounter(name, { unit, description }), metric));
         break;
       case 'histogram':
-        recorded.set(name, meter.createHistogram(name, { unit, description, ...(buckets && { advice: { explicitBucketBoundaries: [...buckets] } }) }));
+        recorded.set(
+          name,
+          meter.createHistogram(name, {
+            unit,
+            description,
+            ...(buckets && { advice: { explicitBucketBoundaries: [...buckets] } }),
+          }),
+        );
         break;
       case 'gauge':
         meter.createObservableGauge(name, { unit, description }).addCallback(observe);
@@ -94,9 +152,13 @@ function recordAll(meter: Meter, service: ServiceName): void {
 }
 
 /** Where all labels are known: a series that begins with its first 1 has not risen, as Prometheus sees it. */
-function beginAtZero<Instrument extends Counter | UpDownCounter>(instrument: Instrument, { labels }: Metric): Instrument {
+function beginAtZero<Instrument extends Counter | UpDownCounter>(
+  instrument: Instrument,
+  { labels }: Metric,
+): Instrument {
   let series: Record<string, string>[] = [{}];
-  for (const [name, { values }] of Object.entries(labels)) series = values === null ? [] : series.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
+  for (const [name, { values }] of Object.entries(labels))
+    series = values === null ? [] : series.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
   for (const one of series) instrument.add(0, one);
   return instrument;
 }

@@ -12,21 +12,38 @@ export interface LabelValues<Value extends string, Optional extends boolean = fa
   optional(): LabelValues<Value, true>;
 }
 
-function labelValues<Value extends string>(of: Pick<LabelValues<Value>, 'values' | 'what' | 'pattern' | 'most'>): LabelValues<Value> {
-  return { ...of, isOptional: false, optional: () => ({ ...of, isOptional: true, optional: () => labelValues(of).optional() }) };
+function labelValues<Value extends string>(
+  of: Pick<LabelValues<Value>, 'values' | 'what' | 'pattern' | 'most'>,
+): LabelValues<Value> {
+  return {
+    ...of,
+    isOptional: false,
+    optional: () => ({ ...of, isOptional: true, optional: () => labelValues(of).optional() }),
+  };
 }
 
 /** A label that is one of these. */
 export const of = <const Value extends string>(...values: readonly Value[]): LabelValues<Value> =>
-  labelValues({ values, what: null, pattern: new RegExp(`^(${values.map((value) => value.replaceAll('.', '\\.')).join('|')})$`), most: values.length });
+  labelValues({
+    values,
+    what: null,
+    pattern: new RegExp(`^(${values.map((value) => value.replaceAll('.', '\\.')).join('|')})$`),
+    most: values.length,
+  });
 
 /** A label whose values this package does not know one by one; there are few, and `what` says which. */
-export const some = (values: { readonly what: string; readonly pattern: RegExp; readonly most: number }): LabelValues<string> => labelValues<string>({ values: null, ...values });
+export const some = (values: {
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly most: number;
+}): LabelValues<string> => labelValues<string>({ values: null, ...values });
 
 export type Labels = Readonly<Record<string, LabelValues<string, boolean>>>;
 type ValueOf<Values> = Values extends LabelValues<infer Value, boolean> ? Value : never;
 /** What is said with a value of a metric that has these labels. */
-export type LabelsOf<L extends Labels> = { readonly [Name in keyof L as L[Name]['isOptional'] extends true ? never : Name]: ValueOf<L[Name]> } & {
+export type LabelsOf<L extends Labels> = {
+  readonly [Name in keyof L as L[Name]['isOptional'] extends true ? never : Name]: ValueOf<L[Name]>;
+} & {
   readonly [Name in keyof L as L[Name]['isOptional'] extends true ? Name : never]?: ValueOf<L[Name]>;
 };
 
@@ -50,11 +67,16 @@ export interface Metric<Kind extends MetricKind = MetricKind, L extends Labels =
   readonly buckets?: readonly number[];
 }
 
-export const counter = <L extends Labels>(metric: Described<L>): Metric<'counter', L> => ({ kind: 'counter', ...metric });
+export const counter = <L extends Labels>(metric: Described<L>): Metric<'counter', L> => ({
+  kind: 'counter',
+  ...metric,
+});
 export const total = <L extends Labels>(metric: Described<L>): Metric<'total', L> => ({ kind: 'total', ...metric });
 export const level = <L extends Labels>(metric: Described<L>): Metric<'level', L> => ({ kind: 'level', ...metric });
 export const gauge = <L extends Labels>(metric: Described<L>): Metric<'gauge', L> => ({ kind: 'gauge', ...metric });
-export const histogram = <L extends Labels>(metric: Described<L> & { readonly buckets: readonly number[] }): Metric<'histogram', L> => ({ kind: 'histogram', ...metric });
+export const histogram = <L extends Labels>(
+  metric: Described<L> & { readonly buckets: readonly number[] },
+): Metric<'histogram', L> => ({ kind: 'histogram', ...metric });
 
 /** UCUM → how Prometheus writes the unit into a name (OpenTelemetry's specification of the compatibility with Prometheus). */
 const PROMETHEUS_UNITS: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };

@@ -43,7 +43,10 @@ export class Complaints implements DiagLogger {
     this.#saidAt = now;
     const error = details.find((detail) => detail instanceof Error);
     // Not the details themselves: they hold requests, with their headers.
-    this.#log.warn({ reason: (error?.message ?? message).slice(0, 500), ...(this.#unsaid > 0 && { unsaid: this.#unsaid }) }, 'telemetry cannot be sent');
+    this.#log.warn(
+      { reason: (error?.message ?? message).slice(0, 500), ...(this.#unsaid > 0 && { unsaid: this.#unsaid }) },
+      'telemetry cannot be sent',
+    );
     this.#unsaid = 0;
   }
 }

@@ -1,4 +1,16 @@
-import { type Attributes, context, createContextKey, type Link, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  createContextKey,
+  type Link,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+} from '@opentelemetry/api';
 
 /** What travels with every message: where in a trace it belongs, and the HTTP request that began it. */
 export interface TraceContext {
@@ -26,7 +38,10 @@ export function currentTrace(): TraceContext {
 function traceOf(from: typeof ROOT_CONTEXT): TraceContext {
   const carrier: { traceparent?: string } = {};
   propagation.inject(from, carrier);
-  return { traceparent: carrier.traceparent ?? null, requestId: (from.getValue(REQUEST_ID) as string | undefined) ?? null };
+  return {
+    traceparent: carrier.traceparent ?? null,
+    requestId: (from.getValue(REQUEST_ID) as string | undefined) ?? null,
+  };
 }
 
 /** What log lines carry of it. */
@@ -43,7 +58,8 @@ export function fieldsOf({ traceparent, requestId }: TraceContext): { traceId?: 
 }
 
 /** True where somebody keeps the spans of this trace; what is begun for the others costs time and shows nothing. */
-export const isSampled = ({ traceparent }: TraceContext): boolean => traceparent !== null && (Number.parseInt(traceparent.slice(-2), 16) & TraceFlags.SAMPLED) !== 0;
+export const isSampled = ({ traceparent }: TraceContext): boolean =>
+  traceparent !== null && (Number.parseInt(traceparent.slice(-2), 16) & TraceFlags.SAMPLED) !== 0;
 
 /** Whether the work going on now is in a span that is kept. */
 export const isRecording = (): boolean => trace.getActiveSpan()?.isRecording() === true;
@@ -55,7 +71,8 @@ export function describeSpan(attributes: Attributes): void {
 
 /** Where a message belongs, for the span of a batch that works on it among others. */
 function linkTo({ traceparent }: TraceContext): Link[] {
-  const spanContext = traceparent === null ? undefined : trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
+  const spanContext =
+    traceparent === null ? undefined : trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
   return spanContext === undefined ? [] : [{ context: spanContext }];
 }
 
@@ -90,14 +107,20 @@ export function markFailed(span: Span, errorType: string): void {
 /** The class of an error, or its code where it has one that says more: never its message. */
 export function errorTypeOf(error: unknown): string {
   // Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
-  const { code, name } = typeof error === 'object' && error !== null ? (error as { code?: unknown; name?: unknown }) : {};
+  const { code, name } =
+    typeof error === 'object' && error !== null ? (error as { code?: unknown; name?: unknown }) : {};
   const type = typeof code === 'string' ? code : name;
   if (typeof type !== 'string') return 'unknown';
   return /^[\w.-]{1,64}$/.test(type) ? type : 'Error';
 }
 
 /** Runs `work` in a span that continues `parent` (null: that of the work going on now, if any); errors mark the span and pass on. */
-export async function inSpan<T>(name: string, parent: TraceContext | null, work: (span: Span) => Promise<T> | T, options: SpanOptions = {}): Promise<T> {
+export async function inSpan<T>(
+  name: string,
+  parent: TraceContext | null,
+  work: (span: Span) => Promise<T> | T,
+  options: SpanOptions = {},
+): Promise<T> {
   const base = continuing(context.active(), parent);
   const span = tracer.startSpan(name, started(options), base);
   return context.with(trace.setSpan(base, span), async () => {

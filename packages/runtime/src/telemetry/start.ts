@@ -4,7 +4,15 @@ import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOffSampler, AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, type Sampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { z } from 'zod';
 import type { Logger } from '../logger.ts';
 import type { ServiceName } from '../metrics/metric.ts';
@@ -32,7 +40,12 @@ export async function startTelemetry(service: ServiceName, config: TelemetryConf
   diag.setLogger(new Complaints(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  const resource = resourceFromAttributes({ 'service.version': versionOf(), ...config.OTEL_RESOURCE_ATTRIBUTES, 'service.name': service, 'service.instance.id': randomUUID() });
+  const resource = resourceFromAttributes({
+    'service.version': versionOf(),
+    ...config.OTEL_RESOURCE_ATTRIBUTES,
+    'service.name': service,
+    'service.instance.id': randomUUID(),
+  });
   const on = !config.OTEL_SDK_DISABLED;
   const endpoint = on ? config.OTEL_EXPORTER_OTLP_ENDPOINT : undefined;
 
@@ -48,7 +61,11 @@ export async function startTelemetry(service: ServiceName, config: TelemetryConf
   const pushTo = config.OTEL_METRICS_EXPORTER === 'otlp' ? endpoint : undefined;
   const scraped = on ? config.METRICS_PORT : undefined;
   const exporting = pushTo === undefined && scraped === undefined ? null : await import('../metrics/exporting.ts');
-  const metrics = await exporting?.exportMetrics(service, resource, { pushTo: pushTo === undefined ? null : otlpUrl(pushTo, 'metrics'), scraped: scraped ?? null, config });
+  const metrics = await exporting?.exportMetrics(service, resource, {
+    pushTo: pushTo === undefined ? null : otlpUrl(pushTo, 'metrics'),
+    scraped: scraped ?? null,
+    config,
+  });
   return {
     async stop() {
       const flushed = Promise.allSettled([provider.shutdown(), metrics?.shutdown()]);
@@ -61,12 +78,17 @@ export async function startTelemetry(service: ServiceName, config: TelemetryConf
 
 async function spansTo(endpoint: string, config: TelemetryConfig): Promise<BatchSpanProcessor> {
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
-  const exporter = new OTLPTraceExporter({ url: otlpUrl(endpoint, 'traces'), headers: config.OTEL_EXPORTER_OTLP_HEADERS, timeoutMillis: config.OTEL_EXPORTER_OTLP_TIMEOUT });
+  const exporter = new OTLPTraceExporter({
+    url: otlpUrl(endpoint, 'traces'),
+    headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+    timeoutMillis: config.OTEL_EXPORTER_OTLP_TIMEOUT,
+  });
   return new BatchSpanProcessor({ exporter, maxQueueSize: QUEUE });
 }
 
 /** An endpoint may have a path of its own, with or without a slash at its end. */
-const otlpUrl = (endpoint: string, signal: 'traces' | 'metrics'): string => `${endpoint.replace(/\/+$/, '')}/v1/${signal}`;
+const otlpUrl = (endpoint: string, signal: 'traces' | 'metrics'): string =>
+  `${endpoint.replace(/\/+$/, '')}/v1/${signal}`;
 
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: TelemetryConfig): Sampler {
   switch (name) {

@@ -5,9 +5,24 @@ import { variables } from '../config.ts';
 const pairs = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
-  .refine((parts) => parts.every((part) => /^[^=\s]+=[^\s]*$/.test(part) && isDecodable(part)), 'must be name=value, comma-separated, special characters percent-encoded')
-  .transform((parts) => Object.fromEntries(parts.map((part) => [part.slice(0, part.indexOf('=')).trim(), decodeURIComponent(part.slice(part.indexOf('=') + 1).trim())])));
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .refine(
+    (parts) => parts.every((part) => /^[^=\s]+=[^\s]*$/.test(part) && isDecodable(part)),
+    'must be name=value, comma-separated, special characters percent-encoded',
+  )
+  .transform((parts) =>
+    Object.fromEntries(
+      parts.map((part) => [
+        part.slice(0, part.indexOf('=')).trim(),
+        decodeURIComponent(part.slice(part.indexOf('=') + 1).trim()),
+      ]),
+    ),
+  );
 
 function isDecodable(text: string): boolean {
   try {
@@ -39,7 +54,16 @@ export const telemetryVariables = {
   OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(1).max(60_000).default(10_000),
   OTEL_TRACES_EXPORTER: exporter,
   OTEL_METRICS_EXPORTER: exporter,
-  OTEL_TRACES_SAMPLER: z.enum(['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio']).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER: z
+    .enum([
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ])
+    .default('parentbased_always_on'),
   /** The share that is sampled, for the two with a ratio. */
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   /** Milliseconds between two exports of metrics. */

@@ -37,7 +37,10 @@ export class ApiPart implements ScreeningPart {
     this.#log = log;
     this.#now = now;
     this.#circuit = new Circuit(now);
-    this.#clean = cleanSeconds === 0 ? null : new LRUCache({ max: CLEAN_MAX_ADDRESSES, ttl: cleanSeconds * 1_000, ttlResolution: 0, perf: { now } });
+    this.#clean =
+      cleanSeconds === 0
+        ? null
+        : new LRUCache({ max: CLEAN_MAX_ADDRESSES, ttl: cleanSeconds * 1_000, ttlResolution: 0, perf: { now } });
   }
 
   async find(wallet: ScreenedWallet): Promise<Finding | null> {
@@ -45,8 +48,12 @@ export class ApiPart implements ScreeningPart {
     if (this.#clean?.has(address)) return null;
     const asked = this.#underWay.get(address);
     if (asked) return asked;
-    if (this.#underWay.size >= UNDER_WAY_MAX) throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', { retryAfterSeconds: 1 });
-    if (!this.#circuit.admits()) throw new ScreeningUnavailableError('the sanctions API does not answer', { retryAfterSeconds: this.#circuit.retryAfterSeconds });
+    if (this.#underWay.size >= UNDER_WAY_MAX)
+      throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', { retryAfterSeconds: 1 });
+    if (!this.#circuit.admits())
+      throw new ScreeningUnavailableError('the sanctions API does not answer', {
+        retryAfterSeconds: this.#circuit.retryAfterSeconds,
+      });
     const answer = this.#ask(address).finally(() => this.#underWay.delete(address));
     this.#underWay.set(address, answer);
     return answer;
@@ -61,14 +68,22 @@ export class ApiPart implements ScreeningPart {
     try {
       const [identification] = await this.#api.identifications(address);
       this.#circuit.succeeded();
-      if (identification) return { part: 'api', label: identification.category ?? null, uid: null, name: identification.name ?? null };
+      if (identification)
+        return { part: 'api', label: identification.category ?? null, uid: null, name: identification.name ?? null };
       // What was true when it was asked.
       this.#clean?.set(address, true, { start: askedAt });
       return null;
     } catch (error) {
       const askedMs = error instanceof ProviderError ? error.retryAfterMs : null;
-      if (this.#circuit.failed(askedMs)) this.#log.error({ alarm: 'screening_unavailable', err: error }, 'the sanctions API does not answer: nobody passes the screening');
-      throw new ScreeningUnavailableError('the sanctions API gave no answer', { retryAfterSeconds: this.#circuit.retryAfterSeconds, cause: error });
+      if (this.#circuit.failed(askedMs))
+        this.#log.error(
+          { alarm: 'screening_unavailable', err: error },
+          'the sanctions API does not answer: nobody passes the screening',
+        );
+      throw new ScreeningUnavailableError('the sanctions API gave no answer', {
+        retryAfterSeconds: this.#circuit.retryAfterSeconds,
+        cause: error,
+      });
     }
   }
 }

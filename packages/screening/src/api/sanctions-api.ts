@@ -18,14 +18,19 @@ export class ProviderError extends Error {
   /** How long it asked to be left alone; null where it did not. */
   readonly retryAfterMs: number | null;
 
-  constructor(message: string, { retryAfterMs = null, cause }: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { retryAfterMs = null, cause }: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
   }
 }
 
 // Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
-const failure = z.object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') }).catch({ name: 'failed' });
+const failure = z
+  .object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') })
+  .catch({ name: 'failed' });
 /** A kept connection was closed at the other end as we used it: the question is asked once more, on a new one. */
 const CUT = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
@@ -40,13 +45,23 @@ export class SanctionsApi {
     this.#base = new URL(url);
     this.#key = key;
     this.#timeoutMs = timeoutMs;
-    this.#agent = new Agent({ connections: CONNECTIONS, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
+    this.#agent = new Agent({
+      connections: CONNECTIONS,
+      connect: { timeout: timeoutMs },
+      maxResponseSize: RESPONSE_MAX_BYTES,
+    });
   }
 
   /** What the provider says of an address; empty where it says nothing. @throws ProviderError */
   async identifications(address: string): Promise<readonly Identification[]> {
-    const { status, text, retryAfter } = await this.#get(`${this.#base.pathname.replace(/\/$/, '')}/api/v1/address/${encodeURIComponent(address)}`);
-    if (status !== 200) throw new ProviderError(`${this.#base.host} answered HTTP ${status}${status === 401 || status === 403 ? ': it does not take the API key' : ''}`, { retryAfterMs: status === 429 ? retryAfter : null });
+    const { status, text, retryAfter } = await this.#get(
+      `${this.#base.pathname.replace(/\/$/, '')}/api/v1/address/${encodeURIComponent(address)}`,
+    );
+    if (status !== 200)
+      throw new ProviderError(
+        `${this.#base.host} answered HTTP ${status}${status === 401 || status === 403 ? ': it does not take the API key' : ''}`,
+        { retryAfterMs: status === 429 ? retryAfter : null },
+      );
     try {
       return answer.parse(JSON.parse(text)).identifications;
     } catch (cause) {
@@ -62,8 +77,18 @@ export class SanctionsApi {
     const signal = AbortSignal.timeout(this.#timeoutMs);
     for (let tries = 1; ; tries += 1) {
       try {
-        const response = await this.#agent.request({ origin: this.#base.origin, path, method: 'GET', headers: { 'x-api-key': this.#key, accept: 'application/json' }, signal });
-        return { status: response.statusCode, text: await response.body.text(), retryAfter: waitOf(response.headers['retry-after']) };
+        const response = await this.#agent.request({
+          origin: this.#base.origin,
+          path,
+          method: 'GET',
+          headers: { 'x-api-key': this.#key, accept: 'application/json' },
+          signal,
+        });
+        return {
+          status: response.statusCode,
+          text: await response.body.text(),
+          retryAfter: waitOf(response.headers['retry-after']),
+        };
       } catch (cause) {
         const { code, name } = failure.parse(cause);
         if (tries === 1 && code !== undefined && CUT.has(code)) continue;

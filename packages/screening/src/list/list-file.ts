@@ -3,7 +3,12 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 
-const listedAddress = z.strictObject({ address: z.string().min(1), label: z.string(), uid: z.string(), name: z.string() });
+const listedAddress = z.strictObject({
+  address: z.string().min(1),
+  label: z.string(),
+  uid: z.string(),
+  name: z.string(),
+});
 
 const sanctionsList = z
   .strictObject({
@@ -16,7 +21,10 @@ const sanctionsList = z
     count: z.int().min(0),
     addresses: z.array(listedAddress),
   })
-  .refine(({ count, addresses }) => count === addresses.length, { error: 'count is not the number of addresses', path: ['count'] });
+  .refine(({ count, addresses }) => count === addresses.length, {
+    error: 'count is not the number of addresses',
+    path: ['count'],
+  });
 
 /** The list as the services read it. */
 export type SanctionsList = z.infer<typeof sanctionsList>;

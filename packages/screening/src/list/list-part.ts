@@ -58,10 +58,17 @@ export class ListPart implements ScreeningPart {
   #inForce(): Loaded {
     if (!this.#loaded) throw new ScreeningUnavailableError('there is no sanctions list', { retryAfterSeconds: 60 });
     const age = this.#now() - this.#loaded.fetchedAt;
-    if (age > STALE_AFTER_MS || age < -AHEAD_MS) throw new ScreeningUnavailableError(`the sanctions list was fetched at ${new Date(this.#loaded.fetchedAt).toISOString()}, which is ${age > 0 ? 'too long ago' : 'in the future'}`, { retryAfterSeconds: 60 });
+    if (age > STALE_AFTER_MS || age < -AHEAD_MS)
+      throw new ScreeningUnavailableError(
+        `the sanctions list was fetched at ${new Date(this.#loaded.fetchedAt).toISOString()}, which is ${age > 0 ? 'too long ago' : 'in the future'}`,
+        { retryAfterSeconds: 60 },
+      );
     if (age > WARN_AFTER_MS && this.#now() - this.#warnedAt > WARN_EVERY_MS) {
       this.#warnedAt = this.#now();
-      this.#log.warn({ alarm: 'sanctions_list_old', fetchedAt: new Date(this.#loaded.fetchedAt).toISOString() }, 'the sanctions list grows old: after 48 hours nothing passes the screening. Run: pf sanctions update');
+      this.#log.warn(
+        { alarm: 'sanctions_list_old', fetchedAt: new Date(this.#loaded.fetchedAt).toISOString() },
+        'the sanctions list grows old: after 48 hours nothing passes the screening. Run: pf sanctions update',
+      );
     }
     return this.#loaded;
   }
@@ -74,10 +81,17 @@ export class ListPart implements ScreeningPart {
       if (seen === this.#seen) return;
       const list = await readListFile(this.#file);
       this.#loaded = { fetchedAt: Date.parse(list.fetchedAt), findings: findingsOf(list) };
-      this.#log.info({ file: this.#file, addresses: list.count, fetchedAt: list.fetchedAt, publishedOn: list.publishedOn }, 'the sanctions list was read');
+      this.#log.info(
+        { file: this.#file, addresses: list.count, fetchedAt: list.fetchedAt, publishedOn: list.publishedOn },
+        'the sanctions list was read',
+      );
     } catch (error) {
       // Once for each file that is of no use; whether the last good one still is, its age decides.
-      if (seen !== this.#seen || this.#lookedAt === Number.NEGATIVE_INFINITY) this.#log.error({ alarm: 'sanctions_list_unreadable', file: this.#file, err: error }, 'the sanctions list cannot be read');
+      if (seen !== this.#seen || this.#lookedAt === Number.NEGATIVE_INFINITY)
+        this.#log.error(
+          { alarm: 'sanctions_list_unreadable', file: this.#file, err: error },
+          'the sanctions list cannot be read',
+        );
     } finally {
       this.#seen = seen;
       this.#lookedAt = this.#now();
@@ -86,4 +100,9 @@ export class ListPart implements ScreeningPart {
 }
 
 const findingsOf = ({ addresses }: SanctionsList): ReadonlyMap<string, Finding> =>
-  new Map(addresses.map(({ address, label, uid, name }) => [comparable(address), { part: 'list', label, uid, name } as const]));
+  new Map(
+    addresses.map(({ address, label, uid, name }) => [
+      comparable(address),
+      { part: 'list', label, uid, name } as const,
+    ]),
+  );

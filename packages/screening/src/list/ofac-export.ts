@@ -46,10 +46,12 @@ export async function readOfacExport(chunks: AsyncIterable<Uint8Array | string>)
   });
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const chunk of chunks) parser.write(typeof chunk === 'string' ? chunk : utf8.decode(chunk, { stream: true }));
+    for await (const chunk of chunks)
+      parser.write(typeof chunk === 'string' ? chunk : utf8.decode(chunk, { stream: true }));
     parser.write(utf8.decode()).close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw new OfacExportError('it is not UTF-8', { cause: error });
+    if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      throw new OfacExportError('it is not UTF-8', { cause: error });
     throw error;
   }
   return reader.result();
@@ -107,8 +109,14 @@ class ExportReader {
 
   result(): OfacExport {
     if (this.#format === null) throw new OfacExportError('it is empty');
-    if (this.#declaredParties !== null && this.#declaredParties !== this.#parties) throw new OfacExportError(`it says that it has ${this.#declaredParties} entries, and has ${this.#parties}`);
-    return { format: this.#format, publishedOn: this.#publishedOn(), parties: this.#parties, addresses: this.#addresses };
+    if (this.#declaredParties !== null && this.#declaredParties !== this.#parties)
+      throw new OfacExportError(`it says that it has ${this.#declaredParties} entries, and has ${this.#parties}`);
+    return {
+      format: this.#format,
+      publishedOn: this.#publishedOn(),
+      parties: this.#parties,
+      addresses: this.#addresses,
+    };
   }
 
   #openAdvanced(name: string, tag: SaxesTagPlain): void {
@@ -144,7 +152,8 @@ class ExportReader {
       if (name === 'uid' && this.#party) this.#party.uid = text;
       if (name === 'firstName' || name === 'lastName') this.#party?.names.push(text);
     } else if (parent === 'id') {
-      if (name === 'idType') this.#label = text.startsWith(DIGITAL_CURRENCY) ? text.slice(DIGITAL_CURRENCY.length) : null;
+      if (name === 'idType')
+        this.#label = text.startsWith(DIGITAL_CURRENCY) ? text.slice(DIGITAL_CURRENCY.length) : null;
       if (name === 'idNumber') this.#address = text;
     } else if (name === 'id' && parent === 'idList') this.#closeAddress();
     else if (name === 'sdnEntry') this.#closeParty();
@@ -173,7 +182,10 @@ class ExportReader {
 
   #publishedOn(): string | null {
     // Month/day/year, as Americans write it.
-    const [month, day, year] = this.#format === 'standard' ? (this.#published.get('Publish_Date') ?? '').split('/') : [this.#published.get('Month'), this.#published.get('Day'), this.#published.get('Year')];
+    const [month, day, year] =
+      this.#format === 'standard'
+        ? (this.#published.get('Publish_Date') ?? '').split('/')
+        : [this.#published.get('Month'), this.#published.get('Day'), this.#published.get('Year')];
     if (!month || !day || !year) return null;
     return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   }

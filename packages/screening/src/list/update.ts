@@ -4,7 +4,8 @@ import type { SanctionsList } from './list-file.ts';
 import { type OfacExport, readOfacExport } from './ofac-export.ts';
 
 /** Where OFAC publishes the whole SDN list. */
-export const OFAC_ADVANCED_EXPORT = 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.XML';
+export const OFAC_ADVANCED_EXPORT =
+  'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.XML';
 
 /** OFAC's list has had more since 2022. */
 export const FEWEST_ADDRESSES = 400;
@@ -28,15 +29,27 @@ export async function fetchExport(from: string): Promise<OfacExport> {
 
 /** The list to be written, each address once for each label of each party. */
 export function listOf({ publishedOn, addresses }: OfacExport, source: string, fetchedAt: Date): SanctionsList {
-  const unique = [...new Map(addresses.map((listed) => [`${listed.uid} ${listed.label} ${listed.address}`, listed])).values()];
-  return { version: 1, source, publishedOn, fetchedAt: fetchedAt.toISOString(), count: unique.length, addresses: unique };
+  const unique = [
+    ...new Map(addresses.map((listed) => [`${listed.uid} ${listed.label} ${listed.address}`, listed])).values(),
+  ];
+  return {
+    version: 1,
+    source,
+    publishedOn,
+    fetchedAt: fetchedAt.toISOString(),
+    count: unique.length,
+    addresses: unique,
+  };
 }
 
 /** Why a list should not take the place of the former one; null where nothing speaks against it. `atLeast`: addresses that it must have. */
 export function suspicion(next: SanctionsList, former: SanctionsList | null, atLeast: number): string | null {
-  if (next.count < atLeast) return `it has ${next.count} digital currency addresses, and should have ${atLeast} at least`;
-  if (former && next.count < former.count * FEWEST_OF_FORMER) return `it has ${next.count} digital currency addresses, and the list in use has ${former.count}`;
-  if (former?.publishedOn && next.publishedOn && next.publishedOn < former.publishedOn) return `it was published on ${next.publishedOn}, and the list in use on ${former.publishedOn}`;
+  if (next.count < atLeast)
+    return `it has ${next.count} digital currency addresses, and should have ${atLeast} at least`;
+  if (former && next.count < former.count * FEWEST_OF_FORMER)
+    return `it has ${next.count} digital currency addresses, and the list in use has ${former.count}`;
+  if (former?.publishedOn && next.publishedOn && next.publishedOn < former.publishedOn)
+    return `it was published on ${next.publishedOn}, and the list in use on ${former.publishedOn}`;
   return null;
 }
 

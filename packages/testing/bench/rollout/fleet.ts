@@ -73,7 +73,11 @@ export class Fleet {
   async #join(service: ServiceName): Promise<void> {
     const began = performance.now();
     const instance = await this.#cluster.start(service, { env: this.#environment, wait: false });
-    await until(`${service} to be ready (its log: ${instance.log})`, async () => (await fetch(`${instance.url}/readyz`)).ok, START_MS);
+    await until(
+      `${service} to be ready (its log: ${instance.log})`,
+      async () => (await fetch(`${instance.url}/readyz`)).ok,
+      START_MS,
+    );
     this.restarts[service].worstStartMs = Math.max(this.restarts[service].worstStartMs, performance.now() - began);
     this.#running[service].push(instance);
     if (service === 'gateway') this.#front.add(instance.url);

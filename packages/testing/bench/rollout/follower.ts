@@ -50,7 +50,8 @@ export function follow(api: ApiClient, id: string, requests: Requests, until: st
       }
     }
     stopping.signal.removeEventListener('abort', close);
-    if (!stopping.signal.aborted && !isOver()) await delay(stream.retryMs() ?? AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (!stopping.signal.aborted && !isOver())
+      await delay(stream.retryMs() ?? AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
   }
   const isOver = (): boolean => events.some(({ type }) => type === until);
   const following = (async () => {
@@ -64,7 +65,10 @@ export function follow(api: ApiClient, id: string, requests: Requests, until: st
   return {
     events,
     opened: () => opened,
-    saw: (type) => new Promise((resolve) => (events.some((event) => event.type === type) ? resolve() : void waiting.push({ type, resolve }))),
+    saw: (type) =>
+      new Promise((resolve) =>
+        events.some((event) => event.type === type) ? resolve() : void waiting.push({ type, resolve }),
+      ),
     close: () => (stopping.abort(), following),
   };
 }

@@ -26,7 +26,10 @@ export async function startFront(): Promise<Front> {
     const outbound = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     inbound.pipe(outbound).pipe(inbound);
     // A reset of one side is a reset of the other: the client sees what it would without us.
-    for (const [one, other] of [[inbound, outbound], [outbound, inbound]] as const) {
+    for (const [one, other] of [
+      [inbound, outbound],
+      [outbound, inbound],
+    ] as const) {
       one.on('error', () => other.resetAndDestroy());
       one.once('close', () => other.destroySoon());
     }

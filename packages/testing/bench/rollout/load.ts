@@ -33,7 +33,13 @@ export interface Load {
 
 /** @param merchant who is paid */
 export function startLoad(api: ApiClient, chain: Anvil, merchant: string, requests: Requests): Load {
-  const promised: Promised = { created: new Map(), detected: new Set(), cancelled: new Set(), paid: new Map(), waiting: [] };
+  const promised: Promised = {
+    created: new Map(),
+    detected: new Set(),
+    cancelled: new Set(),
+    paid: new Map(),
+    waiting: [],
+  };
   let over = false;
 
   async function create(idempotencyKey: string): Promise<string | null> {
@@ -50,7 +56,8 @@ export function startLoad(api: ApiClient, chain: Anvil, merchant: string, reques
       if (id !== null) {
         const read = await requests.send('get', [200], () => api.get(id));
         if (read !== null && read.intent.id !== id) requests.fail('get', `${id} was asked for, ${read.intent.id} came`);
-        if (round % 2 === 0 && (await requests.send('detected', [200], () => api.detected(id)))) promised.detected.add(id);
+        if (round % 2 === 0 && (await requests.send('detected', [200], () => api.detected(id))))
+          promised.detected.add(id);
         if (round % 3 === 0 && (await requests.send('cancel', [200], () => api.cancel(id)))) promised.cancelled.add(id);
         if (round % 5 === 0) await requests.send('list', [200], () => api.list('limit=10'));
       }
@@ -69,7 +76,10 @@ export function startLoad(api: ApiClient, chain: Anvil, merchant: string, reques
       const submitted = signed && (await requests.send('submit', [200], () => api.submit(id, signed, wallet.address)));
       if (submitted) {
         promised.paid.set(id, follower);
-        const seen = await Promise.race([follower.saw('intent.finalized').then(() => true), delay(FINAL_MS, false, { ref: false })]);
+        const seen = await Promise.race([
+          follower.saw('intent.finalized').then(() => true),
+          delay(FINAL_MS, false, { ref: false }),
+        ]);
         if (!seen) requests.fail('payment', `${id} is not final after ${FINAL_MS} ms`);
       }
       await follower.close();

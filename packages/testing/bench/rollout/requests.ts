@@ -15,7 +15,11 @@ export class Requests {
    * Sends a request once. A request fails where no answer comes, or another status than these.
    * @returns null where it failed
    */
-  async send<Body>(kind: string, statuses: readonly number[], request: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>['body'] | null> {
+  async send<Body>(
+    kind: string,
+    statuses: readonly number[],
+    request: () => Promise<ApiAnswer<Body>>,
+  ): Promise<ApiAnswer<Body>['body'] | null> {
     const began = performance.now();
     try {
       const { status, body } = await request();
@@ -40,7 +44,13 @@ export class Requests {
   }
 
   /** By kind: how many, and their times in milliseconds. */
-  summary(): readonly { readonly kind: string; readonly count: number; readonly p50: number; readonly p99: number; readonly worst: number }[] {
+  summary(): readonly {
+    readonly kind: string;
+    readonly count: number;
+    readonly p50: number;
+    readonly p99: number;
+    readonly worst: number;
+  }[] {
     return [...this.#took].map(([kind, took]) => {
       const sorted = took.sort((one, other) => one - other);
       const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -1,5 +1,13 @@
 import { isPublic } from '@pf/domain';
-import { type Cluster, compareProjection, hasValidSignature, type LogContents, readWholeLog, until, type WebhookReceiver } from '../../src/index.ts';
+import {
+  type Cluster,
+  compareProjection,
+  hasValidSignature,
+  type LogContents,
+  readWholeLog,
+  until,
+  type WebhookReceiver,
+} from '../../src/index.ts';
 import { PAYMENT, type Promised } from './load.ts';
 
 /** What was found after a run. */
@@ -23,10 +31,14 @@ const WAIT_MS = 60_000;
 
 /** Reads the whole log when all has settled, and compares it with what clients were told, the projection, the webhooks, the streams and the chain. */
 export async function judge({ cluster, promised, receiver, received }: Evidence): Promise<Verdict> {
-  const contents = await until('the projection to be the fold of the log', async () => {
-    const read = await readWholeLog(cluster);
-    return (await compareProjection(cluster.database, read.intents)).length === 0 && read;
-  }, WAIT_MS);
+  const contents = await until(
+    'the projection to be the fold of the log',
+    async () => {
+      const read = await readWholeLog(cluster);
+      return (await compareProjection(cluster.database, read.intents)).length === 0 && read;
+    },
+    WAIT_MS,
+  );
   const expected = new Set(contents.events.filter(({ type }) => isPublic(type)).map(({ eventId }) => eventId));
   const problems = [...contents.problems, ...promisesBroken(contents, promised)];
 
@@ -51,14 +63,19 @@ export async function judge({ cluster, promised, receiver, received }: Evidence)
 function promisesBroken({ events }: LogContents, promised: Promised): readonly string[] {
   const problems: string[] = [];
   const ofIntent = Map.groupBy(events, ({ intentId }) => intentId as string);
-  const typesOf = (id: string, type: string): number => ofIntent.get(id)?.filter((event) => event.type === type).length ?? 0;
+  const typesOf = (id: string, type: string): number =>
+    ofIntent.get(id)?.filter((event) => event.type === type).length ?? 0;
   const once = (type: string, ids: Iterable<string>): void => {
     for (const id of ids) if (typesOf(id, type) !== 1) problems.push(`${id} has ${typesOf(id, type)} times ${type}`);
   };
-  const byKey = Map.groupBy(events.filter(({ type }) => type === 'intent.created'), ({ intent }) => intent.idempotencyKey ?? '');
+  const byKey = Map.groupBy(
+    events.filter(({ type }) => type === 'intent.created'),
+    ({ intent }) => intent.idempotencyKey ?? '',
+  );
   for (const [key, id] of promised.created) {
     const ids = byKey.get(key)?.map(({ intentId }) => intentId) ?? [];
-    if (ids.length !== 1 || ids[0] !== id) problems.push(`${key} was answered with ${id}, the log has ${ids.join(', ') || 'nothing'}`);
+    if (ids.length !== 1 || ids[0] !== id)
+      problems.push(`${key} was answered with ${id}, the log has ${ids.join(', ') || 'nothing'}`);
   }
   once('intent.detected', promised.detected);
   once('intent.cancelled', promised.cancelled);
@@ -67,10 +84,15 @@ function promisesBroken({ events }: LogContents, promised: Promised): readonly s
     // The snapshot came first, and may have been of any version so far.
     const first = seen[0]?.version ?? 0;
     const shown = seen.map(({ version, type }) => `${version} ${type}`).join(', ');
-    const happened = (ofIntent.get(id) ?? []).filter(({ type, version }) => isPublic(type) && version >= first).map(({ version, type }) => `${version} ${type}`).join(', ');
+    const happened = (ofIntent.get(id) ?? [])
+      .filter(({ type, version }) => isPublic(type) && version >= first)
+      .map(({ version, type }) => `${version} ${type}`)
+      .join(', ');
     if (shown !== happened) problems.push(`the stream of ${id} showed ${shown}; what happened is ${happened}`);
   }
-  const extra = events.filter(({ type }) => type === 'extra_payment_observed' || type === 'mismatched_payment_observed');
+  const extra = events.filter(
+    ({ type }) => type === 'extra_payment_observed' || type === 'mismatched_payment_observed',
+  );
   for (const { intentId, type } of extra) problems.push(`${intentId}: ${type}`);
   return problems;
 }

@@ -32,20 +32,29 @@ export const screeningGuards: readonly Mutant[] = [
     file: 'packages/screening/src/api/api-part.ts',
     guard: 'ttl: cleanSeconds * 1_000, ',
     instead: '',
-    test: { file: API_TEST, name: 'believes a clean answer for ten minutes and not longer, whatever the case of the address' },
+    test: {
+      file: API_TEST,
+      name: 'believes a clean answer for ten minutes and not longer, whatever the case of the address',
+    },
   },
   {
     name: 'Wallets are screened again on submit',
     file: 'services/gateway/src/intents/submit.ts',
     guard: 'await screen(fulfiller);',
     instead: 'await Promise.resolve(screen);',
-    test: { file: GATEWAY_TEST, name: 'screens both wallets again on submit, after the state and before anything is claimed' },
+    test: {
+      file: GATEWAY_TEST,
+      name: 'screens both wallets again on submit, after the state and before anything is claimed',
+    },
   },
   {
     name: 'A payment whose sender is to be screened is noted before the cursor moves',
     file: 'services/watcher/src/network-watch.ts',
     guard: 'if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));',
     instead: 'if (last) unaskedAmong(step.observations, observer.network.chain, last), await unasked.note([]);',
-    test: { file: 'services/watcher/test/sender-screening.integration.test.ts', name: 'is screened after it has moved, and flagged for the operator where it is sanctioned' },
+    test: {
+      file: 'services/watcher/test/sender-screening.integration.test.ts',
+      name: 'is screened after it has moved, and flagged for the operator where it is sanctioned',
+    },
   },
 ];

@@ -1,13 +1,30 @@
 import type { Mutant } from '../mutant.ts';
 
 const CHAINS = 'packages/chains';
-const solana = { file: `${CHAINS}/src/solana/verify.ts`, tests: `${CHAINS}/test/solana-mutations.unit.test.ts`, others: 'signs other instructions' } as const;
-const base = { file: `${CHAINS}/src/base/verify.ts`, tests: `${CHAINS}/test/mutations.unit.test.ts`, fields: `${CHAINS}/test/verify.unit.test.ts` } as const;
-const tempo = { file: `${CHAINS}/src/tempo/verify.ts`, tests: `${CHAINS}/test/tempo-mutations.unit.test.ts`, fields: `${CHAINS}/test/tempo-verify.unit.test.ts` } as const;
+const solana = {
+  file: `${CHAINS}/src/solana/verify.ts`,
+  tests: `${CHAINS}/test/solana-mutations.unit.test.ts`,
+  others: 'signs other instructions',
+} as const;
+const base = {
+  file: `${CHAINS}/src/base/verify.ts`,
+  tests: `${CHAINS}/test/mutations.unit.test.ts`,
+  fields: `${CHAINS}/test/verify.unit.test.ts`,
+} as const;
+const tempo = {
+  file: `${CHAINS}/src/tempo/verify.ts`,
+  tests: `${CHAINS}/test/tempo-mutations.unit.test.ts`,
+  fields: `${CHAINS}/test/tempo-verify.unit.test.ts`,
+} as const;
 const FIELDS = 'names each field that differs, whatever it is changed to';
 
 /** Without the comparison of this difference. */
-const uncompared = (name: string, of: string, { file, tests }: { readonly file: string; readonly tests: string }, test: string): Mutant => ({
+const uncompared = (
+  name: string,
+  of: string,
+  { file, tests }: { readonly file: string; readonly tests: string },
+  test: string,
+): Mutant => ({
   name,
   file,
   guard: `compare('${of}',`,
@@ -23,19 +40,77 @@ export const verifyGuards: readonly Mutant[] = [
   uncompared('Solana: from the payer’s own account', 'source', solana, 'is told what differs by its name'),
   uncompared('Solana: to the requestor’s account', 'recipient', solana, 'is told what differs by its name'),
   uncompared('Solana: of the intent’s token', 'token', solana, 'is told what differs by its name'),
-  { ...uncompared('Solana: one reference, the intent’s', 'reference', solana, solana.others), guard: "compare('reference', terms.reference, references", instead: "void ('reference', terms.reference, references" },
-  { name: 'Solana: a reference is only read', file: solana.file, guard: 'if (references.some((place) => transaction.isWritable(place)))', instead: 'if (false)', test: { file: solana.tests, name: solana.others } },
-  { name: 'Solana: the new account is the requestor’s', file: solana.file, guard: "for (const { accounts } of creations) compare('token_account',", instead: "for (const { accounts } of creations) void ('token_account',", test: { file: solana.tests, name: solana.others } },
-  { name: 'Solana: a guard is an assertion known today', file: solana.file, guard: ' && first <= ASSERTIONS.last', instead: '', test: { file: solana.tests, name: solana.others } },
-  { name: 'Solana: at most four guards', file: solana.file, guard: "if (of('guard').length > GUARDS_MAX)", instead: 'if (false)', test: { file: `${CHAINS}/test/solana-verify.unit.test.ts`, name: 'names each thing that differs, whatever is changed' } },
-  { name: 'Solana: a compute budget names no accounts', file: solana.file, guard: 'if (touched.length > 0)', instead: 'if (false)', test: { file: solana.tests, name: solana.others } },
-  { name: 'Solana: a fee within bounds', file: solana.file, guard: 'if (fee > FEE_MAX)', instead: 'if (false)', test: { file: solana.tests, name: 'signs other bytes' } },
-  { name: 'Solana: the signature is of this very message', file: solana.file, guard: 'if (sender !== null && !(await isSignedBy(transaction, sender)))', instead: 'if (false)', test: { file: `${CHAINS}/test/solana-verify.unit.test.ts`, name: 'is the fulfiller, with a signature over this very message' } },
+  {
+    ...uncompared('Solana: one reference, the intent’s', 'reference', solana, solana.others),
+    guard: "compare('reference', terms.reference, references",
+    instead: "void ('reference', terms.reference, references",
+  },
+  {
+    name: 'Solana: a reference is only read',
+    file: solana.file,
+    guard: 'if (references.some((place) => transaction.isWritable(place)))',
+    instead: 'if (false)',
+    test: { file: solana.tests, name: solana.others },
+  },
+  {
+    name: 'Solana: the new account is the requestor’s',
+    file: solana.file,
+    guard: "for (const { accounts } of creations) compare('token_account',",
+    instead: "for (const { accounts } of creations) void ('token_account',",
+    test: { file: solana.tests, name: solana.others },
+  },
+  {
+    name: 'Solana: a guard is an assertion known today',
+    file: solana.file,
+    guard: ' && first <= ASSERTIONS.last',
+    instead: '',
+    test: { file: solana.tests, name: solana.others },
+  },
+  {
+    name: 'Solana: at most four guards',
+    file: solana.file,
+    guard: "if (of('guard').length > GUARDS_MAX)",
+    instead: 'if (false)',
+    test: {
+      file: `${CHAINS}/test/solana-verify.unit.test.ts`,
+      name: 'names each thing that differs, whatever is changed',
+    },
+  },
+  {
+    name: 'Solana: a compute budget names no accounts',
+    file: solana.file,
+    guard: 'if (touched.length > 0)',
+    instead: 'if (false)',
+    test: { file: solana.tests, name: solana.others },
+  },
+  {
+    name: 'Solana: a fee within bounds',
+    file: solana.file,
+    guard: 'if (fee > FEE_MAX)',
+    instead: 'if (false)',
+    test: { file: solana.tests, name: 'signs other bytes' },
+  },
+  {
+    name: 'Solana: the signature is of this very message',
+    file: solana.file,
+    guard: 'if (sender !== null && !(await isSignedBy(transaction, sender)))',
+    instead: 'if (false)',
+    test: {
+      file: `${CHAINS}/test/solana-verify.unit.test.ts`,
+      name: 'is the fulfiller, with a signature over this very message',
+    },
+  },
   uncompared('Base: for the intent’s chain', 'chain', { ...base, tests: base.fields }, FIELDS),
   uncompared('Base: to the intent’s token', 'token', base, 'signs other bytes'),
   uncompared('Base: no ether beside', 'value', { ...base, tests: base.fields }, FIELDS),
   uncompared('Base: the intent’s reference', 'reference', base, 'signs other bytes'),
-  { name: 'Base: nothing behind the reference but an attribution', file: base.file, guard: 'if (payment === null || !payment.clean)', instead: 'if (payment === null)', test: { file: base.tests, name: 'says the words of the calldata twice' } },
+  {
+    name: 'Base: nothing behind the reference but an attribution',
+    file: base.file,
+    guard: 'if (payment === null || !payment.clean)',
+    instead: 'if (payment === null)',
+    test: { file: base.tests, name: 'says the words of the calldata twice' },
+  },
   uncompared('Tempo: one call', 'calls', tempo, 'signs other calls'),
   uncompared('Tempo: for the intent’s chain', 'chain', { ...tempo, tests: tempo.fields }, FIELDS),
   uncompared('Tempo: to the intent’s token', 'token', tempo, 'signs other calls'),

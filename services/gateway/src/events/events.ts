@@ -24,7 +24,8 @@ export const followIntent = (parts: Parts, commentMs: number = STREAM_COMMENT_MS
     const { holder, request, response } = call;
     const intent = await requireIntent(parts.database, pathId(request, parts.partitions), holder);
     response.setHeader('Vary', 'Accept');
-    if (request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream') stream(parts, call, intent, commentMs);
+    if (request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream')
+      stream(parts, call, intent, commentMs);
     else write(response, 200, await history(parts.database, intent.id));
     return null;
   },
@@ -36,7 +37,12 @@ async function history(database: Database, id: IntentId): Promise<string> {
   return `{"events":[${events.map(({ body }) => body).join(',')}]}`;
 }
 
-function stream({ feeds, keys, log }: Parts, { request, response }: Call, intent: PaymentIntent, commentMs: number): void {
+function stream(
+  { feeds, keys, log }: Parts,
+  { request, response }: Call,
+  intent: PaymentIntent,
+  commentMs: number,
+): void {
   // The connection may have gone while the intent was read.
   if (response.destroyed) return;
   if (request.method === 'HEAD') {
@@ -56,7 +62,13 @@ function stream({ feeds, keys, log }: Parts, { request, response }: Call, intent
       return true;
     }
   };
-  const follower = new EventStream({ response, position: lastSeen(request.headers['last-event-id'], intent), commentMs, check, onReady: () => feeds.lookAgain(intent.id) });
+  const follower = new EventStream({
+    response,
+    position: lastSeen(request.headers['last-event-id'], intent),
+    commentMs,
+    check,
+    onReady: () => feeds.lookAgain(intent.id),
+  });
   response.once('close', feeds.follow(intent.id, follower));
 }
 

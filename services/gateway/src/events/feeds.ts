@@ -82,7 +82,8 @@ export class Feeds {
     }
     let feed = this.#feeds.get(id);
     // Subscribed before anything is read: what changes after the reading is noticed.
-    if (!feed) this.#feeds.set(id, (feed = { id, followers: new Set(), intent: null, subscribed: this.#notices.subscribe(id) }));
+    if (!feed)
+      this.#feeds.set(id, (feed = { id, followers: new Set(), intent: null, subscribed: this.#notices.subscribe(id) }));
     const joined = feed;
     joined.followers.add(follower);
     void joined.subscribed.then(() => this.#look(joined));
@@ -119,7 +120,13 @@ export class Feeds {
       for (const feed of feeds) this.#due.delete(feed);
       const looks = feeds.filter(({ followers }) => followers.size > 0).map((feed) => ({ feed, look: lookOf(feed) }));
       try {
-        const seen = looks.length === 0 ? null : await lookAtIntents(this.#database, looks.map(({ look }) => look));
+        const seen =
+          looks.length === 0
+            ? null
+            : await lookAtIntents(
+                this.#database,
+                looks.map(({ look }) => look),
+              );
         for (const { feed, look } of looks) show(feed, look, seen?.get(feed.id));
         backOff.reset();
       } catch (error) {

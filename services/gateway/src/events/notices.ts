@@ -77,7 +77,9 @@ export class Notices {
     this.#wanted.delete(channel);
     if (!this.#subscribed.delete(channel)) return;
     // A connection that breaks meanwhile takes the subscription with it.
-    this.#redis.unsubscribe(channel).catch((error: unknown) => this.#log.debug({ err: error }, 'a subscription was not ended in order'));
+    this.#redis
+      .unsubscribe(channel)
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'a subscription was not ended in order'));
   }
 
   /** Subscribes to all that is wanted, also what comes to be wanted meanwhile. */

@@ -6,7 +6,11 @@ import { change } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
 /** What proxies must know: nothing is kept, changed or held back. */
-const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' } as const;
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+} as const;
 /** When clients of a gateway that stops shall come back, at random between: not all at once. Milliseconds. */
 const RETURN_MS = { min: 200, max: 2_000 } as const;
 

@@ -2,9 +2,14 @@ import type { Parsed } from '@pf/chains';
 import { type AmountProblem, parseAmount } from '@pf/domain';
 
 /** An amount of a token in base units, or what is wrong with it in words for the client. */
-export function readAmount(amount: string, { decimals, symbol }: { readonly decimals: number; readonly symbol: string }): Parsed<bigint> {
+export function readAmount(
+  amount: string,
+  { decimals, symbol }: { readonly decimals: number; readonly symbol: string },
+): Parsed<bigint> {
   const value = parseAmount(amount, decimals);
-  return typeof value === 'bigint' ? { ok: true, value } : { ok: false, problem: amountProblem(value, decimals, symbol) };
+  return typeof value === 'bigint'
+    ? { ok: true, value }
+    : { ok: false, problem: amountProblem(value, decimals, symbol) };
 }
 
 function amountProblem(problem: AmountProblem, decimals: number, symbol: string): string {

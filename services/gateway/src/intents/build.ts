@@ -38,7 +38,13 @@ export const buildIntent = (parts: Parts): Endpoint => ({
 });
 
 /** @returns null where another payer's build came first: it is looked at again, and built against */
-async function tryBuild(parts: Parts, id: IntentId, owner: IntentOwner, asked: string | null | undefined, tries: number): Promise<Built | null> {
+async function tryBuild(
+  parts: Parts,
+  id: IntentId,
+  owner: IntentOwner,
+  asked: string | null | undefined,
+  tries: number,
+): Promise<Built | null> {
   const { intent, adapter, named } = await lookUp(parts, id, owner, asked);
   requireCreated(intent, 'built for');
   const fulfiller = payerOf(intent, named);
@@ -48,18 +54,37 @@ async function tryBuild(parts: Parts, id: IntentId, owner: IntentOwner, asked: s
   if (live && !(present && live.sender === fulfiller)) throw submissionInProgress(intent);
   if (present && (live || (await adapter.canLand(present)))) return { intent: view(intent), build: present };
 
-  const result = await adapter.build({ intentId: id, terms: termsOf(intent), direction: intent.direction, fulfiller, expiresAt: intent.expiresAt });
+  const result = await adapter.build({
+    intentId: id,
+    terms: termsOf(intent),
+    direction: intent.direction,
+    fulfiller,
+    expiresAt: intent.expiresAt,
+  });
   if (result.kind === 'not_payable') {
     const { param, reason } = result;
-    throw new ApiError('address.not_payable', { message: `The ${param} ${reason}.`, param, details: { intent_id: id, reason } });
+    throw new ApiError('address.not_payable', {
+      message: `The ${param} ${reason}.`,
+      param,
+      details: { intent_id: id, reason },
+    });
   }
   if (result.kind === 'rejected') {
     const { reason } = result;
-    throw new ApiError('transaction.rejected', { message: `The chain would not take this payment: ${reason}.`, details: { intent_id: id, reason } });
+    throw new ApiError('transaction.rejected', {
+      message: `The chain would not take this payment: ${reason}.`,
+      details: { intent_id: id, reason },
+    });
   }
   const { transaction, lifetime } = result;
   const { accountId, livemode } = owner;
-  const recorded = await parts.commands.send({ type: 'record_build', intentId: id, accountId, livemode, data: { fulfiller, transaction, lifetime, replaces: intent.build?.version ?? null } });
+  const recorded = await parts.commands.send({
+    type: 'record_build',
+    intentId: id,
+    accountId,
+    livemode,
+    data: { fulfiller, transaction, lifetime, replaces: intent.build?.version ?? null },
+  });
   if (recorded.kind === 'refused') {
     if (recorded.refusal.code === 'build.superseded' && tries < TRIES) return null;
     throw refused(recorded.refusal);

@@ -1,6 +1,13 @@
 import type { ChainAdapter, SignedTransaction } from '@pf/chains';
 import type { Database, IntentOwner } from '@pf/database';
-import { type IntentId, type PreparedTransaction, type PublicIntent, submissionOf, type TransactionHash, view } from '@pf/domain';
+import {
+  type IntentId,
+  type PreparedTransaction,
+  type PublicIntent,
+  submissionOf,
+  type TransactionHash,
+  view,
+} from '@pf/domain';
 import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Commands } from '../commands.ts';
@@ -38,11 +45,16 @@ export async function claimAndBroadcast(parts: ClaimParts, claim: Claim): Promis
   const { id, owner, adapter, prepared, signed, isOut } = claim;
   const { hash } = prepared;
   const place = { intentId: id, accountId: owner.accountId, livemode: owner.livemode };
-  const prepareResult = await commands.require({ ...place, type: 'prepare_submission', data: { transaction: prepared } });
+  const prepareResult = await commands.require({
+    ...place,
+    type: 'prepare_submission',
+    data: { transaction: prepared },
+  });
   const intent = await answeredIntent(database, prepareResult, owner);
 
   const broadcast = isOut ? ({ kind: 'taken' } as const) : await adapter.broadcast(signed);
-  if (broadcast.kind !== 'taken') log.warn({ intentId: id, hash, outcome: broadcast.kind, reason: broadcast.reason }, 'a broadcast was not taken');
+  if (broadcast.kind !== 'taken')
+    log.warn({ intentId: id, hash, outcome: broadcast.kind, reason: broadcast.reason }, 'a broadcast was not taken');
   // It has moved on meanwhile: a node had this transaction already.
   if (intent.state !== 'created') return intent;
   switch (broadcast.kind) {
@@ -54,7 +66,10 @@ export async function claimAndBroadcast(parts: ClaimParts, claim: Claim): Promis
     }
     case 'refused':
       if (prepareResult.attempts === 1 && (await release(parts, claim, broadcast.reason))) {
-        throw new ApiError('transaction.rejected', { message: `The chain does not take this transaction: ${broadcast.reason}.`, details: { intent_id: id, reason: broadcast.reason } });
+        throw new ApiError('transaction.rejected', {
+          message: `The chain does not take this transaction: ${broadcast.reason}.`,
+          details: { intent_id: id, reason: broadcast.reason },
+        });
       }
       throw stillClaimed(id, hash);
     case 'unknown':
@@ -64,11 +79,22 @@ export async function claimAndBroadcast(parts: ClaimParts, claim: Claim): Promis
   }
 }
 
-const stillClaimed = (id: IntentId, hash: TransactionHash): ApiError => new ApiError('rpc.unavailable', { details: { intent_id: id, tx_signature: hash } });
+const stillClaimed = (id: IntentId, hash: TransactionHash): ApiError =>
+  new ApiError('rpc.unavailable', { details: { intent_id: id, tx_signature: hash } });
 
 /** @returns whether the claim is free again: not where another request has prepared the same transaction meanwhile */
-async function release({ commands, database }: ClaimParts, { id, owner, prepared: { hash } }: Claim, reason: string): Promise<boolean> {
-  const released = await commands.insist({ intentId: id, accountId: owner.accountId, livemode: owner.livemode, type: 'release_submission', data: { hash, reason } });
+async function release(
+  { commands, database }: ClaimParts,
+  { id, owner, prepared: { hash } }: Claim,
+  reason: string,
+): Promise<boolean> {
+  const released = await commands.insist({
+    intentId: id,
+    accountId: owner.accountId,
+    livemode: owner.livemode,
+    type: 'release_submission',
+    data: { hash, reason },
+  });
   if (released === null) throw new ApiError('service.unavailable', { details: { intent_id: id } });
   if (released.kind === 'refused') throw refused(released.refusal);
   return submissionOf(await requireIntent(database, id, owner), hash)?.status === 'released';

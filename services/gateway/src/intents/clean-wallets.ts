@@ -29,14 +29,38 @@ interface Occasion {
  * operator's log and to nobody else.
  * @throws ApiError 422 `address.sanctions_match` naming the wallet by its field, 503 `screening.unavailable`
  */
-export async function requireCleanWallets({ screening, log }: ScreeningParts, { chain, requestor, fulfiller }: Wallets, { holder, what, intentId }: Occasion): Promise<void> {
-  const verdict = await ask(screening, [requestor, ...(fulfiller === null ? [] : [fulfiller])].map((address) => ({ chain, address })));
+export async function requireCleanWallets(
+  { screening, log }: ScreeningParts,
+  { chain, requestor, fulfiller }: Wallets,
+  { holder, what, intentId }: Occasion,
+): Promise<void> {
+  const verdict = await ask(
+    screening,
+    [requestor, ...(fulfiller === null ? [] : [fulfiller])].map((address) => ({ chain, address })),
+  );
   if (verdict.kind === 'clean') return;
   const { address } = verdict.wallet;
   const param = address === requestor ? 'requestor' : 'fulfiller';
   const { accountId, livemode } = holder;
-  log.warn({ alarm: 'sanctions_match', what, accountId, livemode, ...(intentId && { intentId }), chain, param, address, finding: verdict.finding }, 'a wallet is sanctioned: the request was refused');
-  throw new ApiError('address.sanctions_match', { message: `The ${param} ${address} is on a sanctions list.`, param, details: { address, ...(intentId && { intent_id: intentId }) } });
+  log.warn(
+    {
+      alarm: 'sanctions_match',
+      what,
+      accountId,
+      livemode,
+      ...(intentId && { intentId }),
+      chain,
+      param,
+      address,
+      finding: verdict.finding,
+    },
+    'a wallet is sanctioned: the request was refused',
+  );
+  throw new ApiError('address.sanctions_match', {
+    message: `The ${param} ${address} is on a sanctions list.`,
+    param,
+    details: { address, ...(intentId && { intent_id: intentId }) },
+  });
 }
 
 async function ask(screening: Screening, wallets: Parameters<Screening['screen']>[0]): Promise<Verdict> {

@@ -1,5 +1,13 @@
 import { type ChainAdapter, networkOf, type Parsed } from '@pf/chains';
-import { AnyPartition, type CreateIntentRequest, createIntentRequest, newIntentId, OPERATIONS, partitionOfKey, type RequestIssue } from '@pf/contracts';
+import {
+  AnyPartition,
+  type CreateIntentRequest,
+  createIntentRequest,
+  newIntentId,
+  OPERATIONS,
+  partitionOfKey,
+  type RequestIssue,
+} from '@pf/contracts';
 import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
 import { type Address, type CreateData, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -23,7 +31,10 @@ interface Parts extends ScreeningParts {
 }
 
 /** POST /intents. The hot path asks nobody but the screening and the writer: whether an idempotency key was used is the writer's to know. */
-export const createIntent = ({ adapters, commands, database, partitions, screening, log }: Parts, anywhere = new AnyPartition(partitions)): Endpoint => ({
+export const createIntent = (
+  { adapters, commands, database, partitions, screening, log }: Parts,
+  anywhere = new AnyPartition(partitions),
+): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
     const body = await readBody(request, response, createIntentRequest);
@@ -42,15 +53,27 @@ export const createIntent = ({ adapters, commands, database, partitions, screeni
     }
     const { accountId, livemode } = holder;
     const { idempotencyKey } = data;
-    const partition = idempotencyKey === null ? anywhere.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
-    const accepted = await commands.require({ type: 'create', intentId: newIntentId(partition), accountId, livemode, data });
+    const partition =
+      idempotencyKey === null ? anywhere.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
+    const accepted = await commands.require({
+      type: 'create',
+      intentId: newIntentId(partition),
+      accountId,
+      livemode,
+      data,
+    });
     return answer(accepted.replayed, { intent: await answeredIntent(database, accepted, holder) });
   },
 });
 
-const answer = (replayed: boolean, body: object): Answer => (replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body });
+const answer = (replayed: boolean, body: object): Answer =>
+  replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body };
 
-async function earlierIntent(database: Database, { idempotencyKey }: CreateIntentRequest, holder: KeyHolder): Promise<Answer | null> {
+async function earlierIntent(
+  database: Database,
+  { idempotencyKey }: CreateIntentRequest,
+  holder: KeyHolder,
+): Promise<Answer | null> {
   if (idempotencyKey === undefined) return null;
   const intent = await findIntentByKey(database, idempotencyKey, holder, Date.now() - KEY_LIFE_MS);
   return intent && answer(true, { intent: view(intent) });
@@ -93,8 +116,17 @@ function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolea
   };
 }
 
-function parseFulfiller(adapter: ChainAdapter, { fulfiller, direction }: CreateIntentRequest, requestor: Address | null): Parsed<Address | null> {
-  if (fulfiller === undefined || fulfiller === null) return direction === 'send' ? { ok: false, problem: 'is required when direction is "send": it is the wallet that pays' } : { ok: true, value: null };
+function parseFulfiller(
+  adapter: ChainAdapter,
+  { fulfiller, direction }: CreateIntentRequest,
+  requestor: Address | null,
+): Parsed<Address | null> {
+  if (fulfiller === undefined || fulfiller === null)
+    return direction === 'send'
+      ? { ok: false, problem: 'is required when direction is "send": it is the wallet that pays' }
+      : { ok: true, value: null };
   const parsed = adapter.parseAddress(fulfiller);
-  return parsed.ok && parsed.value === requestor ? { ok: false, problem: 'must be another wallet than the requestor' } : parsed;
+  return parsed.ok && parsed.value === requestor
+    ? { ok: false, problem: 'must be another wallet than the requestor' }
+    : parsed;
 }

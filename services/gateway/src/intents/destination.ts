@@ -9,7 +9,12 @@ import type { Adapters } from './lookup.ts';
 export function resolveAdapter(adapters: Adapters, chain: string, livemode: boolean): ChainAdapter {
   const network = resolveChain(chain, livemode);
   const adapter = network && adapters.get(network.chain);
-  if (!adapter) throw chainNotAvailable(chain, livemode, [...adapters.values()].map((served) => served.network));
+  if (!adapter)
+    throw chainNotAvailable(
+      chain,
+      livemode,
+      [...adapters.values()].map((served) => served.network),
+    );
   return adapter;
 }
 
@@ -17,8 +22,15 @@ export function resolveAdapter(adapters: Adapters, chain: string, livemode: bool
 export function chainNotAvailable(chain: string, livemode: boolean, among: readonly Network[]): ApiError {
   const available = among.filter((network) => network.livemode === livemode).map((network) => network.chain);
   const named = networks.find((known) => known.chain === chain);
-  const why = named && livemode && !named.livemode ? `The chain ${chain} is a testnet, and this is a live key` : `The chain ${chain} is not available`;
-  return new ApiError('chain.not_available', { message: `${why}: use ${available.join(' or ') || 'another key'}.`, param: 'chain', details: { chain, available } });
+  const why =
+    named && livemode && !named.livemode
+      ? `The chain ${chain} is a testnet, and this is a live key`
+      : `The chain ${chain} is not available`;
+  return new ApiError('chain.not_available', {
+    message: `${why}: use ${available.join(' or ') || 'another key'}.`,
+    param: 'chain',
+    details: { chain, available },
+  });
 }
 
 /** A token of the adapter's network. @throws ApiError `token.not_available`, with the tokens that are */
@@ -35,6 +47,10 @@ export function tokenNotAvailable(token: string, on: readonly Network[]): ApiErr
   return new ApiError('token.not_available', {
     message: `The token ${token} is not available on ${chains.join(' or ')}: use ${[...new Set(tokens.map(({ symbol }) => symbol))].join(' or ')}.`,
     param: 'token',
-    details: { chain: chains.length === 1 ? chains[0] : null, token, available: tokens.map(({ symbol, address }) => ({ symbol, address })) },
+    details: {
+      chain: chains.length === 1 ? chains[0] : null,
+      token,
+      available: tokens.map(({ symbol, address }) => ({ symbol, address })),
+    },
   });
 }

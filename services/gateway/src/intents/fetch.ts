@@ -5,7 +5,16 @@ import type { Endpoint } from '../endpoint.ts';
 import { pathId, requireIntent } from './lookup.ts';
 
 /** GET /intents/{id}. */
-export const fetchIntent = ({ database, partitions }: { readonly database: Database; readonly partitions: number }): Endpoint => ({
+export const fetchIntent = ({
+  database,
+  partitions,
+}: {
+  readonly database: Database;
+  readonly partitions: number;
+}): Endpoint => ({
   operation: OPERATIONS.getIntent,
-  handle: async ({ holder, request }) => ({ status: 200, body: { intent: view(await requireIntent(database, pathId(request, partitions), holder)) } }),
+  handle: async ({ holder, request }) => ({
+    status: 200,
+    body: { intent: view(await requireIntent(database, pathId(request, partitions), holder)) },
+  }),
 });

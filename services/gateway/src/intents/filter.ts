@@ -11,22 +11,53 @@ import type { Adapters } from './lookup.ts';
  * @throws ApiError `chain.not_available` and `token.not_available` for what no intent of this mode can have, and
  *   `request.validation_failed` for what can be no address or hash
  */
-export function filterOf(adapters: Adapters, query: Omit<ListIntentsQuery, 'limit' | 'cursor'>, livemode: boolean): IntentFilter {
-  const { state, chain, token, direction, requestor, fulfiller, reference, txSignature, createdAfter, createdBefore, metadata } = query;
+export function filterOf(
+  adapters: Adapters,
+  query: Omit<ListIntentsQuery, 'limit' | 'cursor'>,
+  livemode: boolean,
+): IntentFilter {
+  const {
+    state,
+    chain,
+    token,
+    direction,
+    requestor,
+    fulfiller,
+    reference,
+    txSignature,
+    createdAfter,
+    createdBefore,
+    metadata,
+  } = query;
   const meant = chain === undefined ? null : resolveChain(chain, livemode);
-  if (chain !== undefined && meant === null) throw chainNotAvailable(chain, livemode, networks.filter((network) => network.livemode === livemode));
+  if (chain !== undefined && meant === null)
+    throw chainNotAvailable(
+      chain,
+      livemode,
+      networks.filter((network) => network.livemode === livemode),
+    );
   const among = meant ? [meant] : networks.filter((network) => network.livemode === livemode);
   const readers = among.flatMap((network) => adapters.get(network.chain) ?? []);
   const read = <T>(param: string, text: string, by: (reader: ChainAdapter, text: string) => Parsed<T>): T => {
-    if (meant && readers.length === 0) throw chainNotAvailable(meant.chain, livemode, [...adapters.values()].map(({ network }) => network));
-    return readAny(param, readers.map((reader) => by(reader, text)));
+    if (meant && readers.length === 0)
+      throw chainNotAvailable(
+        meant.chain,
+        livemode,
+        [...adapters.values()].map(({ network }) => network),
+      );
+    return readAny(
+      param,
+      readers.map((reader) => by(reader, text)),
+    );
   };
   const address = (reader: ChainAdapter, text: string) => reader.parseAddress(text);
   const hash = (reader: ChainAdapter, text: string) => reader.parseHash(text);
   return {
     ...(state && { states: state }),
     // The list of a chain is that of its tokens.
-    ...(token === undefined ? meant && { tokens: meant.tokens.map(({ address: of }) => of) } : { tokens: tokensOf(among, token) }),
+    ...(token === undefined
+      ? meant && { tokens: meant.tokens.map(({ address: of }) => of) }
+      : { tokens: tokensOf(among, token) }),
     ...(direction && { direction }),
     ...(requestor !== undefined && { requestor: read('requestor', requestor, address) }),
     ...(fulfiller !== undefined && { fulfiller: read('fulfiller', fulfiller, address) }),

@@ -7,7 +7,13 @@ import { filterOf } from './filter.ts';
 import type { Adapters } from './lookup.ts';
 
 /** GET /intents: those of the key's account and mode, newest first. */
-export const listIntents = ({ adapters, database }: { readonly adapters: Adapters; readonly database: Database }): Endpoint => ({
+export const listIntents = ({
+  adapters,
+  database,
+}: {
+  readonly adapters: Adapters;
+  readonly database: Database;
+}): Endpoint => ({
   operation: OPERATIONS.listIntents,
   async handle({ holder, request }) {
     const { limit, cursor, ...query } = readQuery(request, listIntentsQuery);

@@ -23,14 +23,23 @@ export async function requireIntent(database: Database, id: IntentId, owner: Int
 }
 
 /** The public intent to answer with: as it was right after the command or, where the reply did not come by itself, as it is now. */
-export async function answeredIntent(database: Database, { intent, intentId }: Pick<Accepted, 'intent' | 'intentId'>, owner: IntentOwner): Promise<PublicIntent> {
+export async function answeredIntent(
+  database: Database,
+  { intent, intentId }: Pick<Accepted, 'intent' | 'intentId'>,
+  owner: IntentOwner,
+): Promise<PublicIntent> {
   return intent ?? view(await requireIntent(database, intentId, owner));
 }
 
 /** The adapter of an intent's chain. @throws ApiError `chain.not_available` where its upstreams were taken out of the configuration */
 export function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
   const adapter = adapters.get(chain);
-  if (!adapter) throw new ApiError('chain.not_available', { message: `The chain ${chain} is not served at the moment.`, param: 'chain', details: { chain } });
+  if (!adapter)
+    throw new ApiError('chain.not_available', {
+      message: `The chain ${chain} is not served at the moment.`,
+      param: 'chain',
+      details: { chain },
+    });
   return adapter;
 }
 
@@ -51,10 +60,19 @@ export interface Asked {
 }
 
 /** @throws ApiError of `requireIntent`, `adapterOf` and `readAddress` */
-export async function lookUp({ adapters, database }: { readonly adapters: Adapters; readonly database: Database }, id: IntentId, owner: IntentOwner, fulfiller: string | null | undefined): Promise<Asked> {
+export async function lookUp(
+  { adapters, database }: { readonly adapters: Adapters; readonly database: Database },
+  id: IntentId,
+  owner: IntentOwner,
+  fulfiller: string | null | undefined,
+): Promise<Asked> {
   const intent = await requireIntent(database, id, owner);
   const adapter = adapterOf(adapters, intent);
-  return { intent, adapter, named: fulfiller === undefined || fulfiller === null ? null : readAddress(adapter, 'fulfiller', fulfiller) };
+  return {
+    intent,
+    adapter,
+    named: fulfiller === undefined || fulfiller === null ? null : readAddress(adapter, 'fulfiller', fulfiller),
+  };
 }
 
 /**
@@ -65,10 +83,17 @@ export function payerOf(intent: PaymentIntent, named: Address | null): Address {
   const fulfiller = named ?? intent.fulfiller;
   const wrong = (message: string): ApiError => validationFailed([{ param: 'fulfiller', message }]);
   if (fulfiller === null) throw wrong('fulfiller is required: the payment intent has none yet');
-  if (intent.direction === 'send' && fulfiller !== intent.fulfiller) throw wrong(`fulfiller must be ${String(intent.fulfiller)}: this payment intent is sent by the wallet it names`);
+  if (intent.direction === 'send' && fulfiller !== intent.fulfiller)
+    throw wrong(`fulfiller must be ${String(intent.fulfiller)}: this payment intent is sent by the wallet it names`);
   if (fulfiller === intent.requestor) throw wrong('fulfiller must be another wallet than the requestor');
   return fulfiller;
 }
 
 /** What the intent asks to be paid. */
-export const termsOf = ({ chain, tokenAddress, amountBaseUnits, requestor, reference }: PaymentIntent) => ({ chain, tokenAddress, amount: amountBaseUnits, requestor, reference });
+export const termsOf = ({ chain, tokenAddress, amountBaseUnits, requestor, reference }: PaymentIntent) => ({
+  chain,
+  tokenAddress,
+  amount: amountBaseUnits,
+  requestor,
+  reference,
+});

@@ -19,7 +19,13 @@ const plainCommand =
     async handle({ holder, request, response }) {
       const intentId = pathId(request, partitions);
       await readBody(request, response, emptyRequest);
-      const accepted = await commands.require({ type, intentId, accountId: holder.accountId, livemode: holder.livemode, data: {} });
+      const accepted = await commands.require({
+        type,
+        intentId,
+        accountId: holder.accountId,
+        livemode: holder.livemode,
+        data: {},
+      });
       return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
     },
   });

@@ -23,7 +23,13 @@ export const simulateIntent = ({ adapters, commands, database, partitions }: Par
     const intentId = pathId(request, partitions);
     const { targetState } = await readBody(request, response, simulateIntentRequest);
     const { hash, address } = adapterOf(adapters, await requireIntent(database, intentId, holder)).synthetic();
-    const accepted = await commands.require({ type: 'simulate', intentId, accountId, livemode, data: { targetState, hash, fulfiller: address } });
+    const accepted = await commands.require({
+      type: 'simulate',
+      intentId,
+      accountId,
+      livemode,
+      data: { targetState, hash, fulfiller: address },
+    });
     return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
   },
 });

@@ -22,8 +22,12 @@ export function requireCreated({ id, status }: PaymentIntent, what: string): voi
 /** @throws ApiError 409 where the intent is not paid. @param what `refunded` */
 export function requirePaid({ id, status }: PaymentIntent, what: string): void {
   if (status === 'confirmed' || status === 'finalized') return;
-  throw new ApiError('intent.invalid_state', { message: `A payment intent that is ${status} cannot be ${what}.`, details: { intent_id: id, current_state: status } });
+  throw new ApiError('intent.invalid_state', {
+    message: `A payment intent that is ${status} cannot be ${what}.`,
+    details: { intent_id: id, current_state: status },
+  });
 }
 
 /** 409: a transaction that may still land stands in the way. */
-export const submissionInProgress = ({ id, status }: PaymentIntent): ApiError => new ApiError('intent.submission_in_progress', { details: { intent_id: id, current_state: status } });
+export const submissionInProgress = ({ id, status }: PaymentIntent): ApiError =>
+  new ApiError('intent.submission_in_progress', { details: { intent_id: id, current_state: status } });

@@ -1,7 +1,15 @@
 import { type ChainAdapter, RpcUnavailableError, type SignedTransaction, type Submitted } from '@pf/chains';
 import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
 import { SignedTransactions } from '@pf/database';
-import { type Address, type PaymentIntent, type PreparedTransaction, type Submission, submissionOf, type TransactionHash, view } from '@pf/domain';
+import {
+  type Address,
+  type PaymentIntent,
+  type PreparedTransaction,
+  type Submission,
+  submissionOf,
+  type TransactionHash,
+  view,
+} from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -45,21 +53,35 @@ export const submitIntent = (parts: Parts): Endpoint => ({
     const hash = hashOf(submitted);
     const earlier = submissionOf(intent, hash);
     if (hasMovedOn(intent, hash, earlier)) {
-      if (earlier?.status === 'live' && submitted.kind === 'signed') await broadcastAgain(adapter, submitted.transaction);
+      if (earlier?.status === 'live' && submitted.kind === 'signed')
+        await broadcastAgain(adapter, submitted.transaction);
       return { status: 200, body: { intent: view(intent), txSignature: hash } };
     }
-    const payment = earlier?.status === 'live' ? await repeat(submit, earlier) : await begin(submit, (fulfiller) => requireCleanWallets(parts, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }));
-    return { status: 200, body: { intent: await claimAndBroadcast(parts, { id, owner: holder, adapter, ...payment }), txSignature: hash } };
+    const payment =
+      earlier?.status === 'live'
+        ? await repeat(submit, earlier)
+        : await begin(submit, (fulfiller) =>
+            requireCleanWallets(parts, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
+          );
+    return {
+      status: 200,
+      body: { intent: await claimAndBroadcast(parts, { id, owner: holder, adapter, ...payment }), txSignature: hash },
+    };
   },
 });
 
 function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
   const parsed = adapter.parseSubmitted(text);
-  if (!parsed.ok) throw new ApiError('transaction.malformed', { message: `signedTransaction ${parsed.problem}.`, param: 'signedTransaction' });
+  if (!parsed.ok)
+    throw new ApiError('transaction.malformed', {
+      message: `signedTransaction ${parsed.problem}.`,
+      param: 'signedTransaction',
+    });
   return parsed.value;
 }
 
-const hashOf = (submitted: Submitted): TransactionHash => (submitted.kind === 'signed' ? submitted.transaction.hash : submitted.hash);
+const hashOf = (submitted: Submitted): TransactionHash =>
+  submitted.kind === 'signed' ? submitted.transaction.hash : submitted.hash;
 
 /** True for a transaction about which there is nothing left to decide: the present intent is the answer. */
 function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submission | undefined): boolean {
@@ -81,7 +103,10 @@ function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submi
 }
 
 /** A transaction that this intent does not know, or that was given up before any node had it. */
-async function begin({ adapter, kept, intent, submitted, named }: Submit, screen: (fulfiller: Address) => Promise<void>): Promise<Payment> {
+async function begin(
+  { adapter, kept, intent, submitted, named }: Submit,
+  screen: (fulfiller: Address) => Promise<void>,
+): Promise<Payment> {
   requireCreated(intent, 'paid');
   const fulfiller = payerOf(intent, named);
   await screen(fulfiller);
@@ -91,7 +116,10 @@ async function begin({ adapter, kept, intent, submitted, named }: Submit, screen
   if (verification.kind === 'mismatch') throw new ApiError('transaction.mismatch', { details: verification.differs });
   if (verification.kind === 'rejected') {
     const { reason } = verification;
-    throw new ApiError('transaction.rejected', { message: `The chain would not take this transaction: ${reason}.`, details: { intent_id: intent.id, reason } });
+    throw new ApiError('transaction.rejected', {
+      message: `The chain would not take this transaction: ${reason}.`,
+      details: { intent_id: intent.id, reason },
+    });
   }
   // Before the claim is in the log: whoever reads of it there finds the bytes.
   await kept.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
@@ -99,11 +127,16 @@ async function begin({ adapter, kept, intent, submitted, named }: Submit, screen
 }
 
 /** A transaction that the intent is claimed for, whose broadcast has not been heard of: it was verified then. */
-async function repeat({ adapter, kept, intent, submitted }: Submit, { hash, sender, nonce, lifetime, terms }: Submission): Promise<Payment> {
+async function repeat(
+  { adapter, kept, intent, submitted }: Submit,
+  { hash, sender, nonce, lifetime, terms }: Submission,
+): Promise<Payment> {
   const prepared: PreparedTransaction = { hash, sender, nonce, lifetime, terms };
   if (submitted.kind === 'signed') return { prepared, signed: submitted.transaction, isOut: false };
   const raw = (await kept.find(intent.chain, [hash])).get(hash);
-  return raw ? { prepared, signed: { hash, raw }, isOut: false } : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
+  return raw
+    ? { prepared, signed: { hash, raw }, isOut: false }
+    : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
 }
 
 /** Harmless, and perhaps of use; the answer does not hang on what the nodes say. */

@@ -34,7 +34,10 @@ export const updateIntent = ({ commands, database, partitions }: Parts): Endpoin
   },
 });
 
-function amountOf({ decimals, token }: PaymentIntent, amount: string): Pick<CommandData['update'], 'amount' | 'amountBaseUnits'> {
+function amountOf(
+  { decimals, token }: PaymentIntent,
+  amount: string,
+): Pick<CommandData['update'], 'amount' | 'amountBaseUnits'> {
   const baseUnits = readAmount(amount, { decimals, symbol: token });
   if (!baseUnits.ok) throw validationFailed([{ param: 'amount', message: `amount ${baseUnits.problem}` }]);
   return { amount, amountBaseUnits: baseUnits.value };

@@ -24,7 +24,11 @@ export class Limiter {
    * Counts a request and sets the RateLimit headers of its answer. Resolves at once for most.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admit({ keyId, plan, scope }: KeyHolder, { ip }: Pick<Request, 'ip'>, response: Pick<Response, 'setHeader'>): Promise<void> {
+  async admit(
+    { keyId, plan, scope }: KeyHolder,
+    { ip }: Pick<Request, 'ip'>,
+    response: Pick<Response, 'setHeader'>,
+  ): Promise<void> {
     const quota = this.#quota(KEY_QUOTAS[plan]);
     if (scope !== 'payer') {
       const standing = await this.#limits.count(keyId, quota);
@@ -36,7 +40,10 @@ export class Limiter {
     const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
     const address = await this.#limits.count(`${keyId}:${addressGroup(ip)}`, perAddress);
     const standing = address.allowed ? await this.#limits.count(keyId, quota) : null;
-    show(response, [['address', perAddress, address], ['key', quota, standing]]);
+    show(response, [
+      ['address', perAddress, address],
+      ['key', quota, standing],
+    ]);
     if (!address.allowed) throw exceeded('address', address);
     if (standing && !standing.allowed) throw exceeded('key', standing);
   }
@@ -54,9 +61,22 @@ function exceeded(policy: PolicyName, { retryMs }: Standing): ApiError {
 }
 
 /** All policies that apply; how the client stands with those that were asked. */
-function show(response: Pick<Response, 'setHeader'>, policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing | null])[]): void {
-  response.setHeader('RateLimit-Policy', policies.map(([name, { requests, windowSeconds }]) => `"${name}";q=${requests};w=${windowSeconds}`).join(', '));
-  response.setHeader('RateLimit', policies.flatMap(([name, quota, standing]) => (standing ? [`"${name}";r=${standing.left};t=${resetSeconds(quota, standing)}`] : [])).join(', '));
+function show(
+  response: Pick<Response, 'setHeader'>,
+  policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing | null])[],
+): void {
+  response.setHeader(
+    'RateLimit-Policy',
+    policies.map(([name, { requests, windowSeconds }]) => `"${name}";q=${requests};w=${windowSeconds}`).join(', '),
+  );
+  response.setHeader(
+    'RateLimit',
+    policies
+      .flatMap(([name, quota, standing]) =>
+        standing ? [`"${name}";r=${standing.left};t=${resetSeconds(quota, standing)}`] : [],
+      )
+      .join(', '),
+  );
 }
 
 /** Until the whole quota is there again; for one who was refused, until the next request is taken. */
@@ -67,5 +87,10 @@ const resetSeconds = ({ requests, windowSeconds }: Quota, { allowed, left, retry
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined || !ipaddr.isValid(ip)) return 'unknown';
   const address = ipaddr.process(ip);
-  return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).map((part) => part.toString(16)).join(':') : address.toString();
+  return address instanceof ipaddr.IPv6
+    ? address.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')
+    : address.toString();
 }

@@ -67,7 +67,10 @@ class LeasedBucket {
     this.#asking = true;
     while (this.#waiting.length > 0) {
       const now = performance.now();
-      this.#lease = now - this.#leasedAt < SHORT_MS ? Math.min(this.#lease * 2, this.#largest) : Math.max(1, Math.floor(this.#lease / 4));
+      this.#lease =
+        now - this.#leasedAt < SHORT_MS
+          ? Math.min(this.#lease * 2, this.#largest)
+          : Math.max(1, Math.floor(this.#lease / 4));
       this.#leasedAt = now;
       const taken = await this.#take(Math.max(this.#lease, this.#waiting.length));
       this.#left = taken.left;

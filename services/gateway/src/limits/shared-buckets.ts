@@ -36,7 +36,12 @@ export class SharedBuckets {
 
   /** @returns null where Redis is away, or does not answer in time */
   async take(name: string, { requests, windowSeconds }: Quota, wanted: number): Promise<Taken | null> {
-    const result = await this.#redis.run('takeTokens', TAKE, [this.#prefix + name], [requests, requests / (windowSeconds * 1_000), wanted]);
+    const result = await this.#redis.run(
+      'takeTokens',
+      TAKE,
+      [this.#prefix + name],
+      [requests, requests / (windowSeconds * 1_000), wanted],
+    );
     const parsed = answer.safeParse(result);
     if (!parsed.success) return null;
     const [tokens, left, nextMs] = parsed.data;

@@ -13,7 +13,8 @@ const SERVED = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 const CACHE = 'public, max-age=3600';
 
 /** Everything that the page loads comes from here; requests are tried against this same origin. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The API described by itself, for anybody: /openapi.json, and /docs to browse it and try requests. */
 export function reference(): Router {
@@ -26,10 +27,14 @@ export function reference(): Router {
     response.set({ 'Cache-Control': CACHE, 'Access-Control-Allow-Origin': '*' }).type('json').send(document);
   });
   const asText = (type: string, text: string) => (_request: unknown, response: express.Response) =>
-    void response.set({ 'Cache-Control': CACHE, 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff' }).type(type).send(text);
+    void response
+      .set({ 'Cache-Control': CACHE, 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff' })
+      .type(type)
+      .send(text);
   router.get('/docs', asText('html', page));
   router.get('/docs/page.js', asText('js', SCRIPT));
   router.get('/docs/page.css', asText('css', STYLE));
-  for (const file of SERVED) router.get(`/docs/${file}`, (_request, response) => void response.sendFile(file, { root: ASSETS, maxAge: '1h' }));
+  for (const file of SERVED)
+    router.get(`/docs/${file}`, (_request, response) => void response.sendFile(file, { root: ASSETS, maxAge: '1h' }));
   return router;
 }

@@ -10,7 +10,10 @@ export const listDeliveries = ({ database }: { readonly database: Database }): E
   async handle({ holder, request }) {
     const { limit, cursor, ...filters } = readQuery(request, listDeliveriesQuery);
     const found = await findDeliveries(database, holder, filters, positionOf({ cursor }), limit + 1);
-    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) => ({ createdAt: createdAt.getTime(), id }));
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) => ({
+      createdAt: createdAt.getTime(),
+      id,
+    }));
     return { status: 200, body: { deliveries: rows.map(shownDelivery), hasMore, nextCursor } };
   },
 });

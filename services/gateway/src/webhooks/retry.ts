@@ -10,7 +10,13 @@ import { shownDelivery } from './shown.ts';
 const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
 /** POST /webhooks/{id}/retry: due now in Postgres, which is what counts; the webhook services are told so that it goes at once. */
-export const retryDelivery = ({ database, redis }: { readonly database: Database; readonly redis: RedisLink }): Endpoint => ({
+export const retryDelivery = ({
+  database,
+  redis,
+}: {
+  readonly database: Database;
+  readonly redis: RedisLink;
+}): Endpoint => ({
   operation: OPERATIONS.retryDelivery,
   async handle({ holder, request, response }) {
     const deliveryId = String(request.params['id']);

@@ -4,7 +4,16 @@ import type { ListedDelivery } from '@pf/database';
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 /** A delivery as spec.md part 2.4 has it. */
-export const shownDelivery = ({ id, eventId, url, responseStatus, attemptCount, lastAttemptedAt, deliveredAt, failedAt }: ListedDelivery): WebhookDelivery => ({
+export const shownDelivery = ({
+  id,
+  eventId,
+  url,
+  responseStatus,
+  attemptCount,
+  lastAttemptedAt,
+  deliveredAt,
+  failedAt,
+}: ListedDelivery): WebhookDelivery => ({
   id,
   eventId,
   url,

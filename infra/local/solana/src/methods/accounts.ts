@@ -8,13 +8,20 @@ import type { Account } from '../runtime.ts';
 import { readMint, readTokenAccount } from '../token-account.ts';
 import { TOKEN, TOKEN_2022 } from '../tokens.ts';
 
-const reader = ({ chain }: Node, slot: number) => (of: string): Account | null => chain.account(of, slot);
-const memcmp = z.union([z.object({ offset: count, bytes: base64, encoding: z.literal('base64') }), z.object({ offset: count, bytes: base58, encoding: optional(z.literal('base58')) })]);
+const reader =
+  ({ chain }: Node, slot: number) =>
+  (of: string): Account | null =>
+    chain.account(of, slot);
+const memcmp = z.union([
+  z.object({ offset: count, bytes: base64, encoding: z.literal('base64') }),
+  z.object({ offset: count, bytes: base58, encoding: optional(z.literal('base58')) }),
+]);
 const filter = z.union([z.object({ dataSize: count }), z.object({ memcmp })]);
 const ownedBy = z.union([z.object({ mint: address }), z.object({ programId: address })]);
 
 function tokenAccount(account: Account | null): NonNullable<ReturnType<typeof readTokenAccount>> {
-  const held = account !== null && (account.owner === TOKEN || account.owner === TOKEN_2022) ? readTokenAccount(account) : null;
+  const held =
+    account !== null && (account.owner === TOKEN || account.owner === TOKEN_2022) ? readTokenAccount(account) : null;
   if (account === null) throw invalidParams('Invalid param: could not find account');
   if (held === null) throw invalidParams('Invalid param: not a Token account');
   return held;
@@ -68,18 +75,24 @@ export const accountMethods: Methods = {
       .map(([pubkey, account]) => ({ pubkey, account: accountJson(account, reader(node, slot), config) }));
     return inContext(slot, value);
   }),
-  getProgramAccounts: method(z.tuple([address, optional(accountBank.extend({ filters: optional(z.array(filter).max(4)), withContext: optional(z.boolean()) }))]), (node, [program, config]) => {
-    const slot = bankSlot(node, config);
-    const passes = ({ data }: Account): boolean =>
-      (config?.filters ?? []).every((one) => {
-        if ('dataSize' in one) return data.length === one.dataSize;
-        const { offset, bytes } = one.memcmp;
-        return Buffer.from(data.subarray(offset, offset + bytes.length)).equals(bytes);
-      });
-    const value = node.chain
-      .owned(program, slot)
-      .filter(([, account]) => passes(account))
-      .map(([pubkey, account]) => ({ pubkey, account: accountJson(account, reader(node, slot), config) }));
-    return config?.withContext ? inContext(slot, value) : value;
-  }),
+  getProgramAccounts: method(
+    z.tuple([
+      address,
+      optional(accountBank.extend({ filters: optional(z.array(filter).max(4)), withContext: optional(z.boolean()) })),
+    ]),
+    (node, [program, config]) => {
+      const slot = bankSlot(node, config);
+      const passes = ({ data }: Account): boolean =>
+        (config?.filters ?? []).every((one) => {
+          if ('dataSize' in one) return data.length === one.dataSize;
+          const { offset, bytes } = one.memcmp;
+          return Buffer.from(data.subarray(offset, offset + bytes.length)).equals(bytes);
+        });
+      const value = node.chain
+        .owned(program, slot)
+        .filter(([, account]) => passes(account))
+        .map(([pubkey, account]) => ({ pubkey, account: accountJson(account, reader(node, slot), config) }));
+      return config?.withContext ? inContext(slot, value) : value;
+    },
+  ),
 };

@@ -26,9 +26,22 @@ export const clusterMethods: Methods = {
   getTransactionCount: method(onlyBank, ({ chain }) => chain.transactionCount()),
   getEpochInfo: method(onlyBank, (node, [config]) => {
     const slot = bankSlot(node, config);
-    return { absoluteSlot: slot, blockHeight: heightOf(slot), epoch: Math.floor(slot / SLOTS_PER_EPOCH), slotIndex: slot % SLOTS_PER_EPOCH, slotsInEpoch: SLOTS_PER_EPOCH, transactionCount: node.chain.transactionCount() };
+    return {
+      absoluteSlot: slot,
+      blockHeight: heightOf(slot),
+      epoch: Math.floor(slot / SLOTS_PER_EPOCH),
+      slotIndex: slot % SLOTS_PER_EPOCH,
+      slotsInEpoch: SLOTS_PER_EPOCH,
+      transactionCount: node.chain.transactionCount(),
+    };
   }),
-  getEpochSchedule: method(nothing, () => ({ firstNormalEpoch: 0, firstNormalSlot: 0, leaderScheduleSlotOffset: SLOTS_PER_EPOCH, slotsPerEpoch: SLOTS_PER_EPOCH, warmup: false })),
+  getEpochSchedule: method(nothing, () => ({
+    firstNormalEpoch: 0,
+    firstNormalSlot: 0,
+    leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
+    slotsPerEpoch: SLOTS_PER_EPOCH,
+    warmup: false,
+  })),
   getBlockTime: method(z.tuple([count]), ({ chain }, [slot]) => {
     const [landed] = chain.between(slot, slot);
     return landed?.time ?? Math.floor(chain.clock.timeOf(slot) / 1000);
@@ -41,5 +54,7 @@ export const clusterMethods: Methods = {
     const slot = bankSlot(node, config);
     return inContext(slot, node.chain.heightOfBlockhash(hash, slot) !== null);
   }),
-  getMinimumBalanceForRentExemption: method(z.tuple([count, optional(bank)]), ({ chain }, [bytes]) => chain.rent(bytes)),
+  getMinimumBalanceForRentExemption: method(z.tuple([count, optional(bank)]), ({ chain }, [bytes]) =>
+    chain.rent(bytes),
+  ),
 };

@@ -1,4 +1,9 @@
-import { getCompiledTransactionMessageDecoder, getTransactionEncoder, type SignaturesMap, type TransactionMessageBytes } from '@solana/kit';
+import {
+  getCompiledTransactionMessageDecoder,
+  getTransactionEncoder,
+  type SignaturesMap,
+  type TransactionMessageBytes,
+} from '@solana/kit';
 import { z } from 'zod';
 import { computeBudget, feeOf } from '../fee.ts';
 import { invalidParams } from '../rpc/error.ts';
@@ -11,9 +16,18 @@ const RECENT = 150;
 
 /** A message without its signatures, as a transaction that nobody has signed. */
 function unsigned(message: Uint8Array): Wire {
-  const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(message) as { header: { numSignerAccounts: number }; staticAccounts: string[] };
-  const signatures = Object.fromEntries(staticAccounts.slice(0, header.numSignerAccounts).map((signer) => [signer, null])) as SignaturesMap;
-  return parseWire(new Uint8Array(getTransactionEncoder().encode({ messageBytes: message as unknown as TransactionMessageBytes, signatures })));
+  const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(message) as {
+    header: { numSignerAccounts: number };
+    staticAccounts: string[];
+  };
+  const signatures = Object.fromEntries(
+    staticAccounts.slice(0, header.numSignerAccounts).map((signer) => [signer, null]),
+  ) as SignaturesMap;
+  return parseWire(
+    new Uint8Array(
+      getTransactionEncoder().encode({ messageBytes: message as unknown as TransactionMessageBytes, signatures }),
+    ),
+  );
 }
 
 export const feeMethods: Methods = {

@@ -12,7 +12,13 @@ import { isSigned, parseWire, type Wire } from '../wire.ts';
 
 const MAX_BYTES = 1_232;
 const wireEncoding = optional(z.enum(['base58', 'base64']));
-const sendConfig = z.looseObject({ encoding: wireEncoding, skipPreflight: optional(z.boolean()), preflightCommitment: optional(commitment), maxRetries: optional(count), minContextSlot: optional(count) });
+const sendConfig = z.looseObject({
+  encoding: wireEncoding,
+  skipPreflight: optional(z.boolean()),
+  preflightCommitment: optional(commitment),
+  maxRetries: optional(count),
+  minContextSlot: optional(count),
+});
 const simulateConfig = bank.extend({
   encoding: wireEncoding,
   sigVerify: optional(z.boolean()),
@@ -26,11 +32,16 @@ function read(text: string, encoding: 'base58' | 'base64' = 'base58'): Wire {
   const decoded = (encoding === 'base64' ? base64 : base58).safeParse(text);
   if (!decoded.success) throw invalidParams(`invalid ${encoding} encoding`);
   const bytes = decoded.data;
-  if (bytes.length > MAX_BYTES) throw invalidParams(`decoded solana_transaction::versioned::VersionedTransaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`);
+  if (bytes.length > MAX_BYTES)
+    throw invalidParams(
+      `decoded solana_transaction::versioned::VersionedTransaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`,
+    );
   try {
     return parseWire(bytes);
   } catch (error) {
-    throw invalidParams(`failed to deserialize solana_transaction::versioned::VersionedTransaction: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalidParams(
+      `failed to deserialize solana_transaction::versioned::VersionedTransaction: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -41,8 +52,22 @@ interface Simulation {
 
 /** What a node checks and does before it sends: blockhash, duplicate, execution. */
 function simulate({ chain }: Node, wire: Wire, slot: number, config: z.output<typeof simulateConfig>): Simulation {
-  const notRun = (error: TransactionErrorJson): Simulation => ({ error, json: { err: error, logs: [], accounts: null, unitsConsumed: 0, returnData: null, innerInstructions: null, loadedAccountsDataSize: 0, replacementBlockhash: null, fee: null } });
-  if (config.replaceRecentBlockhash !== true && chain.heightOfBlockhash(wire.blockhash, slot) === null) return notRun('BlockhashNotFound');
+  const notRun = (error: TransactionErrorJson): Simulation => ({
+    error,
+    json: {
+      err: error,
+      logs: [],
+      accounts: null,
+      unitsConsumed: 0,
+      returnData: null,
+      innerInstructions: null,
+      loadedAccountsDataSize: 0,
+      replacementBlockhash: null,
+      fee: null,
+    },
+  });
+  if (config.replaceRecentBlockhash !== true && chain.heightOfBlockhash(wire.blockhash, slot) === null)
+    return notRun('BlockhashNotFound');
   if (chain.transaction(wire.signature) !== null) return notRun('AlreadyProcessed');
   const keys = accountKeys(wire.message, (of) => chain.account(of));
   if (typeof keys === 'string') return notRun(keys);
@@ -60,7 +85,10 @@ function simulate({ chain }: Node, wire: Wire, slot: number, config: z.output<ty
     returnData,
     innerInstructions: config.innerInstructions === true ? inner : null,
     loadedAccountsDataSize: keys.all.reduce((sum, of) => sum + (chain.account(of)?.data.length ?? 0), 0),
-    replacementBlockhash: config.replaceRecentBlockhash === true ? { blockhash: chain.blockhash(slot), lastValidBlockHeight: heightOf(slot) + LIFETIME } : null,
+    replacementBlockhash:
+      config.replaceRecentBlockhash === true
+        ? { blockhash: chain.blockhash(slot), lastValidBlockHeight: heightOf(slot) + LIFETIME }
+        : null,
     fee: feeOf(wire.message),
   };
   return { error, json };
@@ -83,7 +111,8 @@ export const sendingMethods: Methods = {
   }),
   simulateTransaction: method(z.tuple([z.string(), optional(simulateConfig)]), (node, [text, config]) => {
     const wire = read(text, config?.encoding);
-    if (config?.sigVerify === true && config.replaceRecentBlockhash === true) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
+    if (config?.sigVerify === true && config.replaceRecentBlockhash === true)
+      throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
     const slot = bankSlot(node, config);
     if (config?.sigVerify === true && !isSigned(wire)) throw badSignature();
     return inContext(slot, simulate(node, wire, slot, config ?? ({} as z.output<typeof simulateConfig>)).json);

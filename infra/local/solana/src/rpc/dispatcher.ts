@@ -9,11 +9,25 @@ import { decode, encode } from '../json.ts';
 import { invalidRequest, methodNotFound, parseError, RpcError } from './error.ts';
 import type { Methods, Node } from './method.ts';
 
-const methods: Methods = { ...accountMethods, ...clusterMethods, ...controlMethods, ...feeMethods, ...historyMethods, ...sendingMethods };
+const methods: Methods = {
+  ...accountMethods,
+  ...clusterMethods,
+  ...controlMethods,
+  ...feeMethods,
+  ...historyMethods,
+  ...sendingMethods,
+};
 
-export const request = z.object({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.number(), z.bigint(), z.null()]).optional(), method: z.string(), params: z.array(z.unknown()).nullish() });
+export const request = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number(), z.bigint(), z.null()]).optional(),
+  method: z.string(),
+  params: z.array(z.unknown()).nullish(),
+});
 export type Request = z.infer<typeof request>;
-export type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & ({ readonly result: unknown } | { readonly error: unknown });
+export type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & (
+  { readonly result: unknown } | { readonly error: unknown }
+);
 
 /** Runs a request; throws an RpcError. */
 export type Dispatch = (request: Request) => unknown;

@@ -19,14 +19,22 @@ export const parseError = (): RpcError => new RpcError(-32700, 'Parse error');
 export const invalidRequest = (): RpcError => new RpcError(-32600, 'Invalid request');
 export const methodNotFound = (): RpcError => new RpcError(-32601, 'Method not found');
 export const invalidParams = (message: string): RpcError => new RpcError(-32602, message);
-export const blockNotAvailable = (slot: number): RpcError => new RpcError(-32004, `Block not available for slot ${slot}`);
-export const preflightFailure = (text: string, data: unknown): RpcError => new RpcError(-32002, `Transaction simulation failed: ${text}`, data);
+export const blockNotAvailable = (slot: number): RpcError =>
+  new RpcError(-32004, `Block not available for slot ${slot}`);
+export const preflightFailure = (text: string, data: unknown): RpcError =>
+  new RpcError(-32002, `Transaction simulation failed: ${text}`, data);
 export const badSignature = (): RpcError => new RpcError(-32003, 'Transaction signature verification failure');
-export const unhealthy = (slotsBehind: number): RpcError => new RpcError(-32005, `Node is behind by ${slotsBehind} slots`, { numSlotsBehind: slotsBehind });
-export const slotSkipped = (slot: number): RpcError => new RpcError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
+export const unhealthy = (slotsBehind: number): RpcError =>
+  new RpcError(-32005, `Node is behind by ${slotsBehind} slots`, { numSlotsBehind: slotsBehind });
+export const slotSkipped = (slot: number): RpcError =>
+  new RpcError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
 export const unsupportedVersion = (version: number): RpcError =>
-  new RpcError(-32015, `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`);
-export const minContextSlotNotReached = (contextSlot: number): RpcError => new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
+  new RpcError(
+    -32015,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  );
+export const minContextSlotNotReached = (contextSlot: number): RpcError =>
+  new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
 
 /** What zod found, on one line, by the place of the parameter. */
 export function explain({ issues }: z.ZodError): string {

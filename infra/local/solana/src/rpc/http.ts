@@ -4,7 +4,12 @@ import { answerText, type Dispatch } from './dispatcher.ts';
 /** A batch of transactions fits; a node takes 50 KB. */
 const MAX_BODY = 1_048_576;
 /** Wallets run in browsers. */
-const HEADERS = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*', 'access-control-allow-methods': 'POST, GET, OPTIONS', 'content-type': 'application/json' };
+const HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*',
+  'access-control-allow-methods': 'POST, GET, OPTIONS',
+  'content-type': 'application/json',
+};
 
 /** Longer than clients keep an idle connection, so that none sends into one that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
@@ -22,8 +27,12 @@ async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
 
 async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispatch: Dispatch): Promise<void> {
   if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204, HEADERS).end();
-  if (incoming.method === 'GET' && incoming.url === '/health') return void outgoing.writeHead(200, { ...HEADERS, 'content-type': 'text/plain' }).end('ok');
-  if (incoming.method !== 'POST') return void outgoing.writeHead(405, { ...HEADERS, 'content-type': 'text/plain' }).end('Used HTTP Method is not allowed. POST or OPTIONS is required\n');
+  if (incoming.method === 'GET' && incoming.url === '/health')
+    return void outgoing.writeHead(200, { ...HEADERS, 'content-type': 'text/plain' }).end('ok');
+  if (incoming.method !== 'POST')
+    return void outgoing
+      .writeHead(405, { ...HEADERS, 'content-type': 'text/plain' })
+      .end('Used HTTP Method is not allowed. POST or OPTIONS is required\n');
   const body = await bodyOf(incoming);
   if (body === null) return void outgoing.writeHead(413, HEADERS).end();
   outgoing.writeHead(200, HEADERS).end((await answerText(body, dispatch)) ?? '');

@@ -17,10 +17,16 @@ export type Method = (node: Node, params: unknown) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
 
 /** A method that takes parameters of this schema; all of them by position. */
-export function method<Schema extends z.ZodType>(schema: Schema, run: (node: Node, params: z.output<Schema>) => unknown): Method {
+export function method<Schema extends z.ZodType>(
+  schema: Schema,
+  run: (node: Node, params: z.output<Schema>) => unknown,
+): Method {
   return (node, params) => {
     const parsed = schema.safeParse(params);
-    if (!parsed.success) throw invalidParams(`Invalid params: ${explain(parsed.error)}`.replace('Invalid params: Invalid param:', 'Invalid param:'));
+    if (!parsed.success)
+      throw invalidParams(
+        `Invalid params: ${explain(parsed.error)}`.replace('Invalid params: Invalid param:', 'Invalid param:'),
+      );
     return run(node, parsed.data);
   };
 }
@@ -39,7 +45,10 @@ export function bankSlot({ chain }: Node, { commitment = 'finalized', minContext
 
 export const VERSION = '3.0.0';
 /** An answer with the slot that it is true of. */
-export const inContext = <T>(slot: number, value: T): { context: { apiVersion: string; slot: number }; value: T } => ({ context: { apiVersion: VERSION, slot }, value });
+export const inContext = <T>(slot: number, value: T): { context: { apiVersion: string; slot: number }; value: T } => ({
+  context: { apiVersion: VERSION, slot },
+  value,
+});
 
 /** getTransaction and its like: blocks that are not confirmed are not served. */
 export function blockSlot(node: Node, config: BankConfig = {}): number {

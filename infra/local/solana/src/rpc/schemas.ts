@@ -11,28 +11,63 @@ function decoded(text: string): Uint8Array | null {
   }
 }
 
-export const address = z.string().refine((text) => text.length <= 44 && decoded(text)?.length === 32, 'Invalid param: not a base58 address of 32 bytes');
-export const signature = z.string().refine((text) => text.length <= 88 && decoded(text)?.length === 64, 'Invalid param: not a base58 signature of 64 bytes');
+export const address = z
+  .string()
+  .refine(
+    (text) => text.length <= 44 && decoded(text)?.length === 32,
+    'Invalid param: not a base58 address of 32 bytes',
+  );
+export const signature = z
+  .string()
+  .refine(
+    (text) => text.length <= 88 && decoded(text)?.length === 64,
+    'Invalid param: not a base58 signature of 64 bytes',
+  );
 /** Decoding base58 takes the square of the length: no more than a transaction of 1,232 bytes has. */
-export const base58 = z.string().max(1_683).transform((text, context) => {
-  const bytes = decoded(text);
-  if (bytes === null) context.addIssue('invalid base58 encoding');
-  return Buffer.from(bytes ?? []);
-});
+export const base58 = z
+  .string()
+  .max(1_683)
+  .transform((text, context) => {
+    const bytes = decoded(text);
+    if (bytes === null) context.addIssue('invalid base58 encoding');
+    return Buffer.from(bytes ?? []);
+  });
 export const base64 = z.base64('invalid base64 encoding').transform((text) => Buffer.from(text, 'base64'));
 export const blockhash = address;
 /** A slot, a count: JSON-RPC's u64, as far as a number reaches. */
 export const count = z.number().int().nonnegative();
 /** Lamports or base units; as text, too, for those who cannot write a large number. */
-export const units = z.union([z.number().int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/)]).transform(BigInt).pipe(z.bigint().max(2n ** 64n - 1n));
+export const units = z
+  .union([z.number().int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/)])
+  .transform(BigInt)
+  .pipe(z.bigint().max(2n ** 64n - 1n));
 
 /** The names of before 2020 still work on a node. */
-const commitments = { processed: 'processed', recent: 'processed', confirmed: 'confirmed', single: 'confirmed', singleGossip: 'confirmed', finalized: 'finalized', root: 'finalized', max: 'finalized' } as const;
-export const commitment = z.enum(Object.keys(commitments) as (keyof typeof commitments)[]).transform((name) => commitments[name]);
+const commitments = {
+  processed: 'processed',
+  recent: 'processed',
+  confirmed: 'confirmed',
+  single: 'confirmed',
+  singleGossip: 'confirmed',
+  finalized: 'finalized',
+  root: 'finalized',
+  max: 'finalized',
+} as const;
+export const commitment = z
+  .enum(Object.keys(commitments) as (keyof typeof commitments)[])
+  .transform((name) => commitments[name]);
 
 /** Undefined and null are the same to a node. */
-export const optional = <T extends z.ZodType>(schema: T): z.ZodPipe<z.ZodOptional<z.ZodNullable<T>>, z.ZodTransform<z.output<T> | undefined, z.output<T> | null | undefined>> =>
-  schema.nullable().optional().transform((value: z.output<T> | null | undefined) => value ?? undefined);
+export const optional = <T extends z.ZodType>(
+  schema: T,
+): z.ZodPipe<
+  z.ZodOptional<z.ZodNullable<T>>,
+  z.ZodTransform<z.output<T> | undefined, z.output<T> | null | undefined>
+> =>
+  schema
+    .nullable()
+    .optional()
+    .transform((value: z.output<T> | null | undefined) => value ?? undefined);
 
 /** What most methods take last. */
 export const bank = z.looseObject({ commitment: optional(commitment), minContextSlot: optional(count) });

@@ -5,11 +5,21 @@ import { answerText } from '../rpc/dispatcher.ts';
 import { explain, invalidParams, methodNotFound } from '../rpc/error.ts';
 import type { Node } from '../rpc/method.ts';
 import { accountBank, address, bank, optional, signature } from '../rpc/schemas.ts';
-import { accountSubscription, logsSubscription, rootSubscription, signatureSubscription, slotSubscription, type Subscription } from './subscription.ts';
+import {
+  accountSubscription,
+  logsSubscription,
+  rootSubscription,
+  signatureSubscription,
+  slotSubscription,
+  type Subscription,
+} from './subscription.ts';
 
 type Subscribe = (node: Node, params: unknown) => Subscription;
 
-function subscribe<Schema extends z.ZodType>(schema: Schema, make: (node: Node, params: z.output<Schema>) => Subscription): Subscribe {
+function subscribe<Schema extends z.ZodType>(
+  schema: Schema,
+  make: (node: Node, params: z.output<Schema>) => Subscription,
+): Subscribe {
   return (node, params) => {
     const parsed = schema.safeParse(params);
     if (!parsed.success) throw invalidParams(`Invalid params: ${explain(parsed.error)}`);
@@ -18,10 +28,16 @@ function subscribe<Schema extends z.ZodType>(schema: Schema, make: (node: Node, 
 }
 
 const KINDS: Readonly<Record<string, Subscribe>> = {
-  signature: subscribe(z.tuple([signature, optional(bank)]), (node, [of, config]) => signatureSubscription(node, of, config?.commitment ?? 'finalized')),
-  account: subscribe(z.tuple([address, optional(accountBank)]), (node, [of, config]) => accountSubscription(node, of, config?.commitment ?? 'finalized', config?.encoding)),
-  logs: subscribe(z.tuple([z.union([z.enum(['all', 'allWithVotes']), z.object({ mentions: z.tuple([address]) })]), optional(bank)]), (node, [of, config]) =>
-    logsSubscription(node, typeof of === 'string' ? null : of.mentions[0], config?.commitment ?? 'finalized'),
+  signature: subscribe(z.tuple([signature, optional(bank)]), (node, [of, config]) =>
+    signatureSubscription(node, of, config?.commitment ?? 'finalized'),
+  ),
+  account: subscribe(z.tuple([address, optional(accountBank)]), (node, [of, config]) =>
+    accountSubscription(node, of, config?.commitment ?? 'finalized', config?.encoding),
+  ),
+  logs: subscribe(
+    z.tuple([z.union([z.enum(['all', 'allWithVotes']), z.object({ mentions: z.tuple([address]) })]), optional(bank)]),
+    (node, [of, config]) =>
+      logsSubscription(node, typeof of === 'string' ? null : of.mentions[0], config?.commitment ?? 'finalized'),
   ),
   slot: subscribe(z.tuple([]), slotSubscription),
   root: subscribe(z.tuple([]), rootSubscription),
@@ -58,7 +74,10 @@ export class Connection {
   /** Sends what is due. */
   notify(): void {
     for (const [id, subscription] of this.#subscriptions) {
-      for (const result of subscription.due()) this.#socket.send(encode({ jsonrpc: '2.0', method: subscription.notification, params: { result, subscription: id } }));
+      for (const result of subscription.due())
+        this.#socket.send(
+          encode({ jsonrpc: '2.0', method: subscription.notification, params: { result, subscription: id } }),
+        );
       if (subscription.ended === true) this.#subscriptions.delete(id);
     }
   }

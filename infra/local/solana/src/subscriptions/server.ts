@@ -9,7 +9,8 @@ const MAX_MESSAGE = 65_536;
 const FIRST_LOOK_MS = 20;
 
 /** Text of a message, whichever way the library hands it over. */
-const textOf = (data: RawData): string => (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
+const textOf = (data: RawData): string =>
+  (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
 
 /**
  * Subscriptions over WebSockets, on these servers. Notifications go out after every change; while somebody waits, a

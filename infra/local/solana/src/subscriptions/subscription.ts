@@ -33,7 +33,12 @@ export function signatureSubscription({ chain }: Node, signature: string, commit
 }
 
 /** The account, whenever it has changed at the commitment. */
-export function accountSubscription({ chain }: Node, address: string, commitment: Commitment, encoding: Encoding | undefined): Subscription {
+export function accountSubscription(
+  { chain }: Node,
+  address: string,
+  commitment: Commitment,
+  encoding: Encoding | undefined,
+): Subscription {
   let last = chain.account(address, chain.clock.slot(commitment));
   return {
     notification: 'accountNotification',
@@ -42,8 +47,18 @@ export function accountSubscription({ chain }: Node, address: string, commitment
       const account = chain.account(address, slot);
       if (isSame(last, account)) return [];
       last = account;
-      const gone = { lamports: 0n, owner: '11111111111111111111111111111111', executable: false, data: new Uint8Array() };
-      return [inContext(slot, accountJson(account ?? gone, (of) => chain.account(of, slot), { encoding }))];
+      const gone = {
+        lamports: 0n,
+        owner: '11111111111111111111111111111111',
+        executable: false,
+        data: new Uint8Array(),
+      };
+      return [
+        inContext(
+          slot,
+          accountJson(account ?? gone, (of) => chain.account(of, slot), { encoding }),
+        ),
+      ];
     },
   };
 }
@@ -57,7 +72,15 @@ function* passing(node: Node, commitment: Commitment, last: { slot: number }): G
 /** Every new slot. */
 export function slotSubscription(node: Node): Subscription {
   const last = { slot: node.chain.clock.slot() };
-  return { notification: 'slotNotification', due: () => [...passing(node, 'processed', last)].map((slot) => ({ slot, parent: slot - 1, root: node.chain.clock.slot('finalized') })) };
+  return {
+    notification: 'slotNotification',
+    due: () =>
+      [...passing(node, 'processed', last)].map((slot) => ({
+        slot,
+        parent: slot - 1,
+        root: node.chain.clock.slot('finalized'),
+      })),
+  };
 }
 /** Every slot that has become final. */
 export function rootSubscription(node: Node): Subscription {
@@ -74,7 +97,15 @@ export function logsSubscription({ chain }: Node, mentions: string | null, commi
       const landed = chain.after(last, chain.clock.slot(commitment));
       last = landed.at(-1)?.sequence ?? last;
       return landed
-        .filter(({ wire, meta }) => mentions === null || [...parseWire(wire).message.staticAccounts, ...meta.loadedAddresses.writable, ...meta.loadedAddresses.readonly].includes(mentions))
+        .filter(
+          ({ wire, meta }) =>
+            mentions === null ||
+            [
+              ...parseWire(wire).message.staticAccounts,
+              ...meta.loadedAddresses.writable,
+              ...meta.loadedAddresses.readonly,
+            ].includes(mentions),
+        )
         .map(({ slot, signature, meta }) => inContext(slot, { signature, err: meta.err, logs: meta.logMessages }));
     },
   };

@@ -31,10 +31,27 @@ const RECEIPTS_MAX = 100;
 /** Live submissions, and settlements that a reorganisation has orphaned. */
 function* open(watch: WatchSet, now: number): Generator<Fate> {
   for (const { id, status, terms, submission } of watch.submitted()) {
-    yield { intentId: id, hash: submission.hash, sender: submission.sender, nonce: submission.nonce === null ? null : BigInt(submission.nonce), terms, since: submission.preparedAt, isSpare: ignoresReverts(status) };
+    yield {
+      intentId: id,
+      hash: submission.hash,
+      sender: submission.sender,
+      nonce: submission.nonce === null ? null : BigInt(submission.nonce),
+      terms,
+      since: submission.preparedAt,
+      isSpare: ignoresReverts(status),
+    };
   }
   for (const { id, terms, settlement } of watch.settling()) {
-    if (settlement.lost) yield { intentId: id, hash: settlement.hash, sender: settlement.transfer.from, nonce: null, terms, since: now, isSpare: false };
+    if (settlement.lost)
+      yield {
+        intentId: id,
+        hash: settlement.hash,
+        sender: settlement.transfer.from,
+        nonce: null,
+        terms,
+        since: now,
+        isSpare: false,
+      };
   }
 }
 
@@ -62,7 +79,11 @@ export interface Receipts {
 export async function readReceipts(context: Scan, pool: RpcPool, fates: readonly Fate[]): Promise<Receipts> {
   const { node, memory, now } = context;
   if (fates.length === 0) return { seen: [], spent: [], missing: [] };
-  const receipts = await askTwice(pool, node, fates.map(({ hash }) => getReceipt(hash)));
+  const receipts = await askTwice(
+    pool,
+    node,
+    fates.map(({ hash }) => getReceipt(hash)),
+  );
   const seen: Seen[] = [];
   const spares: Spent[] = [];
   const missing: Fate[] = [];
@@ -77,26 +98,51 @@ export async function readReceipts(context: Scan, pool: RpcPool, fates: readonly
 }
 
 /** A receipt of a transaction whose calldata was verified: its transfer, or its revert. */
-export function readReceipt({ intentId, hash, terms }: Pick<Fate, 'intentId' | 'hash' | 'terms'>, { status, blockNumber, blockHash, logs }: Receipt, seenAt: number): Seen[] {
+export function readReceipt(
+  { intentId, hash, terms }: Pick<Fate, 'intentId' | 'hash' | 'terms'>,
+  { status, blockNumber, blockHash, logs }: Receipt,
+  seenAt: number,
+): Seen[] {
   if (status === 0n) {
-    return [{ kind: 'reverted', intentId, hash, block: blockNumber, blockHash, reason: 'the transaction reverted on chain', seenAt }];
+    return [
+      {
+        kind: 'reverted',
+        intentId,
+        hash,
+        block: blockNumber,
+        blockHash,
+        reason: 'the transaction reverted on chain',
+        seenAt,
+      },
+    ];
   }
   return logs.flatMap((log) => {
     const transfer = readTransfer(log);
-    return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor ? [landed(intentId, transfer, terms.reference, seenAt)] : [];
+    return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor
+      ? [landed(intentId, transfer, terms.reference, seenAt)]
+      : [];
   });
 }
 
 /** Those of them that are final. */
 export const findSpent = (reverted: readonly Spent[], finalized: bigint): readonly Observation[] =>
-  reverted.filter(({ block }) => block <= finalized).map(({ fate: { intentId, hash }, block }) => spent(intentId, hash, `block ${block}`));
+  reverted
+    .filter(({ block }) => block <= finalized)
+    .map(({ fate: { intentId, hash }, block }) => spent(intentId, hash, `block ${block}`));
 
 /**
  * Of transactions without a receipt, those that can provably never land: at a safe block, up to which all logs were
  * read, the account's nonce is past theirs, and still no upstream that answers has a receipt. That a node does not know
  * them proves nothing.
  */
-export async function findDropped(context: Scan, pool: RpcPool, keptBytes: KeptBytes, missing: readonly Fate[], safe: Block, rescanned: bigint): Promise<readonly Observation[]> {
+export async function findDropped(
+  context: Scan,
+  pool: RpcPool,
+  keptBytes: KeptBytes,
+  missing: readonly Fate[],
+  safe: Block,
+  rescanned: bigint,
+): Promise<readonly Observation[]> {
   const { node } = context;
   if (missing.length === 0 || rescanned < safe.number) return [];
   const known = await withNonces(context, keptBytes, missing);
@@ -108,16 +154,29 @@ export async function findDropped(context: Scan, pool: RpcPool, keptBytes: KeptB
     if (count === undefined || count instanceof RpcRefusedError || count <= fate.nonce) continue;
     if (!(await nobodyHasIt(pool, fate.hash, safe))) continue;
     const proof = `nonce ${fate.nonce} of ${fate.sender} was used by another transaction: the account's count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this one has no receipt`;
-    observations.push({ kind: 'observation', type: 'dropped', intentId: fate.intentId, data: { hash: fate.hash, proof } });
+    observations.push({
+      kind: 'observation',
+      type: 'dropped',
+      intentId: fate.intentId,
+      data: { hash: fate.hash, proof },
+    });
   }
   return observations;
 }
 
 /** With the nonces of those that had landed: from memory, while a node still has them, or from the bytes that were kept. Others stay open. */
-async function withNonces({ node, memory }: Scan, keptBytes: KeptBytes, fates: readonly Fate[]): Promise<(Fate & { readonly nonce: bigint })[]> {
+async function withNonces(
+  { node, memory }: Scan,
+  keptBytes: KeptBytes,
+  fates: readonly Fate[],
+): Promise<(Fate & { readonly nonce: bigint })[]> {
   const found = await Promise.all(
     fates.map(async (fate) => {
-      const nonce = fate.nonce ?? memory.look(fate.hash)?.nonce ?? (await node.call(getTransaction(fate.hash)))?.nonce ?? nonceIn(await keptBytes(fate.hash));
+      const nonce =
+        fate.nonce ??
+        memory.look(fate.hash)?.nonce ??
+        (await node.call(getTransaction(fate.hash)))?.nonce ??
+        nonceIn(await keptBytes(fate.hash));
       return nonce === null ? [] : [{ ...fate, nonce }];
     }),
   );

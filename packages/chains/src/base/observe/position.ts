@@ -4,8 +4,23 @@ import { checkpoints } from '../../evm/observe/checkpoints.ts';
 import type { Cursor } from '../../port.ts';
 
 const seen = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('landed'), intentId, hash: transactionHash, transfer, seenAt: instant, reported: z.boolean() }),
-  z.object({ kind: z.literal('reverted'), intentId, hash: transactionHash, block: bigintText, blockHash: z.string(), reason: z.string(), seenAt: instant }),
+  z.object({
+    kind: z.literal('landed'),
+    intentId,
+    hash: transactionHash,
+    transfer,
+    seenAt: instant,
+    reported: z.boolean(),
+  }),
+  z.object({
+    kind: z.literal('reverted'),
+    intentId,
+    hash: transactionHash,
+    block: bigintText,
+    blockHash: z.string(),
+    reason: z.string(),
+    seenAt: instant,
+  }),
 ]);
 /** A transaction seen in a block, until it has stayed there long enough, and a landing until the ledger knows it. */
 export type Seen = z.infer<typeof seen>;
@@ -30,8 +45,13 @@ export const placeOf = (one: Seen): { readonly block: bigint; readonly blockHash
   one.kind === 'landed' ? { block: one.transfer.block, blockHash: one.transfer.blockHash } : one;
 
 /** The same thing seen: a transaction in one block. In another block it is seen anew. */
-const sameAs = (one: Seen) => (other: Seen): boolean =>
-  one.kind === other.kind && one.hash === other.hash && one.intentId === other.intentId && placeOf(one).blockHash === placeOf(other).blockHash;
+const sameAs =
+  (one: Seen) =>
+  (other: Seen): boolean =>
+    one.kind === other.kind &&
+    one.hash === other.hash &&
+    one.intentId === other.intentId &&
+    placeOf(one).blockHash === placeOf(other).blockHash;
 
 /** What was seen before, with what was seen now and is new. */
 export function withSeen(before: readonly Seen[], now: readonly Seen[]): Seen[] {

@@ -24,7 +24,15 @@ const addressIn = (topic: string): Address => getAddress(`0x${topic.slice(26)}`)
 /** Null where the log is no ERC-20 transfer. */
 export function readTransfer(log: Log): LoggedTransfer | null {
   const [event, from, to, more] = log.topics;
-  if (event !== TRANSFER || from === undefined || to === undefined || more !== undefined || log.data.length !== 66 || log.removed) return null;
+  if (
+    event !== TRANSFER ||
+    from === undefined ||
+    to === undefined ||
+    more !== undefined ||
+    log.data.length !== 66 ||
+    log.removed
+  )
+    return null;
   return { from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), log };
 }
 
@@ -57,7 +65,10 @@ export async function scan(context: Scan, from: bigint, to: bigint, expected: st
 function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
-  const topics = recipients.length > RECIPIENTS_MAX ? [TRANSFER] : [TRANSFER, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
+  const topics =
+    recipients.length > RECIPIENTS_MAX
+      ? [TRANSFER]
+      : [TRANSFER, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
   return { address: network.tokens.map(({ address }) => address), topics };
 }
 
@@ -81,10 +92,24 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
 }
 
 /** What was seen of a transfer with this reference, as the chain recorded it. */
-export function landed(intentId: IntentId, { from, to, amount, log }: LoggedTransfer, reference: Reference, seenAt: number): Seen {
+export function landed(
+  intentId: IntentId,
+  { from, to, amount, log }: LoggedTransfer,
+  reference: Reference,
+  seenAt: number,
+): Seen {
   const { address, blockNumber, blockHash, logIndex, transactionHash } = log;
   const tokenAddress = address as string as TokenAddress;
-  const transfer = { tokenAddress, from, to, amount, reference, block: blockNumber, blockHash, index: logIndex.toString() };
+  const transfer = {
+    tokenAddress,
+    from,
+    to,
+    amount,
+    reference,
+    block: blockNumber,
+    blockHash,
+    index: logIndex.toString(),
+  };
   return { kind: 'landed', intentId, hash: transactionHash, transfer, seenAt, reported: false };
 }
 
@@ -93,8 +118,8 @@ async function lookUp({ node, memory }: Scan, hashes: ReadonlySet<TransactionHas
   if (unknown.length === 0) return;
   const found = await node.batch(unknown.map((hash) => getTransaction(hash)));
   found.forEach((transaction, place) => {
-    if (transaction === null) throw new RpcUnreachedError(`${node.name} logs ${unknown[place] ?? ''} and does not know it`, 'no');
+    if (transaction === null)
+      throw new RpcUnreachedError(`${node.name} logs ${unknown[place] ?? ''} and does not know it`, 'no');
     memory.remember(transaction);
   });
 }
-

@@ -15,23 +15,38 @@ const FINALISED_MAX = 200;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
-const lost = ({ intentId, hash }: Pick<Seen, 'intentId' | 'hash'>): Observation => ({ kind: 'observation', type: 'lost', intentId, data: { hash } });
+const lost = ({ intentId, hash }: Pick<Seen, 'intentId' | 'hash'>): Observation => ({
+  kind: 'observation',
+  type: 'lost',
+  intentId,
+  data: { hash },
+});
 
 /**
  * After a reorganisation down to `ancestor`: what had been reported from blocks that are canonical no more is lost, and
  * what was seen there and not reported is forgotten. The scan finds it again where it landed again.
  */
-export async function orphan({ node, watch }: Pick<Scan, 'node' | 'watch'>, seen: readonly Seen[], ancestor: bigint): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
-  const settled = [...watch.settling()].filter(({ settlement }) => !settlement.lost && settlement.transfer.block > ancestor);
+export async function orphan(
+  { node, watch }: Pick<Scan, 'node' | 'watch'>,
+  seen: readonly Seen[],
+  ancestor: bigint,
+): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+  const settled = [...watch.settling()].filter(
+    ({ settlement }) => !settlement.lost && settlement.transfer.block > ancestor,
+  );
   const above = seen.filter((one) => placeOf(one).block > ancestor);
-  const hashes = await hashesOf(node, [...settled.map(({ settlement }) => settlement.transfer.block), ...above.map((one) => placeOf(one).block)]);
+  const hashes = await hashesOf(node, [
+    ...settled.map(({ settlement }) => settlement.transfer.block),
+    ...above.map((one) => placeOf(one).block),
+  ]);
   const isOrphan = ({ block, blockHash }: { readonly block: bigint; readonly blockHash: string | null }): boolean => {
     const canonical = hashes.get(block);
     return canonical !== undefined && canonical !== blockHash;
   };
   const gone = seen.filter((one) => placeOf(one).block > ancestor && isOrphan(placeOf(one)));
   const observations = new Map<string, Observation>();
-  for (const { id, settlement } of settled) if (isOrphan(settlement.transfer)) observations.set(settlement.hash, lost({ intentId: id, hash: settlement.hash }));
+  for (const { id, settlement } of settled)
+    if (isOrphan(settlement.transfer)) observations.set(settlement.hash, lost({ intentId: id, hash: settlement.hash }));
   for (const one of gone) if (one.kind === 'landed' && one.reported) observations.set(one.hash, lost(one));
   return { observations: [...observations.values()], seen: seen.filter((one) => !gone.includes(one)) };
 }
@@ -44,10 +59,18 @@ export function isTold(watch: WatchSet, one: Seen): boolean {
 }
 
 /** Reports what has stayed canonical long enough, and forgets what the ledger knows by now. */
-export async function confirm({ node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>, seen: readonly Seen[]): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
-  const open = seen.filter((one) => one.kind === 'reverted' || !one.reported || (!isTold(watch, one) && now - one.seenAt < REPORTED_MS));
+export async function confirm(
+  { node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>,
+  seen: readonly Seen[],
+): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+  const open = seen.filter(
+    (one) => one.kind === 'reverted' || !one.reported || (!isTold(watch, one) && now - one.seenAt < REPORTED_MS),
+  );
   const isDue = (one: Seen): boolean => now - one.seenAt >= CONFIRM_MS && !(one.kind === 'landed' && one.reported);
-  const hashes = await hashesOf(node, open.filter(isDue).map((one) => placeOf(one).block));
+  const hashes = await hashesOf(
+    node,
+    open.filter(isDue).map((one) => placeOf(one).block),
+  );
   const observations: Observation[] = [];
   const kept: Seen[] = [];
   for (const one of open) {
@@ -56,9 +79,20 @@ export async function confirm({ node, watch, now }: Pick<Scan, 'node' | 'watch' 
     // A node that lags does not have the block: it is asked again. Another block there: the next step sees the reorganisation.
     else if (!hashes.has(block)) kept.push(one);
     else if (hashes.get(block) !== blockHash) continue;
-    else if (one.kind === 'reverted') observations.push({ kind: 'observation', type: 'reverted', intentId: one.intentId, data: { hash: one.hash, reason: one.reason } });
+    else if (one.kind === 'reverted')
+      observations.push({
+        kind: 'observation',
+        type: 'reverted',
+        intentId: one.intentId,
+        data: { hash: one.hash, reason: one.reason },
+      });
     else {
-      observations.push({ kind: 'observation', type: 'landed', intentId: one.intentId, data: { hash: one.hash, level: 'confirmed', transfer: one.transfer } });
+      observations.push({
+        kind: 'observation',
+        type: 'landed',
+        intentId: one.intentId,
+        data: { hash: one.hash, level: 'confirmed', transfer: one.transfer },
+      });
       kept.push({ ...one, reported: true });
     }
   }
@@ -69,9 +103,19 @@ export async function confirm({ node, watch, now }: Pick<Scan, 'node' | 'watch' 
  * Settlements at or below the final block: observed as final where they are still what the chain has there, else lost,
  * and seen anew where they landed elsewhere. So a reorganisation that nobody noticed is noticed here at the latest.
  */
-export async function finalise({ node, watch, memory, now }: Scan, finalized: bigint): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
-  const due = pick(watch, ({ settlement }) => !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalisedLately(settlement.hash, now));
-  const hashes = await hashesOf(node, due.map(({ settlement }) => settlement.transfer.block));
+export async function finalise(
+  { node, watch, memory, now }: Scan,
+  finalized: bigint,
+): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+  const due = pick(
+    watch,
+    ({ settlement }) =>
+      !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalisedLately(settlement.hash, now),
+  );
+  const hashes = await hashesOf(
+    node,
+    due.map(({ settlement }) => settlement.transfer.block),
+  );
   const observations: Observation[] = [];
   const seen: Seen[] = [];
   for (const { id, terms, settlement } of due) {
@@ -80,7 +124,12 @@ export async function finalise({ node, watch, memory, now }: Scan, finalized: bi
     if (hashes.get(transfer.block) === transfer.blockHash) {
       // Not where it is lost: it may be final in another block soon.
       memory.finalised(hash, now);
-      observations.push({ kind: 'observation', type: 'landed', intentId: id, data: { hash, level: 'finalized', transfer } });
+      observations.push({
+        kind: 'observation',
+        type: 'landed',
+        intentId: id,
+        data: { hash, level: 'finalized', transfer },
+      });
       continue;
     }
     observations.push(lost({ intentId: id, hash }));

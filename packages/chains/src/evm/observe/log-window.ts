@@ -31,7 +31,8 @@ export class LogWindow {
       const [logs, end] = await this.#ask(node, wanted, from, last);
       if (logs instanceof RpcRefusedError) {
         // Too many blocks or logs for this provider, as a rule. A single block that is refused is another matter.
-        if (last === from) throw new RpcUnreachedError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
+        if (last === from)
+          throw new RpcUnreachedError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
         this.#shrink();
         continue;
       }
@@ -43,7 +44,12 @@ export class LogWindow {
     }
   }
 
-  async #ask(node: RpcNode, wanted: Wanted, fromBlock: bigint, toBlock: bigint): Promise<[readonly Log[] | RpcRefusedError, Block | null]> {
+  async #ask(
+    node: RpcNode,
+    wanted: Wanted,
+    fromBlock: bigint,
+    toBlock: bigint,
+  ): Promise<[readonly Log[] | RpcRefusedError, Block | null]> {
     if (wanted === null) return [[], await node.call(getBlock(toBlock))];
     try {
       return await node.batch([refusable(getLogs({ ...wanted, fromBlock, toBlock })), getBlock(toBlock)]);

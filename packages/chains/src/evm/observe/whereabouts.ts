@@ -28,7 +28,12 @@ export type Relocation =
   /** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
   | { readonly kind: 'behind' }
   /** Blocks above the newest of these checkpoints are other ones now. */
-  | { readonly kind: 'back'; readonly checkpoints: readonly Checkpoint[]; readonly ancestor: bigint; readonly depth: bigint }
+  | {
+      readonly kind: 'back';
+      readonly checkpoints: readonly Checkpoint[];
+      readonly ancestor: bigint;
+      readonly depth: bigint;
+    }
   /** Nothing of what was read before is on this chain: it is read from a block on. */
   | { readonly kind: 'anew'; readonly genesis: string; readonly from: Checkpoint; readonly warning: string };
 
@@ -51,12 +56,22 @@ export async function relocate(node: RpcNode, chain: ChainId, before: Whereabout
   const first = await node.call(getBlock(head.number > NEW_CHAIN_BLOCKS ? head.number - NEW_CHAIN_BLOCKS : 0n));
   if (first === null) throw new RpcUnreachedError(`${node.name} lacks blocks below its head`, 'no');
   const { number, hash } = first;
-  const why = genesis === before.genesis ? 'none of the blocks that were read is on the chain any more' : 'the chain is another one than before: its first block differs';
-  return { kind: 'anew', genesis, from: { number, hash }, warning: `${why}; the head is ${head.number}, reading anew from block ${number}` };
+  const why =
+    genesis === before.genesis
+      ? 'none of the blocks that were read is on the chain any more'
+      : 'the chain is another one than before: its first block differs';
+  return {
+    kind: 'anew',
+    genesis,
+    from: { number, hash },
+    warning: `${why}; the head is ${head.number}, reading anew from block ${number}`,
+  };
 }
 
 /** What to tell of a node that is behind. */
 export function shortfallOf(before: Whereabouts, head: Block): string[] {
   const shortfall = newestOf(before).number - head.number;
-  return shortfall > SHORTFALL_TOLD ? [`the head ${head.number} is ${shortfall} blocks below what was read before`] : [];
+  return shortfall > SHORTFALL_TOLD
+    ? [`the head ${head.number} is ${shortfall} blocks below what was read before`]
+    : [];
 }

@@ -22,13 +22,29 @@ const INDEX_LAG_MS = 20_000;
 const INDEX_LAG_SLOTS = 300n;
 
 /** Finds the token accounts of all recipients, those of new ones as not read since `from`, and forgets the others. */
-export async function deriveAccounts(memory: Memory, watch: WatchSet, network: Network, from: bigint, now: number): Promise<{ readonly isBehind: boolean }> {
+export async function deriveAccounts(
+  memory: Memory,
+  watch: WatchSet,
+  network: Network,
+  from: bigint,
+  now: number,
+): Promise<{ readonly isBehind: boolean }> {
   const recipients = new Set(watch.recipients());
   for (const recipient of memory.accounts.keys()) if (!recipients.has(recipient)) memory.accounts.delete(recipient);
   const added = [...recipients].filter((recipient) => !memory.accounts.has(recipient));
   for (const recipient of added.slice(0, DERIVED_MAX)) {
     const accounts = await Promise.all(network.tokens.map(({ address }) => tokenAccountOf(recipient, address)));
-    memory.accounts.set(recipient, accounts.map((address) => ({ address, balance: undefined, changedAt: now, read: from, newest: undefined, paging: null })));
+    memory.accounts.set(
+      recipient,
+      accounts.map((address) => ({
+        address,
+        balance: undefined,
+        changedAt: now,
+        read: from,
+        newest: undefined,
+        paging: null,
+      })),
+    );
   }
   return { isBehind: added.length > DERIVED_MAX };
 }
@@ -40,20 +56,29 @@ interface Place {
 }
 
 const places = (memory: Memory): readonly Place[] =>
-  [...memory.accounts].flatMap(([recipient, accounts]) => accounts.map((account, index) => ({ recipient, index, account })));
+  [...memory.accounts].flatMap(([recipient, accounts]) =>
+    accounts.map((account, index) => ({ recipient, index, account })),
+  );
 
 /** A change of what is remembered, put in force when all that it rests on has been answered. */
 export type Commit = () => void;
 
 function put(memory: Memory, { recipient, index }: Place, change: Partial<WatchedAccount>): void {
   const accounts = memory.accounts.get(recipient);
-  if (accounts !== undefined) memory.accounts.set(recipient, accounts.map((account, at) => (at === index ? { ...account, ...change } : account)));
+  if (accounts !== undefined)
+    memory.accounts.set(
+      recipient,
+      accounts.map((account, at) => (at === index ? { ...account, ...change } : account)),
+    );
 }
 
 export interface BalancePoll {
   readonly calls: readonly ReturnType<typeof getMultipleAccounts>[];
   /** Takes the answers in the order of the calls; the accounts whose balance moved. */
-  read(answers: readonly ReturnType<ReturnType<typeof getMultipleAccounts>['parse']>[], now: number): { readonly changed: ReadonlySet<string>; readonly commit: Commit };
+  read(
+    answers: readonly ReturnType<ReturnType<typeof getMultipleAccounts>['parse']>[],
+    now: number,
+  ): { readonly changed: ReadonlySet<string>; readonly commit: Commit };
 }
 
 /** The balances of as many accounts as one step asks for, a hundred with one question, in turn. */
@@ -62,14 +87,24 @@ export function pollBalances(memory: Memory): BalancePoll {
   const count = Math.min(all.length, POLLS_MAX * ACCOUNTS_MAX);
   const start = all.length === 0 ? 0 : memory.pollFrom % all.length;
   const asked = [...all.slice(start), ...all.slice(0, start)].slice(0, count);
-  const chunks = Array.from({ length: Math.ceil(count / ACCOUNTS_MAX) }, (_, chunk) => asked.slice(chunk * ACCOUNTS_MAX, (chunk + 1) * ACCOUNTS_MAX));
+  const chunks = Array.from({ length: Math.ceil(count / ACCOUNTS_MAX) }, (_, chunk) =>
+    asked.slice(chunk * ACCOUNTS_MAX, (chunk + 1) * ACCOUNTS_MAX),
+  );
   return {
-    calls: chunks.map((chunk) => getMultipleAccounts(chunk.map(({ account }) => account.address), AMOUNT)),
+    calls: chunks.map((chunk) =>
+      getMultipleAccounts(
+        chunk.map(({ account }) => account.address),
+        AMOUNT,
+      ),
+    ),
     read(answers, now) {
       const moved = chunks.flatMap((chunk, at) =>
         chunk.flatMap((place, within) => {
           const info = answers[at]?.value[within] ?? null;
-          const balance = info !== null && TOKEN_PROGRAMS.has(info.owner) && info.data.length === AMOUNT.length ? getU64Decoder().decode(info.data) : null;
+          const balance =
+            info !== null && TOKEN_PROGRAMS.has(info.owner) && info.data.length === AMOUNT.length
+              ? getU64Decoder().decode(info.data)
+              : null;
           return balance === place.account.balance ? [] : [{ place, balance }];
         }),
       );
@@ -94,10 +129,16 @@ export interface ListReading {
 /** The lists of those accounts that changed, or that were not read to their end; and of a few others in turn, the one longest ago first. */
 export function readLists(memory: Memory, changed: ReadonlySet<string>): ListReading {
   const all = places(memory);
-  const isDue = ({ account }: Place): boolean => account.changedAt !== null || account.paging !== null || changed.has(account.address);
-  const byAge = (one: Place, other: Place): number => (one.account.read < other.account.read ? -1 : one.account.read > other.account.read ? 1 : 0);
+  const isDue = ({ account }: Place): boolean =>
+    account.changedAt !== null || account.paging !== null || changed.has(account.address);
+  const byAge = (one: Place, other: Place): number =>
+    one.account.read < other.account.read ? -1 : one.account.read > other.account.read ? 1 : 0;
   const due = all.filter(isDue).sort(byAge);
-  const turns = first(all.filter((place) => !isDue(place)), TURNS_MAX, byAge);
+  const turns = first(
+    all.filter((place) => !isDue(place)),
+    TURNS_MAX,
+    byAge,
+  );
   const asked = [...due.slice(0, CHANGED_MAX), ...turns];
   return {
     calls: asked.map(({ account: { address, newest, paging } }) =>
@@ -115,7 +156,8 @@ function first<T>(items: readonly T[], count: number, order: (one: T, other: T) 
   let found: readonly T[] = [];
   for (const item of items) {
     const last = found.at(-1);
-    if (found.length < count || (last !== undefined && order(item, last) < 0)) found = [...found, item].sort(order).slice(0, count);
+    if (found.length < count || (last !== undefined && order(item, last) < 0))
+      found = [...found, item].sort(order).slice(0, count);
   }
   return found;
 }
@@ -130,15 +172,27 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   const reached = page.filter(({ slot }) => slot <= head);
   // Also where its newest is known: a node that does not have that one (any more) would list all there ever was.
   const bound = account.read - INDEX_LAG_SLOTS;
-  const found = reached.filter(({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature));
-  for (const { signature, slot, err } of found.toReversed()) if (err === null) memory.unseen.set(signature, { slot, since: now });
+  const found = reached.filter(
+    ({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature),
+  );
+  for (const { signature, slot, err } of found.toReversed())
+    if (err === null) memory.unseen.set(signature, { slot, since: now });
 
   const newest: TransactionHash | undefined = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
   const last = page.at(-1);
   const isWhole = page.length < limitOf(account.paging) || last === undefined || last.slot <= bound;
   const readHead = account.paging?.head ?? head;
   if (!isWhole) return put(memory, place, { paging: { before: last.signature, newest, head: readHead } });
-  const isExplained = account.paging !== null || reached.length > 0 || now - (account.changedAt ?? now) >= INDEX_LAG_MS || account.balance === null;
+  const isExplained =
+    account.paging !== null ||
+    reached.length > 0 ||
+    now - (account.changedAt ?? now) >= INDEX_LAG_MS ||
+    account.balance === null;
   const isLater = reached.length < page.length;
-  put(memory, place, { paging: null, newest, read: readHead, changedAt: isExplained && !isLater ? null : account.changedAt });
+  put(memory, place, {
+    paging: null,
+    newest,
+    read: readHead,
+    changedAt: isExplained && !isLater ? null : account.changedAt,
+  });
 }

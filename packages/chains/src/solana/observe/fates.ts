@@ -3,7 +3,17 @@ import type { WatchedIntent, WatchSet } from '../../port.ts';
 import type { RpcNode } from '../../rpc/node.ts';
 import type { RpcPool } from '../../rpc/pool.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
-import { type EpochInfo, getBlockTime, getEpochInfo, getFirstAvailableBlock, getSignatureStatuses, getTransaction, type LandedTransaction, type SignatureStatus, STATUSES_MAX } from '../calls.ts';
+import {
+  type EpochInfo,
+  getBlockTime,
+  getEpochInfo,
+  getFirstAvailableBlock,
+  getSignatureStatuses,
+  getTransaction,
+  type LandedTransaction,
+  type SignatureStatus,
+  STATUSES_MAX,
+} from '../calls.ts';
 import { reasonOf } from '../refusal.ts';
 import { decodeSigned } from '../signed-transaction.ts';
 import { programsOf } from '../verify.ts';
@@ -16,9 +26,28 @@ type Settling = WatchedIntent & { readonly settlement: Settlement };
 /** A transaction whose end is not known: a live submission, or a settlement that is not final, or was lost. */
 export type Fate =
   /** `isSpare`: its failure would change nothing but that nobody has to look for it any more. */
-  | { readonly kind: 'submitted'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint; readonly since: number; readonly isSpare: boolean }
-  | { readonly kind: 'settling'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly settlement: Settlement; readonly since: number }
-  | { readonly kind: 'lost'; readonly intentId: IntentId; readonly hash: TransactionHash; readonly lastValid: bigint | null; readonly since: number };
+  | {
+      readonly kind: 'submitted';
+      readonly intentId: IntentId;
+      readonly hash: TransactionHash;
+      readonly lastValid: bigint;
+      readonly since: number;
+      readonly isSpare: boolean;
+    }
+  | {
+      readonly kind: 'settling';
+      readonly intentId: IntentId;
+      readonly hash: TransactionHash;
+      readonly settlement: Settlement;
+      readonly since: number;
+    }
+  | {
+      readonly kind: 'lost';
+      readonly intentId: IntentId;
+      readonly hash: TransactionHash;
+      readonly lastValid: bigint | null;
+      readonly since: number;
+    };
 
 /** What the newest confirmed and the newest final block are. */
 export interface Heads {
@@ -44,24 +73,50 @@ const PRUNED_MS = 3_600_000;
 
 export function fatesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly Fate[] {
   const submitted = ({ id, status, submission: { hash, lifetime, preparedAt } }: Submitted): Fate[] =>
-    lifetime.kind === 'block_height' ? [{ kind: 'submitted', intentId: id, hash, lastValid: lifetime.lastValid, since: preparedAt, isSpare: ignoresReverts(status) }] : [];
+    lifetime.kind === 'block_height'
+      ? [
+          {
+            kind: 'submitted',
+            intentId: id,
+            hash,
+            lastValid: lifetime.lastValid,
+            since: preparedAt,
+            isSpare: ignoresReverts(status),
+          },
+        ]
+      : [];
   const settling = ({ id, settlement, createdAt }: Settling): Fate =>
     settlement.lost
-      ? { kind: 'lost', intentId: id, hash: settlement.hash, lastValid: lost[settlement.hash] ?? null, since: createdAt }
+      ? {
+          kind: 'lost',
+          intentId: id,
+          hash: settlement.hash,
+          lastValid: lost[settlement.hash] ?? null,
+          since: createdAt,
+        }
       : { kind: 'settling', intentId: id, hash: settlement.hash, settlement, since: createdAt };
   return [...[...watch.submitted()].flatMap(submitted), ...[...watch.settling()].map(settling)];
 }
 
 /** The questions for the state of each, 256 with one. */
 export const statusCalls = (fates: readonly Fate[]): readonly ReturnType<typeof getSignatureStatuses>[] =>
-  chunked(fates).map((chunk) => getSignatureStatuses(chunk.map(({ hash }) => hash), false));
+  chunked(fates).map((chunk) =>
+    getSignatureStatuses(
+      chunk.map(({ hash }) => hash),
+      false,
+    ),
+  );
 
 const chunked = <T>(items: readonly T[]): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(items.length / STATUSES_MAX) }, (_, chunk) => items.slice(chunk * STATUSES_MAX, (chunk + 1) * STATUSES_MAX));
+  Array.from({ length: Math.ceil(items.length / STATUSES_MAX) }, (_, chunk) =>
+    items.slice(chunk * STATUSES_MAX, (chunk + 1) * STATUSES_MAX),
+  );
 
 /** True for what is in a block that is confirmed at least. Nodes of old name no level. */
 const isConfirmed = ({ confirmationStatus, slot }: SignatureStatus, { confirmed }: Heads): boolean =>
-  confirmationStatus === 'confirmed' || confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= confirmed.absoluteSlot);
+  confirmationStatus === 'confirmed' ||
+  confirmationStatus === 'finalized' ||
+  ((confirmationStatus ?? null) === null && slot <= confirmed.absoluteSlot);
 const isFinal = ({ confirmationStatus, slot }: SignatureStatus, { finalized }: Heads): boolean =>
   confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= finalized.absoluteSlot);
 
@@ -81,7 +136,13 @@ export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatu
     if (fate.kind !== 'settling') return void landed.push(fate);
     const { intentId, hash, settlement } = fate;
     if (status.err === null && settlement.transfer.block === status.slot) {
-      if (isFinal(status, heads)) observations.push({ kind: 'observation', type: 'landed', intentId, data: { hash, level: 'finalized', transfer: settlement.transfer } });
+      if (isFinal(status, heads))
+        observations.push({
+          kind: 'observation',
+          type: 'landed',
+          intentId,
+          data: { hash, level: 'finalized', transfer: settlement.transfer },
+        });
       return;
     }
     // It is in another block now, so that its evidence is another one, or has failed there.
@@ -95,7 +156,13 @@ export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatu
  * Those that all upstreams are to be asked about. The final chain has passed them by: if they were ever going to be there,
  * they would be. Or, where there are others to ask, they are late: this node may be the only one that does not show them.
  */
-export function dueProofs(missing: readonly Fate[], { finalized }: Heads, memory: Memory, hasOthers: boolean, now: number): readonly Fate[] {
+export function dueProofs(
+  missing: readonly Fate[],
+  { finalized }: Heads,
+  memory: Memory,
+  hasOthers: boolean,
+  now: number,
+): readonly Fate[] {
   memory.keepProven(new Set(missing.map(({ hash }) => hash)));
   return missing
     .filter((fate) => isPassed(fate, finalized) || (hasOthers && now - fate.since >= LATE_MS))
@@ -105,7 +172,9 @@ export function dueProofs(missing: readonly Fate[], { finalized }: Heads, memory
 
 /** True where the final chain is past every block that it could be in. */
 const isPassed = (fate: Fate, finalized: EpochInfo): boolean =>
-  fate.kind === 'settling' ? finalized.absoluteSlot > fate.settlement.transfer.block : fate.lastValid !== null && finalized.blockHeight > fate.lastValid;
+  fate.kind === 'settling'
+    ? finalized.absoluteSlot > fate.settlement.transfer.block
+    : fate.lastValid !== null && finalized.blockHeight > fate.lastValid;
 
 /** What one upstream says of a transaction that others do not show. */
 interface Testimony {
@@ -134,23 +203,43 @@ export async function prove(pool: RpcPool, fates: readonly Fate[], now: number):
   return fates.map((fate, place): Proof => {
     const of = answers.flatMap(({ of: all }) => all[place] ?? []);
     const known = of.find(({ status, transaction }) => status !== null && transaction !== null);
-    if (known !== undefined) return { fate, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
+    if (known !== undefined)
+      return { fate, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
     const isAbsent = suffice && of.every(({ status, isProof }) => status === null && isProof);
-    return { fate, kind: isAbsent ? 'absent' : 'open', status: null, transaction: null, finalized: answers[0]?.finalized ?? null };
+    return {
+      fate,
+      kind: isAbsent ? 'absent' : 'open',
+      status: null,
+      transaction: null,
+      finalized: answers[0]?.finalized ?? null,
+    };
   });
 }
 
-async function testify(node: RpcNode, fates: readonly Fate[], now: number): Promise<{ readonly finalized: EpochInfo; readonly of: readonly Testimony[] }> {
+async function testify(
+  node: RpcNode,
+  fates: readonly Fate[],
+  now: number,
+): Promise<{ readonly finalized: EpochInfo; readonly of: readonly Testimony[] }> {
   // First what is final, then the states: an answer of an older slot would not be about that.
   const finalized = await node.call(getEpochInfo('finalized'));
-  const { context, value } = await node.call(getSignatureStatuses(fates.map(({ hash }) => hash), true));
+  const { context, value } = await node.call(
+    getSignatureStatuses(
+      fates.map(({ hash }) => hash),
+      true,
+    ),
+  );
   const oldest = Math.min(...fates.map(({ since }) => since));
   const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) <= oldest;
   const shown = fates.filter((_fate, place) => (value[place] ?? null) !== null);
   const transactions = shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => getTransaction(hash)));
   const byHash = new Map(shown.map(({ hash }, place) => [hash, transactions[place] ?? null]));
   const of = fates.map((fate, place): Testimony => {
-    return { status: value[place] ?? null, transaction: byHash.get(fate.hash) ?? null, isProof: isPassed(fate, finalized) && reachesBack && context.slot >= finalized.absoluteSlot };
+    return {
+      status: value[place] ?? null,
+      transaction: byHash.get(fate.hash) ?? null,
+      isProof: isPassed(fate, finalized) && reachesBack && context.slot >= finalized.absoluteSlot,
+    };
   });
   return { finalized, of };
 }

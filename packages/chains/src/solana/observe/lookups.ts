@@ -21,33 +21,74 @@ export interface Looked {
 }
 
 /** What a transaction says that an intent was waiting for: what it paid, or that it failed. */
-export function readFate(node: RpcNode, { intentId, hash }: Fate, transaction: LandedTransaction, network: Network, watch: WatchSet): Looked {
+export function readFate(
+  node: RpcNode,
+  { intentId, hash }: Fate,
+  transaction: LandedTransaction,
+  network: Network,
+  watch: WatchSet,
+): Looked {
   const reason = failureIn(transaction);
-  if (reason !== null) return { observations: [{ kind: 'observation', type: 'reverted', intentId, data: { hash, reason } }], warnings: [] };
+  if (reason !== null)
+    return {
+      observations: [{ kind: 'observation', type: 'reverted', intentId, data: { hash, reason } }],
+      warnings: [],
+    };
   return paymentsOf(node, hash, transaction, network, watch);
 }
 
-function paymentsOf(node: RpcNode, hash: TransactionHash, transaction: LandedTransaction, network: Network, watch: WatchSet): Looked {
+function paymentsOf(
+  node: RpcNode,
+  hash: TransactionHash,
+  transaction: LandedTransaction,
+  network: Network,
+  watch: WatchSet,
+): Looked {
   const payments = paymentsIn(transaction, hash, network, watch);
   if (payments === null) throw new RpcUnreachedError(`${node.name} answered another transaction than ${hash}`, 'no');
   return { observations: payments.landings, warnings: payments.warnings };
 }
 
 /** Reads the transactions that ended fates; what this node does not show yet is read by a later step. */
-export async function readFates(pool: RpcPool, node: RpcNode, fates: readonly Fate[], network: Network, watch: WatchSet): Promise<Looked> {
-  const transactions = await askTwice(pool, node, fates.map(({ hash }) => getTransaction(hash)));
-  return joined(fates.map((fate, place) => {
-    const transaction = transactions[place] ?? null;
-    return transaction === null ? nothing : readFate(node, fate, transaction, network, watch);
-  }));
+export async function readFates(
+  pool: RpcPool,
+  node: RpcNode,
+  fates: readonly Fate[],
+  network: Network,
+  watch: WatchSet,
+): Promise<Looked> {
+  const transactions = await askTwice(
+    pool,
+    node,
+    fates.map(({ hash }) => getTransaction(hash)),
+  );
+  return joined(
+    fates.map((fate, place) => {
+      const transaction = transactions[place] ?? null;
+      return transaction === null ? nothing : readFate(node, fate, transaction, network, watch);
+    }),
+  );
 }
 
 /** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once, as soon as it is committed. */
-export async function lookAtUnseen(pool: RpcPool, node: RpcNode, memory: Memory, network: Network, watch: WatchSet, now: number): Promise<Looked & { readonly isBehind: boolean; readonly commit: Commit }> {
-  const unseen = [...memory.unseen].sort(([, one], [, other]) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
+export async function lookAtUnseen(
+  pool: RpcPool,
+  node: RpcNode,
+  memory: Memory,
+  network: Network,
+  watch: WatchSet,
+  now: number,
+): Promise<Looked & { readonly isBehind: boolean; readonly commit: Commit }> {
+  const unseen = [...memory.unseen].sort(([, one], [, other]) =>
+    one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0,
+  );
   const asked = unseen.slice(0, LOOKED_MAX);
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
-  const transactions = await askTwice(pool, node, asked.map(([hash]) => refusable(getTransaction(hash))));
+  const transactions = await askTwice(
+    pool,
+    node,
+    asked.map(([hash]) => refusable(getTransaction(hash))),
+  );
   const done: TransactionHash[] = [];
   const looked = asked.map(([hash, { since }], place): Looked => {
     const transaction = transactions[place] ?? null;
@@ -55,7 +96,8 @@ export async function lookAtUnseen(pool: RpcPool, node: RpcNode, memory: Memory,
     done.push(hash);
     if (transaction === null) return passedBy(`${node.name} lists ${hash} and does not show it`);
     // Of a version that is yet to come, say: nothing that a payment is made with today.
-    if (transaction instanceof RpcRefusedError) return passedBy(`${node.name} does not show ${hash}: ${transaction.message}`);
+    if (transaction instanceof RpcRefusedError)
+      return passedBy(`${node.name} does not show ${hash}: ${transaction.message}`);
     return paymentsOf(node, hash, transaction, network, watch);
   });
   const commit = (): void => {
@@ -69,4 +111,7 @@ export async function lookAtUnseen(pool: RpcPool, node: RpcNode, memory: Memory,
 
 const passedBy = (reason: string): Looked => ({ observations: [], warnings: [`${reason}: it was passed by`] });
 const nothing: Looked = { observations: [], warnings: [] };
-const joined = (all: readonly Looked[]): Looked => ({ observations: all.flatMap(({ observations }) => observations), warnings: all.flatMap(({ warnings }) => warnings) });
+const joined = (all: readonly Looked[]): Looked => ({
+  observations: all.flatMap(({ observations }) => observations),
+  warnings: all.flatMap(({ warnings }) => warnings),
+});

@@ -14,7 +14,11 @@ export interface WatchedAccount {
   /** The newest transaction that was found: it is read down to there the next time. */
   readonly newest: TransactionHash | undefined;
   /** While the pages of a long list are read: the last of the page before, and what will be the newest in the end. */
-  readonly paging: { readonly before: TransactionHash; readonly newest: TransactionHash | undefined; readonly head: bigint } | null;
+  readonly paging: {
+    readonly before: TransactionHash;
+    readonly newest: TransactionHash | undefined;
+    readonly head: bigint;
+  } | null;
 }
 
 /** A transaction that names a watched account and is yet to be looked at. */
@@ -81,4 +85,9 @@ export class Memory {
 }
 
 const keyOf = ({ type, intentId, data }: Observation): string =>
-  [type, intentId, data.hash, ...('transfer' in data ? [data.level, data.transfer.index, data.transfer.block] : [])].join(' ');
+  [
+    type,
+    intentId,
+    data.hash,
+    ...('transfer' in data ? [data.level, data.transfer.index, data.transfer.block] : []),
+  ].join(' ');

@@ -25,22 +25,33 @@ export interface ReferenceReading {
  */
 export function dueReferences(memory: Memory, watch: WatchSet, now: number): ReferenceReading {
   const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
-  for (const reference of expected) if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
-  const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean => dueAt <= now || !expected.has(reference);
+  for (const reference of expected)
+    if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
+  const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean =>
+    dueAt <= now || !expected.has(reference);
   const due = [...memory.expected].filter(isDue).slice(0, LOOKED_FOR_MAX);
   const lapsed = lapsedIn(watch, memory);
   return {
-    calls: [...due.map(([reference]) => reference), ...lapsed].map((reference) => getSignaturesForAddress(reference, { limit: PAGE })),
+    calls: [...due.map(([reference]) => reference), ...lapsed].map((reference) =>
+      getSignaturesForAddress(reference, { limit: PAGE }),
+    ),
     read: (answers, head, at) => () => {
       for (const answer of answers) {
-        const found = answer.filter(({ slot, err, signature }) => err === null && slot <= head && !memory.looked.has(signature));
-        for (const { signature, slot } of found.toReversed()) if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at });
+        const found = answer.filter(
+          ({ slot, err, signature }) => err === null && slot <= head && !memory.looked.has(signature),
+        );
+        for (const { signature, slot } of found.toReversed())
+          if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at });
       }
       for (const reference of lapsed) memory.lookedLast.set(reference, true);
       for (const [reference, { since }] of due) {
         // To the end: the others have their turn first.
         memory.expected.delete(reference);
-        if (expected.has(reference)) memory.expected.set(reference, { since, dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS) });
+        if (expected.has(reference))
+          memory.expected.set(reference, {
+            since,
+            dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS),
+          });
         else memory.lookedLast.set(reference, true);
       }
     },

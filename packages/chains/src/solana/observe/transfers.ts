@@ -1,5 +1,10 @@
 import type { Address as WalletAddress, Observation, Reference, TokenAddress } from '@pf/domain';
-import { getTransferCheckedInstructionDataDecoder, getTransferInstructionDataDecoder, TRANSFER_CHECKED_DISCRIMINATOR, TRANSFER_DISCRIMINATOR } from '@solana-program/token';
+import {
+  getTransferCheckedInstructionDataDecoder,
+  getTransferInstructionDataDecoder,
+  TRANSFER_CHECKED_DISCRIMINATOR,
+  TRANSFER_DISCRIMINATOR,
+} from '@solana-program/token';
 import { type Address, getBase58Encoder } from '@solana/kit';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import type { LandedTransaction } from '../calls.ts';
@@ -26,7 +31,11 @@ interface ExecutedTransfer {
 /** The transfers of a transaction that succeeded; none where it failed. */
 function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): readonly ExecutedTransfer[] {
   if (meta === null || meta.err !== null) return [];
-  const accounts = [...decoded.accounts, ...(meta.loadedAddresses?.writable ?? []), ...(meta.loadedAddresses?.readonly ?? [])];
+  const accounts = [
+    ...decoded.accounts,
+    ...(meta.loadedAddresses?.writable ?? []),
+    ...(meta.loadedAddresses?.readonly ?? []),
+  ];
   const before = heldIn(meta.preTokenBalances);
   const after = heldIn(meta.postTokenBalances);
 
@@ -39,7 +48,9 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
     const from = before.get(source)?.owner ?? after.get(source)?.owner ?? accounts[authority];
     const to = after.get(destination)?.owner ?? before.get(destination)?.owner;
     if (mint === undefined || from === undefined || to === undefined) return [];
-    const references = named.others.filter((place) => place >= decoded.signers).flatMap((place) => accounts[place] ?? []);
+    const references = named.others
+      .filter((place) => place >= decoded.signers)
+      .flatMap((place) => accounts[place] ?? []);
     return [{ mint, from, to, amount, references, index }];
   }
 
@@ -47,7 +58,10 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
   return decoded.instructions.flatMap((outer, place) => [
     ...read(outer, `${place}`),
     ...(inner.get(place) ?? []).flatMap(({ programIdIndex, accounts: places, data }, within) =>
-      read({ program: programIdIndex, accounts: places, data: Uint8Array.from(getBase58Encoder().encode(data)) }, `${place}.${within}`),
+      read(
+        { program: programIdIndex, accounts: places, data: Uint8Array.from(getBase58Encoder().encode(data)) },
+        `${place}.${within}`,
+      ),
     ),
   ]);
 }
@@ -69,20 +83,36 @@ function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer 
   if (data[0] === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES) {
     const [source, mint, destination, authority, ...others] = places;
     if (source === undefined || mint === undefined || destination === undefined || authority === undefined) return null;
-    return { source, mint, destination, authority, others, amount: getTransferCheckedInstructionDataDecoder().decode(data).amount };
+    return {
+      source,
+      mint,
+      destination,
+      authority,
+      others,
+      amount: getTransferCheckedInstructionDataDecoder().decode(data).amount,
+    };
   }
   // Some wallets make this of a Solana Pay code. Which token it moved is told by the chain's record of the accounts.
   if (data[0] === TRANSFER_DISCRIMINATOR && data.length === TRANSFER_BYTES) {
     const [source, destination, authority, ...others] = places;
     if (source === undefined || destination === undefined || authority === undefined) return null;
-    return { source, mint: null, destination, authority, others, amount: getTransferInstructionDataDecoder().decode(data).amount };
+    return {
+      source,
+      mint: null,
+      destination,
+      authority,
+      others,
+      amount: getTransferInstructionDataDecoder().decode(data).amount,
+    };
   }
   return null;
 }
 
 type Balances = NonNullable<LandedTransaction['meta']>['preTokenBalances'];
 /** What the token accounts of a transaction hold, and for whom. */
-const heldIn = (balances: Balances): ReadonlyMap<number, { readonly mint: Address; readonly owner: Address | undefined }> =>
+const heldIn = (
+  balances: Balances,
+): ReadonlyMap<number, { readonly mint: Address; readonly owner: Address | undefined }> =>
   new Map((balances ?? []).map(({ accountIndex, mint, owner }) => [accountIndex, { mint, owner: owner ?? undefined }]));
 
 type Landing = Extract<Observation, { type: 'landed' }>;
@@ -96,21 +126,48 @@ export interface Payments {
  * What a transaction on chain pays to watched intents, by their references. A transfer with several references pays
  * none of them: it would settle two intents with one amount. Null where the node's answer is not this transaction.
  */
-export function paymentsIn(landed: LandedTransaction, hash: string, network: Network, watch: WatchSet): Payments | null {
+export function paymentsIn(
+  landed: LandedTransaction,
+  hash: string,
+  network: Network,
+  watch: WatchSet,
+): Payments | null {
   const decoded = decodeSigned(landed.transaction);
   if (!decoded.ok || decoded.value.hash !== hash) return null;
   const landings: Landing[] = [];
   const warnings: string[] = [];
   for (const { mint, from, to, amount, references, index } of transfersOf(landed, decoded.value)) {
-    const intent = references.map((one) => watch.byReference(one as string as Reference)).find((one): one is WatchedIntent => one !== undefined);
+    const intent = references
+      .map((one) => watch.byReference(one as string as Reference))
+      .find((one): one is WatchedIntent => one !== undefined);
     if (intent === undefined) continue;
     if (references.length > 1) {
-      warnings.push(`transfer ${index} of ${hash} carries ${references.length} references, among them that of ${intent.id}: it counts for none`);
+      warnings.push(
+        `transfer ${index} of ${hash} carries ${references.length} references, among them that of ${intent.id}: it counts for none`,
+      );
       continue;
     }
-    if (!network.tokens.some(({ address }) => (address as string) === mint) || !watch.hasRecipient(to as string as WalletAddress)) continue;
-    const transfer = { tokenAddress: mint as string as TokenAddress, from: from as string as WalletAddress, to: to as string as WalletAddress, amount, reference: intent.terms.reference, block: landed.slot, blockHash: null, index };
-    landings.push({ kind: 'observation', type: 'landed', intentId: intent.id, data: { hash: decoded.value.hash, level: 'confirmed', transfer } });
+    if (
+      !network.tokens.some(({ address }) => (address as string) === mint) ||
+      !watch.hasRecipient(to as string as WalletAddress)
+    )
+      continue;
+    const transfer = {
+      tokenAddress: mint as string as TokenAddress,
+      from: from as string as WalletAddress,
+      to: to as string as WalletAddress,
+      amount,
+      reference: intent.terms.reference,
+      block: landed.slot,
+      blockHash: null,
+      index,
+    };
+    landings.push({
+      kind: 'observation',
+      type: 'landed',
+      intentId: intent.id,
+      data: { hash: decoded.value.hash, level: 'confirmed', transfer },
+    });
   }
   return { landings, warnings };
 }

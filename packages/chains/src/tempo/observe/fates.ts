@@ -14,7 +14,8 @@ type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedInten
 const RECEIPTS_MAX = 100;
 
 /** True where the chain's clock has passed the time before which the transaction could land. */
-const isOver = ({ submission: { lifetime } }: Submitted, final: Block): boolean => lifetime.kind === 'time' && final.timestamp >= lifetime.validBefore;
+const isOver = ({ submission: { lifetime } }: Submitted, final: Block): boolean =>
+  lifetime.kind === 'time' && final.timestamp >= lifetime.validBefore;
 
 /** Live submissions whose receipt is to be asked for: on a slow back-off, for what leaves no log; at once when their time is over. */
 export function dueFates({ watch }: Scan, schedule: ReceiptSchedule, final: Block, now: number): readonly Submitted[] {
@@ -27,16 +28,34 @@ export function dueFates({ watch }: Scan, schedule: ReceiptSchedule, final: Bloc
 function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Receipt): readonly Observation[] {
   if (receipt.status !== 0n) return observedIn(context, receipt);
   if (ignoresReverts(status)) return [spent(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
-  return [{ kind: 'observation', type: 'reverted', intentId, data: { hash: receipt.transactionHash, reason: 'the transaction reverted on chain' } }];
+  return [
+    {
+      kind: 'observation',
+      type: 'reverted',
+      intentId,
+      data: { hash: receipt.transactionHash, reason: 'the transaction reverted on chain' },
+    },
+  ];
 }
 
 /**
  * What the receipts tell. Without one, a transaction whose time is over at the final block can provably never land: every
  * upstream that answers has this very block and no receipt.
  */
-export async function readFates(context: Scan, pool: RpcPool, schedule: ReceiptSchedule, fates: readonly Submitted[], final: Block, now: number): Promise<readonly Observation[]> {
+export async function readFates(
+  context: Scan,
+  pool: RpcPool,
+  schedule: ReceiptSchedule,
+  fates: readonly Submitted[],
+  final: Block,
+  now: number,
+): Promise<readonly Observation[]> {
   if (fates.length === 0) return [];
-  const receipts = await askTwice(pool, context.node, fates.map(({ submission }) => getReceipt(submission.hash)));
+  const receipts = await askTwice(
+    pool,
+    context.node,
+    fates.map(({ submission }) => getReceipt(submission.hash)),
+  );
   const observations: Observation[] = [];
   for (const [place, fate] of fates.entries()) {
     const { id, submission } = fate;

@@ -16,13 +16,31 @@ export const GUARD = '0xB10C000000000000000000000000000000000000' as Address;
 export type Landing = Transfer;
 
 const addressIn = (topic: string | undefined): Address => getAddress(`0x${(topic ?? '').slice(26)}`) as Address;
-const place = ({ blockNumber, blockHash, logIndex }: Log): Pick<Transfer, 'block' | 'blockHash' | 'index'> => ({ block: blockNumber, blockHash, index: logIndex.toString() });
+const place = ({ blockNumber, blockHash, logIndex }: Log): Pick<Transfer, 'block' | 'blockHash' | 'index'> => ({
+  block: blockNumber,
+  blockHash,
+  index: logIndex.toString(),
+});
 
 /** A transfer with a memo; null where the log is none, or of another contract than our tokens'. */
 function withMemo(log: Log, tokens: ReadonlySet<string>): Landing | null {
   const [event, from, to, memo] = log.topics;
-  if (event !== TRANSFER_WITH_MEMO || memo === undefined || log.data.length !== 66 || log.removed || !tokens.has(log.address)) return null;
-  return { tokenAddress: log.address as string as TokenAddress, from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), reference: memo as Reference, ...place(log) };
+  if (
+    event !== TRANSFER_WITH_MEMO ||
+    memo === undefined ||
+    log.data.length !== 66 ||
+    log.removed ||
+    !tokens.has(log.address)
+  )
+    return null;
+  return {
+    tokenAddress: log.address as string as TokenAddress,
+    from: addressIn(from),
+    to: addressIn(to),
+    amount: BigInt(log.data),
+    reference: memo as Reference,
+    ...place(log),
+  };
 }
 
 /** A payment with a memo that the guard keeps; null where the log is none, or of a token that is not ours. */
@@ -30,11 +48,21 @@ function keptBack(log: Log, tokens: ReadonlySet<string>): Landing | null {
   const [event, token, , nonce] = log.topics;
   if (event !== TRANSFER_BLOCKED || log.address !== GUARD || nonce === undefined || log.removed) return null;
   try {
-    const [amount, , witness] = AbiCoder.defaultAbiCoder().decode(['uint256', 'uint8', 'bytes'], log.data) as unknown as [bigint, bigint, `0x${string}`];
+    const [amount, , witness] = AbiCoder.defaultAbiCoder().decode(
+      ['uint256', 'uint8', 'bytes'],
+      log.data,
+    ) as unknown as [bigint, bigint, `0x${string}`];
     const { originator, memo } = ReceivePolicyReceipt.decode(witness);
     const tokenAddress = addressIn(token);
     if (!tokens.has(tokenAddress)) return null;
-    return { tokenAddress: tokenAddress as string as TokenAddress, from: getAddress(originator) as Address, to: GUARD, amount, reference: memo as Reference, ...place(log) };
+    return {
+      tokenAddress: tokenAddress as string as TokenAddress,
+      from: getAddress(originator) as Address,
+      to: GUARD,
+      amount,
+      reference: memo as Reference,
+      ...place(log),
+    };
   } catch {
     // Another layout than is known: nothing in it says which intent it was for.
     return null;
@@ -51,7 +79,14 @@ export function readLanding(log: Log, { tokens }: Network): Landing | null {
 function isLogged({ logs }: Receipt, { tokenAddress, amount }: Landing, from: Address, to: Address | null): boolean {
   return logs.some(({ address, topics, data }) => {
     const [event, sender, recipient, more] = topics;
-    return event === TRANSFER && more === undefined && (address as string) === tokenAddress && BigInt(data) === amount && addressIn(sender) === from && (to === null ? addressIn(recipient) !== GUARD : addressIn(recipient) === to);
+    return (
+      event === TRANSFER &&
+      more === undefined &&
+      (address as string) === tokenAddress &&
+      BigInt(data) === amount &&
+      addressIn(sender) === from &&
+      (to === null ? addressIn(recipient) !== GUARD : addressIn(recipient) === to)
+    );
   });
 }
 
@@ -65,6 +100,8 @@ export function landingsIn(receipt: Receipt, network: Network): readonly Landing
     const landing = readLanding(log, network);
     if (landing === null) return [];
     const { from, to } = landing;
-    return isLogged(receipt, landing, from, to) && (!isVirtual(to) || isLogged(receipt, landing, to, null)) ? [landing] : [];
+    return isLogged(receipt, landing, from, to) && (!isVirtual(to) || isLogged(receipt, landing, to, null))
+      ? [landing]
+      : [];
   });
 }

@@ -17,7 +17,9 @@ export interface Scan {
 /** What a payment observed is to the ledger: confirmed and final at once. Null where nobody watches for its reference. */
 export function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, transfer: Landing): Observation | null {
   const intent = watch.byReference(transfer.reference);
-  return intent === undefined ? null : { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
+  return intent === undefined
+    ? null
+    : { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
 }
 
 /** What a receipt tells of watched intents. */
@@ -29,7 +31,12 @@ export const observedIn = (context: Pick<Scan, 'watch' | 'network'>, receipt: Re
  * watched intents. Each hit costs one look at its receipt: what became of the money is told there.
  * @param expected the hash of the last block, as this node said before
  */
-export async function scan(context: Scan, from: bigint, to: bigint, expected: string): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
+export async function scan(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string,
+): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
   const { node, network, watch, window } = context;
   const { logs, end } = await window.read(node, wanted(context), from, to, expected);
   const hits = new Set<TransactionHash>();
@@ -51,6 +58,9 @@ function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
   const events = [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED];
-  const topics = recipients.length > RECIPIENTS_MAX ? [events] : [events, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
+  const topics =
+    recipients.length > RECIPIENTS_MAX
+      ? [events]
+      : [events, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
   return { address: [...network.tokens.map(({ address }) => address as string), GUARD], topics };
 }
