@@ -15,16 +15,22 @@ export default {
       to: { path: '^services/' },
     },
     {
+      name: 'packages-know-no-infra',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^infra/' },
+    },
+    {
       name: 'domain-stands-alone',
       severity: 'error',
-      from: { path: '^packages/domain/src/' },
+      from: { path: '^packages/domain/src/', pathNot: '^packages/domain/src/testing/' },
       to: { pathNot: '^packages/domain/src/' },
     },
     {
       name: 'no-test-code-in-production',
       severity: 'error',
-      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/testing/' },
-      to: { path: '(^packages/testing/|/test/|^infra/)' },
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '(^packages/(testing|local-solana)/|/src/testing/)' },
+      to: { path: '(^packages/(testing|local-solana)/|/test/|/src/testing/|^infra/)' },
     },
     {
       name: 'no-orphans',

@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint';
 
-// Who may import whom, and house rules that a reader should not have to check by eye. docs/architecture.md says why.
+// Who may import whom, and house rules that a reader should not have to check by eye. docs/internals/architecture.md says why.
 const owned = {
   ethers: {
     group: ['ethers', 'ethers/*', 'viem', 'viem/*', '@solana/*'],
@@ -51,7 +51,6 @@ export default tseslint.config(
           'packages/*/tsconfig.json',
           'services/*/tsconfig.json',
           'infra/*/tsconfig.json',
-          'infra/local/*/tsconfig.json',
         ],
         tsconfigRootDir: import.meta.dirname,
       },
@@ -91,14 +90,19 @@ export default tseslint.config(
       'no-restricted-globals': ['error', 'Date', 'crypto', 'process', 'fetch', 'setTimeout', 'performance'],
     },
   },
+  // given/when/then compares with Node's own assertions.
+  {
+    files: ['packages/domain/src/testing/**'],
+    rules: { 'no-restricted-imports': only(), 'no-restricted-globals': 'off' },
+  },
   // The only global of time the domain may touch is the formatting of an instant it was given.
-  { files: ['packages/domain/src/view.ts'], rules: { 'no-restricted-globals': 'off' } },
+  { files: ['packages/domain/src/model/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },
   {
     files: [
+      'packages/local-solana/**',
       'packages/testing/**',
-      'infra/k8s-checks/**',
-      'infra/local/**',
+      'infra/{bench,e2e,k8s-checks,local,mutants}/**',
       '**/test/**',
       'packages/chains/src/conformance/**',
     ],
@@ -107,9 +111,12 @@ export default tseslint.config(
       'no-restricted-properties': 'off',
     },
   },
-  { files: ['infra/local/**', 'packages/testing/**'], rules: { 'no-console': 'off' } },
   {
-    files: ['**/test/**/*.ts', 'packages/testing/e2e/**/*.ts', 'packages/chains/src/conformance/**/*.ts'],
+    files: ['infra/{bench,e2e,local,mutants}/**', 'packages/{local-solana,testing}/**'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['**/test/**/*.ts', 'packages/chains/src/conformance/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -153,7 +153,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       ['postgres', 'database', 'DATABASE_URL', 5432],
       ['redis', 'redis', 'REDIS_URL', 6379],
     ] as const) {
-      // Where the address is a secret its port is the usual one (docs/deploy.md).
+      // Where the address is a secret its port is the usual one (docs/operations/deploy.md).
       const url = overlay.secrets.get(secret)?.[variable];
       expect(portsOf(overlay, policyName)).toEqual([url ? Number(new URL(url).port) : usual]);
     }

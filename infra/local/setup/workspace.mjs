@@ -9,11 +9,9 @@ import { contentsOf, digest, timesOf, unlessDone } from './stamps.mjs';
 /** @param {string} root */
 function packageFolders(root) {
   const below = (folder) => readdirSync(path.join(root, folder)).map((name) => path.join(root, folder, name));
-  return [
-    ...below('packages'),
-    ...below('services'),
-    ...['docker', 'k8s-checks', 'local', 'local/solana', 'observability'].map((name) => path.join(root, 'infra', name)),
-  ].filter((folder) => existsSync(path.join(folder, 'package.json')));
+  return [...below('packages'), ...below('services'), ...below('infra')].filter((folder) =>
+    existsSync(path.join(folder, 'package.json')),
+  );
 }
 
 /**

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { reset } from './reset.ts';
-import { readSettings } from './settings.ts';
-import { supervise } from './supervisor.ts';
-import { reason, terminal } from './terminal.ts';
+import { reset } from './stack/reset.ts';
+import { readSettings } from './stack/settings.ts';
+import { supervise } from './processes/supervisor.ts';
+import { reason, terminal } from './processes/terminal.ts';
 
 // Run from source by Node's own type stripping, so that backing parts start while our packages are still compiled.
 const root = path.resolve(import.meta.dirname, '../../..');

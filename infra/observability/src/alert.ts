@@ -27,7 +27,7 @@ export interface Alert {
 
 /** The runbook of an alert, from the root of the repository. */
 export const runbookOf = (name: string): string =>
-  `docs/runbooks/${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
+  `docs/operations/runbooks/${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
 
 /**
  * A counter rose within a range, or appeared in it: one whose labels are not known beforehand begins with its first 1,

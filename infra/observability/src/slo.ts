@@ -1,11 +1,11 @@
 /**
  * What is promised to those who use the service. An SLI is the share of events that were bad; both sides are PromQL over a
- * range, so that every window (of alerts, of the budget) asks the same question. docs/slo.md says why each is what it is.
+ * range, so that every window (of alerts, of the budget) asks the same question. docs/operations/slo.md says why each is what it is.
  */
 export interface Slo {
   /** Value of the label `slo`. */
   readonly name: string;
-  /** Of its panel, and its section of docs/slo.md. */
+  /** Of its panel, and its section of docs/operations/slo.md. */
   readonly title: string;
   /** The share of events that are good, over 30 days. */
   readonly objective: number;
@@ -15,7 +15,7 @@ export interface Slo {
   total(range: string): string;
   /** Events a second, of those that count and were bad. Absent series are none. */
   bad(range: string): string;
-  /** In words, as docs/slo.md has it. */
+  /** In words, as docs/operations/slo.md has it. */
   readonly good: string;
 }
 

@@ -42,9 +42,9 @@ const named = new Map(ALERTS.map(({ name }) => [runbookOf(name), name]));
 
 describe('runbooks', () => {
   it('are there for every alert, and no others', () => {
-    const there = readdirSync(path.join(ROOT, 'docs/runbooks'))
+    const there = readdirSync(path.join(ROOT, 'docs/operations/runbooks'))
       .filter((name) => name !== 'README.md')
-      .map((name) => `docs/runbooks/${name}`);
+      .map((name) => `docs/operations/runbooks/${name}`);
     expect(there.sort()).toEqual([...named.keys()].sort());
   });
 
@@ -57,12 +57,12 @@ describe('runbooks', () => {
   });
 
   it('are in the list of alerts', () => {
-    const list = read('docs/runbooks/README.md');
+    const list = read('docs/operations/runbooks/README.md');
     for (const [file, name] of named) expect(list).toContain(`[${name}](${path.basename(file)})`);
   });
 
   it('lead only to pages and headings that are there', () => {
-    for (const file of [...named.keys(), 'docs/runbooks/README.md', 'docs/slo.md']) {
+    for (const file of [...named.keys(), 'docs/operations/runbooks/README.md', 'docs/operations/slo.md']) {
       for (const [, target = '', anchor] of read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
         const page = target === '' ? file : path.join(path.dirname(file), target);
         expect({ file, target, exists: existsSync(path.join(ROOT, page)) }).toEqual({ file, target, exists: true });
@@ -101,8 +101,8 @@ describe('alerts', () => {
   });
 });
 
-describe('docs/slo.md', () => {
-  const page = read('docs/slo.md');
+describe('docs/operations/slo.md', () => {
+  const page = read('docs/operations/slo.md');
 
   it.each([...SLOS])('defines $name as the rules do', (slo) => {
     expect(page).toContain(`| \`${slo.name}\` | ${Number((slo.objective * 100).toPrecision(4))} % | ${slo.good} |`);

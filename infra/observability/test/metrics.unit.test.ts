@@ -71,7 +71,7 @@ describe('every metric that is asked for is in the catalogue, with the labels it
   });
 
   it('in every runbook', () => {
-    const folder = path.resolve(import.meta.dirname, '../../../docs/runbooks');
+    const folder = path.resolve(import.meta.dirname, '../../../docs/operations/runbooks');
     const asked = readdirSync(folder).flatMap((name) =>
       [...readFileSync(path.join(folder, name), 'utf8').matchAll(/```promql\n([^`]+)```/g)].flatMap(([, block = '']) =>
         block

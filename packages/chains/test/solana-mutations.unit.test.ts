@@ -162,16 +162,14 @@ const foreign: fc.Arbitrary<TransactionInstruction> = fc.oneof(
   fc
     .tuple(fc.nat(24), fc.array(meta, { maxLength: 3 }))
     .map(([kind, keys]) => new TransactionInstruction({ ...guard(thief, kind), keys })),
-  fc
-    .tuple(fc.nat(4), fc.nat(9), fc.array(meta, { maxLength: 2 }))
-    .map(
-      ([kind, length, keys]) =>
-        new TransactionInstruction({
-          programId: ComputeBudgetProgram.programId,
-          keys,
-          data: Buffer.concat([Buffer.of(kind), Buffer.alloc(length, 1)]),
-        }),
-    ),
+  fc.tuple(fc.nat(4), fc.nat(9), fc.array(meta, { maxLength: 2 })).map(
+    ([kind, length, keys]) =>
+      new TransactionInstruction({
+        programId: ComputeBudgetProgram.programId,
+        keys,
+        data: Buffer.concat([Buffer.of(kind), Buffer.alloc(length, 1)]),
+      }),
+  ),
 );
 
 type Edit = (instructions: readonly TransactionInstruction[]) => readonly TransactionInstruction[];
@@ -198,32 +196,26 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc
     .tuple(place, place)
     .map(([index, which]) => change(index, ({ keys }) => ({ keys: keys.toSpliced(at(keys, which), 1) }))),
-  fc
-    .tuple(place, place, place)
-    .map(([index, one, other]) =>
-      change(index, ({ keys }) => ({
-        keys: keys.map(
-          (_key, index_) =>
-            keys[
-              index_ === at(keys, one) ? at(keys, other) : index_ === at(keys, other) ? at(keys, one) : index_
-            ] as (typeof keys)[number],
-        ),
-      })),
-    ),
-  fc
-    .tuple(place, place)
-    .map(([index, which]) =>
-      change(index, ({ keys }) => ({
-        keys: keys.map((one, index_) => (index_ === at(keys, which) ? { ...one, isWritable: !one.isWritable } : one)),
-      })),
-    ),
-  fc
-    .tuple(place, fc.nat(60), fc.integer({ min: 1, max: 255 }))
-    .map(([index, which, xor]) =>
-      change(index, ({ data }) => ({
-        data: Buffer.from(data.map((byte, index_) => (index_ === at([...data], which) ? byte ^ xor : byte))),
-      })),
-    ),
+  fc.tuple(place, place, place).map(([index, one, other]) =>
+    change(index, ({ keys }) => ({
+      keys: keys.map(
+        (_key, index_) =>
+          keys[
+            index_ === at(keys, one) ? at(keys, other) : index_ === at(keys, other) ? at(keys, one) : index_
+          ] as (typeof keys)[number],
+      ),
+    })),
+  ),
+  fc.tuple(place, place).map(([index, which]) =>
+    change(index, ({ keys }) => ({
+      keys: keys.map((one, index_) => (index_ === at(keys, which) ? { ...one, isWritable: !one.isWritable } : one)),
+    })),
+  ),
+  fc.tuple(place, fc.nat(60), fc.integer({ min: 1, max: 255 })).map(([index, which, xor]) =>
+    change(index, ({ data }) => ({
+      data: Buffer.from(data.map((byte, index_) => (index_ === at([...data], which) ? byte ^ xor : byte))),
+    })),
+  ),
   fc
     .tuple(place, fc.nat(60), bytes)
     .map(([index, which, added]) =>
@@ -314,45 +306,37 @@ describe('a payer who means ill', () => {
     const isTransfer = ({ data }: TransactionInstruction): boolean =>
       data.equals((transfer as TransactionInstruction).data);
     const parts = fc.oneof(
-      fc
-        .tuple(fc.nat(4), address)
-        .map(
-          ([which, to]) =>
-            [
-              names[which] ?? '',
-              (one: TransactionInstruction) => ({
-                keys: one.keys.map((was, index) =>
-                  index === which ? { ...key(to), isWritable: was.isWritable } : was,
-                ),
-              }),
-            ] as const,
-        ),
-      fc
-        .bigInt({ min: 0n, max: 2n ** 64n - 1n })
-        .map(
-          (amount) =>
-            [
-              'amount',
-              ({ data }: TransactionInstruction) => ({
-                data: Buffer.concat([
-                  data.subarray(0, 1),
-                  Buffer.from(BigUint64Array.of(amount).buffer),
-                  data.subarray(9),
-                ]),
-              }),
-            ] as const,
-        ),
-      fc
-        .nat(255)
-        .map(
-          (decimals) =>
-            [
-              'decimals',
-              ({ data }: TransactionInstruction) => ({
-                data: Buffer.concat([data.subarray(0, 9), Buffer.of(decimals)]),
-              }),
-            ] as const,
-        ),
+      fc.tuple(fc.nat(4), address).map(
+        ([which, to]) =>
+          [
+            names[which] ?? '',
+            (one: TransactionInstruction) => ({
+              keys: one.keys.map((was, index) => (index === which ? { ...key(to), isWritable: was.isWritable } : was)),
+            }),
+          ] as const,
+      ),
+      fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(
+        (amount) =>
+          [
+            'amount',
+            ({ data }: TransactionInstruction) => ({
+              data: Buffer.concat([
+                data.subarray(0, 1),
+                Buffer.from(BigUint64Array.of(amount).buffer),
+                data.subarray(9),
+              ]),
+            }),
+          ] as const,
+      ),
+      fc.nat(255).map(
+        (decimals) =>
+          [
+            'decimals',
+            ({ data }: TransactionInstruction) => ({
+              data: Buffer.concat([data.subarray(0, 9), Buffer.of(decimals)]),
+            }),
+          ] as const,
+      ),
     );
     await fc.assert(
       fc.asyncProperty(parts, async ([name, changed]) => {

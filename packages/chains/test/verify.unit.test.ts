@@ -31,13 +31,11 @@ describe('verifying by meaning', () => {
       nonce: fc.nat(),
       gas: fc.bigInt({ min: 21_000n, max: 2n ** 40n }),
       fees: fc.oneof(
-        fc
-          .tuple(fee, fee)
-          .map(([a, b]) => ({
-            type: 'eip1559' as const,
-            maxFeePerGas: a > b ? a : b,
-            maxPriorityFeePerGas: a > b ? b : a,
-          })),
+        fc.tuple(fee, fee).map(([a, b]) => ({
+          type: 'eip1559' as const,
+          maxFeePerGas: a > b ? a : b,
+          maxPriorityFeePerGas: a > b ? b : a,
+        })),
         fee.map((gasPrice) => ({ type: 'legacy' as const, gasPrice })),
         fee.map((gasPrice) => ({ type: 'eip2930' as const, gasPrice })),
       ),

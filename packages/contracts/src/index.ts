@@ -1,5 +1,5 @@
 export * from './account.ts';
-export * from './any-partition.ts';
+export * from './sticky-partitioner.ts';
 export * from './api/index.ts';
 export * from './errors.ts';
 export * from './dead-letter.ts';

@@ -20,7 +20,7 @@ Every error has one shape, whatever the endpoint:
 This page is made of the registry in the code (\`packages/contracts/src/errors.ts\`): write it anew with \`pnpm --filter @pf/contracts document\`.
 `;
 
-/** docs/errors.md: every code, its cause and its remedy, and which endpoints can answer it. */
+/** docs/reference/errors.md: every code, its cause and its remedy, and which endpoints can answer it. */
 export function errorsDocument(): string {
   const byStatus = [...Map.groupBy(ERROR_CODES, (code) => ERRORS[code].status)].sort(([a], [b]) => a - b);
   const rows = byStatus.map(

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { errorsDocument } from './errors-document.ts';
 
-describe('docs/errors.md', () => {
+describe('docs/reference/errors.md', () => {
   it('is what the registry says: write it anew with `pnpm --filter @pf/contracts document`', () => {
-    expect(readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')).toBe(errorsDocument());
+    expect(readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')).toBe(errorsDocument());
   });
 });

@@ -1,9 +1,9 @@
-import type { IntentId, TransactionHash } from './ids.ts';
-import type { IntentEvent } from './event.ts';
-import type { Landing, PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './intent.ts';
-import { transferKey } from './landing.ts';
-import { isLive, liveSubmission, submissionOf } from './submission.ts';
-import { isPublicField } from './view.ts';
+import type { IntentId, TransactionHash } from './model/ids.ts';
+import type { IntentEvent } from './model/event.ts';
+import type { Landing, PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './model/intent.ts';
+import { transferKey } from './model/landing.ts';
+import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
+import { isPublicField } from './model/view.ts';
 
 /** An event that is not the next one of this intent: the log or its reader is broken. */
 export class VersionGapError extends Error {

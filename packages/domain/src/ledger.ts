@@ -1,7 +1,7 @@
-import type { AccountId, Instant, IntentId } from './ids.ts';
-import type { World } from './decision.ts';
-import type { IntentEvent } from './event.ts';
-import type { PaymentIntent } from './intent.ts';
+import type { AccountId, Instant, IntentId } from './model/ids.ts';
+import type { World } from './model/decision.ts';
+import type { IntentEvent } from './model/event.ts';
+import type { PaymentIntent } from './model/intent.ts';
 import { evolve } from './evolve.ts';
 
 /** How long an idempotency key answers with the intent it made, from its first use (spec.md part 8). */

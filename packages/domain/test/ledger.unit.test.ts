@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { evolve, Ledger, VersionGapError } from '@pf/domain';
-import { given } from '../../testing/src/given.ts';
-import { created, detected } from '../../testing/src/happened.ts';
-import { gateway } from '../../testing/src/inputs.ts';
-import { INTENT, REFUND, STORY_BEGINS } from '../../testing/src/samples.ts';
+import { given } from '../src/testing/given.ts';
+import { created, detected } from '../src/testing/events.ts';
+import { gateway } from '../src/testing/inputs.ts';
+import { INTENT, REFUND, STORY_BEGINS } from '../src/testing/samples.ts';
 
 describe('folding', () => {
   const { events } = given(created()).when(gateway.detect()).then(detected()).decision;

@@ -1,14 +1,14 @@
 import { pause } from '@pf/runtime';
-import { BRIEF_RETRY, createClient } from './client.ts';
-import { openCluster } from './cluster.ts';
-import { KafkaGroupConsumer } from './group-consumer.ts';
+import { BRIEF_RETRY, createClient } from './kafka/client.ts';
+import { openCluster } from './kafka/cluster.ts';
+import { KafkaGroupConsumer } from './reading/group-consumer.ts';
 import { Names } from './names.ts';
-import type { EventLogOptions } from './options.ts';
-import { KafkaPartitionOwner } from './partition-owner.ts';
+import type { EventLogOptions } from './kafka/options.ts';
+import { KafkaPartitionOwner } from './ownership/partition-owner.ts';
 import type { EventLog } from './port.ts';
 import { KafkaPublisher } from './publisher.ts';
-import { KafkaLogReader } from './reader.ts';
-import { createTopics, deleteTopics, verifyTopics } from './topics.ts';
+import { KafkaLogReader } from './reading/reader.ts';
+import { createTopics, deleteTopics, verifyTopics } from './kafka/topics.ts';
 
 /** An intent's id has one byte for its partition. */
 const MOST_PARTITIONS = 256;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Producer } from 'kafkajs';
-import { BRIEF_RETRY, createClient } from '../src/client.ts';
+import { BRIEF_RETRY, createClient } from '../src/kafka/client.ts';
 import {
   type EventLog,
   type EventLogOptions,

@@ -12,7 +12,7 @@ export {
 export { type Metric, prometheusName } from './metrics/metric.ts';
 export { change, count, lookUp, measure, measureSince, measuring } from './metrics/recording.ts';
 export * from './pause.ts';
-export * from './rounds.ts';
+export * from './periodic-task.ts';
 export * from './service.ts';
 export * from './telemetry/spans.ts';
 export { telemetryVariables } from './telemetry/variables.ts';

@@ -1,7 +1,7 @@
 import { ConfigurationError, type Logger } from '@pf/runtime';
 import { z } from 'zod';
-import { ApiPart, CLEAN_MAX_SECONDS } from './api/api-part.ts';
-import { ListPart } from './list/list-part.ts';
+import { ApiPart, CLEAN_MAX_SECONDS } from './api/api-screener.ts';
+import { ListPart } from './list/list-screener.ts';
 import type { Screening, ScreeningPart } from './port.ts';
 import { createScreening } from './screening.ts';
 

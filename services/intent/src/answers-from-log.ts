@@ -3,7 +3,7 @@ import type { ProjectedIntent, ProjectedOutcome } from '@pf/database';
 import { type CommandId, type Instant, isPublic, view } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 import { outcomesIn } from './outcome.ts';
-import { REPLY_TO_HEADER } from './slice-decider.ts';
+import { REPLY_TO_HEADER } from './batch-decider.ts';
 
 /** Outcomes are kept this long (decisions.md): older ones, met in a log that is read anew, are not written again. */
 export const OUTCOME_RETENTION_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import { encodeDeadLetter } from '@pf/contracts';
 import type { Publisher } from '@pf/event-log';
 import { count, fieldsOf, type Logger } from '@pf/runtime';
-import type { PutAside } from './slice-decider.ts';
+import type { PutAside } from './batch-decider.ts';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
 

@@ -18,8 +18,8 @@ import { answersFrom } from './answers-from-log.ts';
 import { sendDeadLetters } from './dead-letters.ts';
 import { type Input, readInput } from './input.ts';
 import { measureAppended } from './ledger-metrics.ts';
-import { type DecidedSlice, type Known, SliceDecider } from './slice-decider.ts';
-import { SliceTrace } from './slice-trace.ts';
+import { type DecidedSlice, type Known, SliceDecider } from './batch-decider.ts';
+import { SliceTrace } from './batch-trace.ts';
 
 export interface WriterParts {
   readonly partitions: number;

@@ -1,16 +1,7 @@
 import type { CommandMessage } from '@pf/contracts';
 import type { Command, IntentId } from '@pf/domain';
-import {
-  about,
-  type Cluster,
-  compareProjection,
-  gateway,
-  readWholeLog,
-  samples,
-  startCluster,
-  until,
-  watcher,
-} from '@pf/testing';
+import { about, gateway, samples, watcher } from '@pf/domain/testing';
+import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed, of } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';

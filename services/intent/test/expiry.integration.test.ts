@@ -1,4 +1,5 @@
-import { about, type Cluster, readWholeLog, samples, startCluster, until, watcher } from '@pf/testing';
+import { about, samples, watcher } from '@pf/domain/testing';
+import { type Cluster, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';

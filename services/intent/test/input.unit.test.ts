@@ -1,10 +1,10 @@
 import { encodeInput, newIntentId } from '@pf/contracts';
-import { gateway } from '@pf/testing';
+import { gateway } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readInput } from '../src/input.ts';
 import { create, of, PARTITIONS } from './messages.ts';
-import { raw } from './slices.ts';
+import { raw } from './batches.ts';
 
 const reasonOf = (value: string | null, partition = 0): string | null => {
   const input = readInput(raw(value, { partition }), PARTITIONS);

@@ -11,7 +11,7 @@ import {
 } from '@pf/contracts';
 import type { Command, CreateData, IntentId, Observation } from '@pf/domain';
 import type { NewRecord } from '@pf/event-log';
-import { about, gateway, samples } from '@pf/testing';
+import { about, gateway, samples } from '@pf/domain/testing';
 
 export const PARTITIONS = 6;
 export const TRACE: Trace = {

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { findOutcomes } from '@pf/database';
+import { gateway } from '@pf/domain/testing';
 import {
   type Cluster,
   compareProjection,
-  gateway,
   readBackingStack,
   readWholeLog,
   startCluster,

@@ -1,11 +1,11 @@
 import { type CommandMessage, newIntentId, type ObservationMessage } from '@pf/contracts';
 import type { Command, IntentId, Observation } from '@pf/domain';
-import { about, gateway, samples, watcher } from '@pf/testing';
+import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { outcomesIn } from '../src/outcome.ts';
 import { create, observed, sent } from './messages.ts';
-import { NOW, PartitionModel } from './slices.ts';
+import { NOW, PartitionModel } from './batches.ts';
 
 const HASHES = [samples.FIRST, samples.SECOND, samples.UNKNOWN] as const;
 const hash = fc.constantFrom(...HASHES);

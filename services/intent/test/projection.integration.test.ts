@@ -2,11 +2,12 @@ import { encodeEvent } from '@pf/contracts';
 import { findOutcomes, type ProjectionBatch, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
 import { VersionGapError } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
-import { type Cluster, gateway, startCluster } from '@pf/testing';
+import { gateway } from '@pf/domain/testing';
+import { type Cluster, startCluster } from '@pf/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IntentWriter } from '../src/writer.ts';
 import { create, of } from './messages.ts';
-import { NOW, PartitionModel, raw } from './slices.ts';
+import { NOW, PartitionModel, raw } from './batches.ts';
 
 // The machine may be busy with the rest of the stack.
 jest.setTimeout(60_000);

@@ -1,16 +1,8 @@
 import { newIntentId } from '@pf/contracts';
 import { type ReadEvents, rebuildProjection, type RebuildReport, verifyProjection } from '@pf/database';
 import type { LogReader } from '@pf/event-log';
-import {
-  about,
-  type Cluster,
-  compareProjection,
-  gateway,
-  readWholeLog,
-  samples,
-  startCluster,
-  watcher,
-} from '@pf/testing';
+import { about, gateway, samples, watcher } from '@pf/domain/testing';
+import { type Cluster, compareProjection, readWholeLog, startCluster } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed, of, PARTITIONS } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';

@@ -10,18 +10,8 @@ import {
 } from '@pf/contracts';
 import { forgetOutcomes } from '@pf/database';
 import type { LogReader, Publisher } from '@pf/event-log';
-import {
-  about,
-  type Cluster,
-  compareProjection,
-  gateway,
-  readBackingStack,
-  readWholeLog,
-  samples,
-  startCluster,
-  until,
-  watcher,
-} from '@pf/testing';
+import { about, gateway, samples, watcher } from '@pf/domain/testing';
+import { type Cluster, compareProjection, readBackingStack, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { NetworkWatches } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
-import { type Cluster, samples, startCluster, until } from '@pf/testing';
+import { samples } from '@pf/domain/testing';
+import { type Cluster, startCluster, until } from '@pf/testing';
 import { Lease, LeaseLostError } from '../src/lease.ts';
 
 const log = createLogger('test', 'silent');

@@ -9,7 +9,8 @@ import type {
   TokenAddress,
   TransactionHash,
 } from '@pf/domain';
-import { type Anvil, evmWallet, samples } from '@pf/testing';
+import { samples } from '@pf/domain/testing';
+import { type Anvil, evmWallet } from '@pf/testing';
 import { type Hex, hexToBytes, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { IntentLog } from './intent-log.ts';

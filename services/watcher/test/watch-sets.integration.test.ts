@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { newIntentId, partitionOf } from '@pf/contracts';
 import type { ChainId, EventData, IntentId, Reference } from '@pf/domain';
 import type { LogReader } from '@pf/event-log';
-import { type Cluster, readBackingStack, samples, startCluster } from '@pf/testing';
+import { samples } from '@pf/domain/testing';
+import { type Cluster, readBackingStack, startCluster } from '@pf/testing';
 import { BrokenLogError, WatchSets } from '../src/watch-sets.ts';
 import { type IntentLog, openIntentLog } from './intent-log.ts';
 

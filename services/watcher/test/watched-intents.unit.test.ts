@@ -8,7 +8,7 @@ import {
   type PaymentIntent,
   VersionGapError,
 } from '@pf/domain';
-import { happened, samples, type Told } from '@pf/testing';
+import { happened, samples, type Told } from '@pf/domain/testing';
 import { WatchedIntents } from '../src/watched-intents.ts';
 
 const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, STORY_BEGINS, referenceOf } = samples;

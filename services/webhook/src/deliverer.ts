@@ -11,7 +11,7 @@ import {
 import { count, currentTrace, type Logger, measure } from '@pf/runtime';
 import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
-import type { SecretBook } from './secret-book.ts';
+import type { SecretBook } from './secret-cache.ts';
 import type { Sender, SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 

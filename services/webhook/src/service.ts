@@ -2,14 +2,14 @@ import type { Database } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
-import { createCleaning } from './cleaning.ts';
+import { createCleaning } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { DueNotices } from './due-notices.ts';
 import { EventConsumer } from './event-consumer.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from './endpoint-concurrency.ts';
 import { Scheduler } from './scheduler.ts';
-import { createSecretBook } from './secret-book.ts';
+import { createSecretBook } from './secret-cache.ts';
 import { createSender } from './sender.ts';
 
 const GROUP = 'webhook';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookService } from '../src/index.ts';
 import { pfSignature } from '../src/signature.ts';
-import { type Answer, Stage, status } from './stage.ts';
+import { type Answer, Stage, status } from './harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,7 @@
 import { startTcpProxy, until, via } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { Stage, status } from './stage.ts';
+import { Stage, status } from './harness.ts';
 
 /** A database of Redis that no one else uses: it is emptied as a whole. */
 const REDIS_DATABASE = 13;

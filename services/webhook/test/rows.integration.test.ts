@@ -19,7 +19,7 @@ import {
 import { until } from '@pf/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { Stage, status } from './stage.ts';
+import { Stage, status } from './harness.ts';
 
 const LEASE_MS = 60_000;
 const HOUR = 3_600_000;

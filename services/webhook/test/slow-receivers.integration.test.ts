@@ -1,6 +1,6 @@
 import { until } from '@pf/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Stage, status } from './stage.ts';
+import { Stage, status } from './harness.ts';
 
 describe('one URL beside another', () => {
   let stage: Stage;

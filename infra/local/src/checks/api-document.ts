@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ERRORS, errorsOf, type Operation, OPERATIONS, statusesOf } from '@pf/contracts';
 import { z } from 'zod';
 
-export const API_DOCUMENT = 'docs/api.md';
+export const API_DOCUMENT = 'docs/reference/api.md';
 /** What the tests of the last run were answered by the API: written by packages/testing. */
 export const ANSWERS_FILE = '.tools/api-answers.jsonl';
 
@@ -37,7 +37,7 @@ function testsByCell(answers: readonly Answer[]): ReadonlyMap<string, ReadonlySe
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|');
 
-/** docs/api.md: each operation, each status it documents, and a test that shows it. */
+/** docs/reference/api.md: each operation, each status it documents, and a test that shows it. */
 export function apiDocument(answers: readonly Answer[]): string {
   const tests = testsByCell(answers);
   // How much a test saw: the one that saw least is about this and nothing else.
@@ -85,7 +85,7 @@ export function problemsOf(document: string, answers: readonly Answer[]): readon
       const row = section.split('\n').find((line) => line.startsWith(`| ${status} |`));
       if (seen === undefined) problems.push(`no test saw ${where}`);
       else if (![...seen].some((test) => row?.endsWith(`| ${escaped(test)} |`)))
-        problems.push(`docs/api.md names no test that saw ${where}: npm run document`);
+        problems.push(`docs/reference/api.md names no test that saw ${where}: npm run document`);
     }
   }
   return problems;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { reason, terminal } from '../terminal.ts';
+import { reason, terminal } from '../processes/terminal.ts';
 import { ANSWERS_FILE, API_DOCUMENT, problemsOf, readAnswers } from './api-document.ts';
 import { countJest, type Result, sum } from './result.ts';
 import { startTestStack } from './test-stack.ts';
@@ -64,7 +64,7 @@ async function jest(project: keyof typeof WORKERS, folder: string, stack: string
   });
 }
 
-/** docs/api.md names for each status of each operation a test that saw it in this run. */
+/** docs/reference/api.md names for each status of each operation a test that saw it in this run. */
 async function checkApiDocument(): Promise<Result> {
   const problems = problemsOf(await readFile(path.join(root, API_DOCUMENT), 'utf8'), await readAnswers(answersFile));
   for (const problem of problems) out.line(problem);

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { PORTS } from '../settings.ts';
-import { isFree } from '../sockets.ts';
-import { stackFile } from '../stack.ts';
+import { PORTS } from '../stack/settings.ts';
+import { isFree } from '../processes/sockets.ts';
+import { stackFile } from '../stack/stack.ts';
 
 /** A whole stack of the tests' own, beside whatever else runs on this machine. */
 export interface TestStack {

@@ -12,12 +12,12 @@ import {
   webhookReceiver,
   type WebhookReceiver,
 } from '@pf/testing';
-import { CHAINS } from '../chains.ts';
-import { mishapOn } from './mishap.ts';
+import { CHAINS } from '../chains/chains.ts';
+import { mishapOn } from './faults.ts';
 import { type DemoChain, type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
 import { bold, dim, money, say, timeline } from './output.ts';
 import { AMOUNT, type Intent, type Scene } from './scene.ts';
-import { fail, LAST_EVENT, pay, payAfterDrop } from './stories.ts';
+import { fail, LAST_EVENT, pay, payAfterDrop } from './scenarios.ts';
 
 const TITLES: Readonly<Record<Scenario, string>> = {
   pay: `Paying ${AMOUNT} USDC on`,

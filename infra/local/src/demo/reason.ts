@@ -1,7 +1,7 @@
 import type { StackChain } from '@pf/testing';
 import { Interface } from 'ethers';
 import { z } from 'zod';
-import { rpc } from '../rpc.ts';
+import { rpc } from '../chains/rpc.ts';
 
 /** TIP-20's, which anvil shows as bytes. */
 const errors = new Interface(['error InsufficientBalance(uint256 available, uint256 required, address token)']);

@@ -5,7 +5,7 @@ import { chart, figure, type Page, percentiles, stacked } from '../panels.ts';
 export const overview: Page = {
   uid: 'payments-overview',
   title: 'Payments / Overview',
-  description: 'Whether what docs/slo.md promises is kept. The other dashboards say why not.',
+  description: 'Whether what docs/operations/slo.md promises is kept. The other dashboards say why not.',
   byNetwork: false,
   rows: [
     {
@@ -24,7 +24,7 @@ export const overview: Page = {
           `max by (slo, network) (${recordedRatio('1h')})`,
           '{{slo}} {{network}}',
         ]),
-        chart('Alerts', 'short', 'What is firing; each has a runbook in docs/runbooks.', [
+        chart('Alerts', 'short', 'What is firing; each has a runbook in docs/operations/runbooks.', [
           'count by (alertname, severity) (ALERTS{alertstate="firing"})',
           '{{severity}}: {{alertname}}',
         ]),

@@ -30,7 +30,7 @@ const inWords = ({ payer, mentions, signature }: z.infer<typeof target>): string
     .filter(Boolean)
     .join(', ') || 'the next transaction';
 
-/** The controls of the local Solana node (infra/local/solana). */
+/** The controls of the local Solana node (packages/local-solana). */
 export function solanaControls(node: Node): ChainControls {
   const look = () => node.call(faults, 'local_faults');
   const order = (method: string, ...params: readonly unknown[]): Promise<unknown> =>

@@ -30,7 +30,7 @@ export function chainCommand(surroundings: Surroundings): Command {
     )
     .addHelpText(
       'after',
-      `\nWhat each does on each chain, and what you see of it: docs/chain-controls.md\n\nExamples:\n  pf chain drop base\n  pf chain fail solana --intent ${EXAMPLE_ID}\n  pf chain delay base --seconds 20\n  pf chain status`,
+      `\nWhat each does on each chain, and what you see of it: docs/guide/chain-controls.md\n\nExamples:\n  pf chain drop base\n  pf chain fail solana --intent ${EXAMPLE_ID}\n  pf chain delay base --seconds 20\n  pf chain status`,
     );
   const strike = (
     verb: 'drop' | 'fail',

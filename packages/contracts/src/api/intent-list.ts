@@ -30,11 +30,9 @@ export const listIntentsQuery = z.strictObject({
     .meta({ description: 'The hash or signature of the transaction that pays.' }),
   createdAfter: moment.optional().meta({ description: 'Created later than this moment.' }),
   createdBefore: moment.optional().meta({ description: 'Created earlier than this moment.' }),
-  metadata: metadata
-    .optional()
-    .meta({
-      description: `Metadata with these values: \`metadata[order]=A-1001\`; at most ${METADATA_KEYS_MAX} keys.`,
-      param: { style: 'deepObject', explode: true },
-    }),
+  metadata: metadata.optional().meta({
+    description: `Metadata with these values: \`metadata[order]=A-1001\`; at most ${METADATA_KEYS_MAX} keys.`,
+    param: { style: 'deepObject', explode: true },
+  }),
 });
 export type ListIntentsQuery = z.infer<typeof listIntentsQuery>;

@@ -23,7 +23,11 @@ const commandType = of(
   'refund',
   'simulate',
 );
-const network = some({ what: 'the networks that are served (docs/chains.md)', pattern: /^[a-z]+(-[a-z]+)?$/, most: 6 });
+const network = some({
+  what: 'the networks that are served (docs/internals/chains.md)',
+  pattern: /^[a-z]+(-[a-z]+)?$/,
+  most: 6,
+});
 const upstream = some({
   what: 'the hosts of the upstreams in the configuration',
   pattern: /^[\w.[\]:-]{1,128}$/,
@@ -39,7 +43,7 @@ const errorType = some({
 /**
  * Every metric that our processes export: OpenTelemetry's semantic conventions where they have a name for it, else
  * `payments.*`. Units are UCUM. No label holds an id, an address or a URL: each is one of few values, listed here.
- * docs/metrics.md is made of this table.
+ * docs/reference/metrics.md is made of this table.
  */
 export const METRICS = {
   'http.server.request.duration': histogram({

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Anvil, type ApiClient, type StackWallet, walletOn } from '@pf/testing';
+import { type Follower, follow } from './follower.ts';
+import type { Requests } from './requests.ts';
+
+/** Clients that order and cancel, payers that pay on the chain, and apps that only wait. Two cores run all services beside them. */
+const CLIENTS = 8;
+const THINK_MS = 40;
+const PAYERS = 6;
+const WAITERS = 8;
+/** A payment is final after ten blocks of half a second. */
+const FINAL_MS = 120_000;
+/** Base units of USDC, and the same as the API takes it. */
+export const PAYMENT = { units: 250_000n, amount: '0.25' } as const;
+
+/** What the services have said to clients: the only thing they are held to. */
+export interface Promised {
+  /** Intent id by idempotency key. */
+  readonly created: Map<string, string>;
+  readonly detected: Set<string>;
+  readonly cancelled: Set<string>;
+  /** Submitted payments, with how their streams went. */
+  readonly paid: Map<string, Follower>;
+  readonly waiting: Follower[];
+}
+
+/** The load of a benchmark: it goes on until it is stopped. */
+export interface Load {
+  readonly promised: Promised;
+  /** Resolves when the last request is answered and all that was submitted is final. */
+  stop(): Promise<void>;
+}
+
+/** @param merchant who is paid */
+export function startLoad(api: ApiClient, chain: Anvil, merchant: string, requests: Requests): Load {
+  const promised: Promised = {
+    created: new Map(),
+    detected: new Set(),
+    cancelled: new Set(),
+    paid: new Map(),
+    waiting: [],
+  };
+  let over = false;
+
+  async function create(idempotencyKey: string): Promise<string | null> {
+    const body = { chain: chain.caip2, token: 'USDC', amount: PAYMENT.amount, requestor: merchant, idempotencyKey };
+    const created = await requests.send('create', [201], () => api.create(body));
+    if (created === null) return null;
+    promised.created.set(idempotencyKey, created.intent.id);
+    return created.intent.id;
+  }
+
+  async function client(name: number): Promise<void> {
+    for (let round = 0; !over; round++) {
+      const id = await create(`client-${name}-${round}`);
+      if (id !== null) {
+        const read = await requests.send('get', [200], () => api.get(id));
+        if (read !== null && read.intent.id !== id) requests.fail('get', `${id} was asked for, ${read.intent.id} came`);
+        if (round % 2 === 0 && (await requests.send('detected', [200], () => api.detected(id))))
+          promised.detected.add(id);
+        if (round % 3 === 0 && (await requests.send('cancel', [200], () => api.cancel(id)))) promised.cancelled.add(id);
+        if (round % 5 === 0) await requests.send('list', [200], () => api.list('limit=10'));
+      }
+      await delay(THINK_MS);
+    }
+  }
+
+  async function payer(name: number, key: StackWallet): Promise<void> {
+    const wallet = walletOn(chain, key);
+    for (let round = 0; !over; round++) {
+      const id = await create(`payer-${name}-${round}`);
+      if (id === null) continue;
+      const follower = follow(api, id, requests, 'intent.finalized');
+      const built = await requests.send('build', [200], () => api.build(id, wallet.address));
+      const signed = built && (await wallet.sign(built.transaction.blob));
+      const submitted = signed && (await requests.send('submit', [200], () => api.submit(id, signed, wallet.address)));
+      if (submitted) {
+        promised.paid.set(id, follower);
+        const seen = await Promise.race([
+          follower.saw('intent.finalized').then(() => true),
+          delay(FINAL_MS, false, { ref: false }),
+        ]);
+        if (!seen) requests.fail('payment', `${id} is not final after ${FINAL_MS} ms`);
+      }
+      await follower.close();
+    }
+  }
+
+  /** Nothing ever comes to these: they live as long as the load, over all restarts. */
+  async function waiter(name: number): Promise<void> {
+    const id = await create(`waiter-${name}`);
+    if (id !== null) promised.waiting.push(follow(api, id, requests, 'intent.finalized'));
+  }
+
+  const working = Promise.all([
+    ...Array.from({ length: CLIENTS }, (_, name) => client(name)),
+    ...chain.wallets.slice(0, PAYERS).map((key, name) => payer(name, key)),
+    ...Array.from({ length: WAITERS }, (_, name) => waiter(name)),
+  ]);
+  return {
+    promised,
+    async stop() {
+      over = true;
+      await working;
+      await Promise.all(promised.waiting.map((follower) => follower.close()));
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { ApiAnswer } from '@pf/testing';
+
+/** What was asked of the API, how long each answer took, and which were not what a client may expect. */
+export class Requests {
+  /** In words, oldest first. */
+  readonly failures: string[] = [];
+  readonly #took = new Map<string, number[]>();
+  readonly #onFailure: (failure: string) => void;
+
+  constructor(onFailure: (failure: string) => void = () => undefined) {
+    this.#onFailure = onFailure;
+  }
+
+  /**
+   * Sends a request once. A request fails where no answer comes, or another status than these.
+   * @returns null where it failed
+   */
+  async send<Body>(
+    kind: string,
+    statuses: readonly number[],
+    request: () => Promise<ApiAnswer<Body>>,
+  ): Promise<ApiAnswer<Body>['body'] | null> {
+    const began = performance.now();
+    try {
+      const { status, body } = await request();
+      if (statuses.includes(status)) return body;
+      this.fail(kind, `${status} ${body.error?.code ?? ''}: ${body.error?.message ?? ''}`);
+    } catch (error) {
+      this.fail(kind, error);
+    } finally {
+      const took = this.#took.get(kind) ?? [];
+      took.push(performance.now() - began);
+      this.#took.set(kind, took);
+    }
+    return null;
+  }
+
+  /** Writes down a failure, and when it was. @param what in words, or what was thrown: `fetch` says in its cause what it was */
+  fail(kind: string, what: unknown): void {
+    const cause = what instanceof Error && what.cause instanceof Error ? ` (${what.cause.message})` : '';
+    const failure = `${new Date().toISOString()} ${kind}: ${what instanceof Error ? what.message : String(what)}${cause}`;
+    this.failures.push(failure);
+    this.#onFailure(failure);
+  }
+
+  /** By kind: how many, and their times in milliseconds. */
+  summary(): readonly {
+    readonly kind: string;
+    readonly count: number;
+    readonly p50: number;
+    readonly p99: number;
+    readonly worst: number;
+  }[] {
+    return [...this.#took].map(([kind, took]) => {
+      const sorted = took.sort((one, other) => one - other);
+      const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+      return { kind, count: sorted.length, p50: at(0.5), p99: at(0.99), worst: at(1) };
+    });
+  }
+}

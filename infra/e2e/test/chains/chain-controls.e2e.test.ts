@@ -1,0 +1,300 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { controlsOf } from '@pf/chain-controls';
+import type { PublicIntent } from '@pf/domain';
+import { startBlockClock } from '../../../local/src/chains/block-clock.ts';
+import {
+  type Anvil,
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type LocalSolana,
+  readBackingStack,
+  type RunningPf,
+  type StackChain,
+  type StackWallet,
+  startAnvil,
+  startCluster,
+  startPf,
+  startSolana,
+  startTempo,
+  type Tempo,
+  tempoWallet,
+  until,
+  walletOn,
+} from '@pf/testing';
+
+const NAMES = ['base', 'solana', 'tempo'] as const;
+type Name = (typeof NAMES)[number];
+/** What is in a block of Tempo is final. */
+const REORGANISING = ['base', 'solana'] as const;
+const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
+/** So long a payment on Tempo can land here, in seconds: a wallet may choose less than was proposed. */
+const SHORT_LIFE = 15;
+const DELAY_SECONDS = 3;
+
+let data: string;
+let cluster: Cluster;
+let api: ApiClient;
+let base: Anvil;
+let solana: LocalSolana;
+let tempo: Tempo;
+let chains: Record<Name, StackChain>;
+let stopClocks: readonly (() => void)[] = [];
+
+beforeAll(async () => {
+  // Finality takes long enough by itself that a control is seen to bring it about.
+  [base, solana, tempo] = await Promise.all([
+    startAnvil({ safeDepth: 20 }),
+    startSolana({ slotMs: 400, finalitySlots: 30 }),
+    startTempo(),
+  ]);
+  chains = { base, solana, tempo };
+  stopClocks = [
+    startBlockClock(base.rpcUrl, { blockMs: 250, baseFee: null }, async () => undefined),
+    startBlockClock(tempo.rpcUrl, { blockMs: 500, baseFee: 10_000_000_000n }, async () => undefined),
+  ];
+  const stack = readBackingStack();
+  cluster = await startCluster(
+    stack,
+    NAMES.map((name) => chains[name]),
+  );
+  const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
+  api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+  data = await mkdtemp(path.join(tmpdir(), 'pf-controls-'));
+  const own = NAMES.map(
+    (name) =>
+      [name, { caip2: chains[name].caip2, rpcUrl: chains[name].rpcUrl, wallets: chains[name].wallets }] as const,
+  );
+  await writeFile(
+    path.join(data, 'stack.json'),
+    JSON.stringify({
+      database: cluster.databaseUrl,
+      accountId: cluster.accountId,
+      baseUrl: `${gateway.url}/v1`,
+      apiKeys: cluster.apiKeys,
+      chains: Object.fromEntries(own),
+    }),
+  );
+}, 90_000);
+afterAll(async () => {
+  for (const stop of stopClocks) stop();
+  await cluster.close();
+  await Promise.all([base.stop(), solana.stop(), tempo.stop(), rm(data, { recursive: true })]);
+});
+
+const pf = (...args: string[]): RunningPf => startPf(data, 'chain', ...args);
+/** Starts a control that waits for a payment; resolves when it does. */
+async function armed(...args: string[]): Promise<RunningPf> {
+  const control = pf(...args);
+  const said = await control.next();
+  expect(said ?? (await control.ended)).toMatchObject({ event: 'armed' });
+  return control;
+}
+/** What a command says that answers at once. */
+async function answered(...args: string[]): Promise<Record<string, unknown>> {
+  const command = pf(...args);
+  const { code, errors, said } = await command.ended;
+  expect([code, errors]).toEqual([0, '']);
+  return JSON.parse(said) as Record<string, unknown>;
+}
+const everywhere = <Where extends Name, T>(names: readonly Where[], story: (name: Where) => Promise<T>): Promise<T[]> =>
+  Promise.all(names.map(story));
+
+const usdcOn = (name: Name): string => chains[name].tokens['USDC'] ?? '';
+/** Wallet 0 is paid to. */
+const payerOn = (name: Name, place = 1): StackWallet => chains[name].wallets[place] as StackWallet;
+async function create(name: Name): Promise<PublicIntent> {
+  const { status, body } = await api.create({
+    chain: chains[name].caip2,
+    token: 'USDC',
+    amount: '3',
+    requestor: chains[name].wallets[0]?.address,
+  });
+  expect([status, body.error]).toEqual([201, undefined]);
+  return body.intent;
+}
+/** Builds, signs and submits; resolves with the hash. */
+async function pay(name: Name, id: string, payer = payerOn(name), life: number | null = null): Promise<string> {
+  const built = await api.build(id, payer.address);
+  expect([built.status, built.body.error]).toEqual([200, undefined]);
+  const { blob } = built.body.transaction;
+  const signed =
+    life === null || name !== 'tempo'
+      ? walletOn(chains[name], payer).sign(blob)
+      : tempoWallet(chains[name], payer).sign(blob, (transaction) => ({
+          ...transaction,
+          validBefore: Math.floor(Date.now() / 1000) + life,
+        }));
+  const { status, body } = await api.submit(id, await signed, payer.address);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body.txSignature;
+}
+const reach = (id: string, state: string): Promise<PublicIntent> =>
+  until(
+    `${id} to be ${state}`,
+    async () => {
+      const { intent } = (await api.get(id)).body;
+      return intent.state === state && intent;
+    },
+    60_000,
+  );
+const told = async (id: string): Promise<string[]> => (await api.events(id)).body.events.map(({ type }) => type);
+/** Whether a transaction is in a block, whatever it is worth. */
+const landed = async (name: (typeof REORGANISING)[number], hash: string): Promise<boolean> =>
+  name === 'base'
+    ? (await base.rpc('eth_getTransactionReceipt', hash)) !== null
+    : (await solana.rpc<{ value: unknown[] }>('getSignatureStatuses', [hash])).value[0] !== null;
+
+describe('pf chain', () => {
+  it(
+    'drop: the next payment vanishes, and its payer has to sign again',
+    () =>
+      everywhere(NAMES, async (name) => {
+        const control = await armed('drop', name);
+        const { id } = await create(name);
+        const hash = await pay(name, id, payerOn(name), SHORT_LIFE);
+        expect(await control.next()).toMatchObject({ event: 'dropped', transaction: hash, intentId: id });
+        expect((await control.ended).code).toBe(0);
+        const again = await until(
+          `${id} to be required again`,
+          async () => {
+            const { intent } = (await api.get(id)).body;
+            return intent.retryRequired === true && intent;
+          },
+          60_000,
+        );
+        expect(again).toMatchObject({ state: 'created', txSignature: null });
+        expect(await told(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required']);
+      }),
+    90_000,
+  );
+
+  it(
+    'fail: of two payments the one that is aimed at fails on chain, and moves no money',
+    () =>
+      everywhere(NAMES, async (name) => {
+        const [other, { id }] = await Promise.all([create(name), create(name)]);
+        const payer = payerOn(name, 2);
+        const before = await walletOn(chains[name], payer).tokenBalance(usdcOn(name));
+        const control = await armed('fail', chains[name].caip2, '--intent', id);
+        await pay(name, other.id, payerOn(name, 3));
+        const hash = await pay(name, id, payer);
+        expect(await control.next()).toMatchObject({ event: 'failed', transaction: hash, intentId: id });
+        expect(await reach(id, 'failed')).toMatchObject({ txSignature: hash });
+        expect(await told(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
+        // On Tempo the fee is paid in it.
+        expect(before - (await walletOn(chains[name], payer).tokenBalance(usdcOn(name)))).toBeLessThan(100_000n);
+        await until(
+          `${other.id} to be paid`,
+          async () => ['confirmed', 'finalized'].includes((await api.get(other.id)).body.intent.state),
+          60_000,
+        );
+      }),
+    90_000,
+  );
+
+  it(
+    'reorg, finalize: a confirmed payment is taken back, lands again, and is final as soon as that is wanted',
+    () =>
+      everywhere(REORGANISING, async (name) => {
+        const control = await armed('reorg', name, '--payer', payerOn(name, 4).address);
+        const { id } = await create(name);
+        const hash = await pay(name, id, payerOn(name, 4));
+        expect(await control.next()).toMatchObject({
+          event: 'orphaned',
+          transaction: hash,
+          intentId: id,
+          stateBefore: 'confirmed',
+        });
+        await until(`${hash} to be in a block again`, () => landed(name, hash));
+        expect(await answered('finalize', name)).toMatchObject({ network: name });
+        await reach(id, 'finalized');
+        expect(await told(id)).toEqual(PAID);
+      }),
+    90_000,
+  );
+
+  it(
+    'reorg --lose: a confirmed payment is taken back for good, and fails',
+    () =>
+      everywhere(REORGANISING, async (name) => {
+        const control = await armed('reorg', name, '--lose');
+        const { id } = await create(name);
+        await pay(name, id, payerOn(name, 5));
+        expect(await control.next()).toMatchObject({ event: 'orphaned', intentId: id, lost: true });
+        await until(
+          `${id} to have failed`,
+          async () => {
+            // The minute in which it might land on another branch, and the blocks until the nonce is safely another's.
+            await (name === 'solana' ? solana.expire() : controlsOf(base).finalize());
+            return (await api.get(id)).body.intent.state === 'failed';
+          },
+          60_000,
+        );
+        expect(await told(id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
+      }),
+    90_000,
+  );
+
+  it(
+    'delay: nothing lands for so long',
+    () =>
+      everywhere(NAMES, async (name) => {
+        const began = Date.now();
+        const control = pf('delay', name, '--seconds', String(DELAY_SECONDS));
+        expect(await control.next()).toMatchObject({ event: 'delayed' });
+        const { id } = await create(name);
+        await pay(name, id, payerOn(name, 6));
+        expect(await control.next()).toMatchObject({ event: 'resumed' });
+        await until(`${id} to be confirmed`, async () => (await api.get(id)).body.intent.confirmedAt, 60_000);
+        const { confirmedAt } = (await api.get(id)).body.intent;
+        // On a busy machine the payment may come when the time is nearly over, but never in a block before.
+        expect(Date.parse(confirmedAt ?? '')).toBeGreaterThan(began + DELAY_SECONDS * 1000);
+      }),
+    90_000,
+  );
+
+  it('what is armed is ended by heal; by hand; and by time: blocks go on', async () => {
+    const goesOn = async (name: Name): Promise<unknown> => {
+      const state = () => controlsOf(chains[name]).state();
+      const before = await state();
+      expect(before).toMatchObject({ clock: 'running', armed: [] });
+      return until('blocks to go on', async () => (await state()).head > before.head, 30_000);
+    };
+    const waiting = await Promise.all(NAMES.map((name) => armed('drop', name)));
+    expect(await answered('heal')).toEqual({ healed: NAMES });
+    for (const control of waiting)
+      expect(await control.ended).toMatchObject({ code: 1, errors: expect.stringContaining('healed') });
+
+    const [byHand, byTime] = await Promise.all([armed('drop', 'base'), armed('fail', 'solana', '--within', '1')]);
+    byHand.interrupt();
+    expect(await byHand.next()).toMatchObject({ event: 'ended', network: 'base' });
+    expect((await byHand.ended).code).toBe(0);
+    expect(await byTime.ended).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('No such payment came to solana within 1 s'),
+    });
+    await everywhere(NAMES, goesOn);
+  }, 90_000);
+
+  it('says why what is not there cannot be: a reorganisation on Tempo, a live network, an unknown one', async () => {
+    const refusal = async (...args: string[]): Promise<string> => {
+      const { code, errors } = await pf(...args).ended;
+      expect(code).toBe(1);
+      return errors;
+    };
+    const said = await Promise.all([
+      refusal('reorg', 'tempo'),
+      refusal('drop', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'),
+      refusal('fail', 'ethereum'),
+    ]);
+    expect(said).toEqual([
+      expect.stringContaining('Tempo has no reorganisations'),
+      expect.stringContaining('real chains have no such controls'),
+      expect.stringContaining('There is no network ethereum'),
+    ]);
+  }, 60_000);
+});

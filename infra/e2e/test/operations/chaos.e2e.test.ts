@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  apiClient,
+  type Cluster,
+  compareProjection,
+  type Instance,
+  readWholeLog,
+  type ServiceName,
+  startCluster,
+  until,
+} from '@pf/testing';
+
+const KILLS = 20;
+const WORKERS = 12;
+const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+/** mulberry32: a run is told by its seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What a client was told: the only thing the checker holds the service to. */
+interface Acknowledged {
+  readonly created: Map<string, string>;
+  readonly detected: Set<string>;
+  readonly cancelled: Set<string>;
+}
+
+describe('processes killed at random under load', () => {
+  const seed = Number(process.env['CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  const next = random(seed);
+  const fleet: Instance[] = [];
+  const acknowledged: Acknowledged = { created: new Map(), detected: new Set(), cancelled: new Set() };
+  let cluster: Cluster;
+  let unanswered = 0;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    fleet.push(
+      ...(await Promise.all(
+        (['intent', 'intent', 'gateway', 'gateway'] as const).map((service) => cluster.start(service)),
+      )),
+    );
+  }, 60_000);
+  afterAll(() => cluster.close());
+
+  const running = (service: ServiceName): Instance[] => fleet.filter((instance) => instance.service === service);
+
+  /** The same request again, to whatever gateway is there, until one answers: what decisions.md promises is safe. */
+  async function insist(
+    request: (api: ReturnType<typeof apiClient>) => Promise<{ status: number; body: { intent?: { id: string } } }>,
+  ): Promise<{ status: number; id: string | undefined }> {
+    for (;;) {
+      const gateways = running('gateway');
+      const gateway = gateways[Math.floor(next() * gateways.length)];
+      try {
+        if (!gateway) throw new Error('no gateway');
+        const { status, body } = await request(apiClient(`${gateway.url}/v1`, cluster.apiKeys.test));
+        if (status !== 503) return { status, id: body.intent?.id };
+        unanswered++;
+      } catch {
+        // A gateway that was killed answers nothing; the request may or may not have been taken.
+        unanswered++;
+      }
+      await delay(50);
+    }
+  }
+
+  async function work(worker: number, stopped: () => boolean): Promise<void> {
+    for (let round = 0; !stopped(); round++) {
+      const idempotencyKey = `${worker}-${round}`;
+      const created = await insist((api) =>
+        api.create({ chain: 'eip155:84532', token: 'USDC', amount: '1.5', requestor: REQUESTOR, idempotencyKey }),
+      );
+      expect([200, 201]).toContain(created.status);
+      const id = created.id ?? '';
+      acknowledged.created.set(idempotencyKey, id);
+      if (next() < 0.5 && (await insist((api) => api.detected(id))).status === 200) acknowledged.detected.add(id);
+      // A cancel whose first answer was lost finds the intent cancelled: 409 says it is.
+      if (next() < 0.3 && [200, 409].includes((await insist((api) => api.cancel(id))).status))
+        acknowledged.cancelled.add(id);
+    }
+  }
+
+  async function killSomeone(): Promise<void> {
+    const victims = next() < 0.75 ? running('intent') : running('gateway');
+    const victim = victims[Math.floor(next() * victims.length)];
+    if (!victim) return;
+    const { service } = victim;
+    if (service === 'intent' && next() < 0.2) {
+      // Longer than the session: it wakes up fenced, another has its partitions.
+      victim.kill('SIGSTOP');
+      await delay(4_500);
+      victim.kill('SIGCONT');
+      return;
+    }
+    fleet.splice(fleet.indexOf(victim), 1);
+    victim.kill('SIGKILL');
+    await victim.exited;
+    fleet.push(await cluster.start(service, { wait: service === 'gateway' }));
+  }
+
+  it(`every acknowledged command is in the log once, versions have no gap, the projection is the fold of the log (CHAOS_SEED=${seed})`, async () => {
+    let over = false;
+    const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker, () => over));
+    for (let kills = 0; kills < KILLS; kills++) {
+      await delay(200 + next() * 900);
+      await killSomeone();
+    }
+    over = true;
+    await Promise.all(workers);
+
+    const contents = await until(
+      'the projection to be the fold of the log',
+      async () => {
+        const read = await readWholeLog(cluster);
+        const differences = await compareProjection(cluster.database, read.intents);
+        if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
+        return read;
+      },
+      30_000,
+    );
+    expect(contents.problems).toEqual([]);
+
+    const createdByKey = new Map<string | null, string[]>();
+    for (const event of contents.events.filter(({ type }) => type === 'intent.created')) {
+      const { idempotencyKey = null, id } = event.intent;
+      createdByKey.set(idempotencyKey, [...(createdByKey.get(idempotencyKey) ?? []), id]);
+    }
+    for (const [key, id] of acknowledged.created) expect([key, createdByKey.get(key)]).toEqual([key, [id]]);
+    const once = (type: string, ids: Set<string>): void => {
+      const counted = new Map<string, number>();
+      for (const event of contents.events.filter((found) => found.type === type))
+        counted.set(event.intentId, (counted.get(event.intentId) ?? 0) + 1);
+      for (const id of ids) expect([type, id, counted.get(id)]).toEqual([type, id, 1]);
+    };
+    once('intent.detected', acknowledged.detected);
+    once('intent.cancelled', acknowledged.cancelled);
+    // It was a real load, and the kills were felt.
+    expect(acknowledged.created.size).toBeGreaterThan(100);
+    expect(unanswered).toBeGreaterThan(0);
+  }, 240_000);
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  compareProjection,
+  type Instance,
+  readBackingStack,
+  readWholeLog,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  until,
+} from '@pf/testing';
+
+const request = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '2',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+
+describe('a backing part is away and comes back', () => {
+  const stack = readBackingStack();
+  const proxies: TcpProxy[] = [];
+  let cluster: Cluster;
+  let gateways: readonly [Instance, Instance];
+  let clients: readonly [ApiClient, ApiClient];
+  let writersDatabase: TcpProxy;
+  let redis: TcpProxy;
+
+  beforeAll(async () => {
+    cluster = await startCluster(stack);
+    writersDatabase = await startTcpProxy(new URL(stack.database).host);
+    redis = await startTcpProxy(new URL(stack.redis).host);
+    proxies.push(writersDatabase, redis);
+    const detours = { redis: redis.address };
+    [gateways] = await Promise.all([
+      Promise.all([cluster.start('gateway', { detours }), cluster.start('gateway', { detours })]),
+      cluster.start('intent', { detours: { ...detours, database: writersDatabase.address } }),
+    ]);
+    clients = [
+      apiClient(`${gateways[0].url}/v1`, cluster.apiKeys.test),
+      apiClient(`${gateways[1].url}/v1`, cluster.apiKeys.test),
+    ];
+  }, 60_000);
+  afterAll(async () => {
+    await cluster.close();
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+  });
+
+  /** The promise of every outage: what was acknowledged is there once, and nothing else. */
+  async function expectOnce(keys: ReadonlyMap<string, string>): Promise<void> {
+    const { intents, problems } = await until('the projection to follow', async () => {
+      const contents = await readWholeLog(cluster);
+      const differences = await compareProjection(cluster.database, contents.intents);
+      if (differences.length > 0) throw new Error(differences[0]);
+      return contents;
+    });
+    expect(problems).toEqual([]);
+    for (const [key, id] of keys)
+      expect(
+        [...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === key).map((intent) => intent.id),
+      ).toEqual([id]);
+  }
+  const createdWith = async (client: ApiClient, idempotencyKey: string): Promise<string> =>
+    until(
+      `a create with the key ${idempotencyKey}`,
+      async () => {
+        const { status, body } = await client.create({ ...request, idempotencyKey });
+        return [200, 201].includes(status) && body.intent.id;
+      },
+      40_000,
+    );
+
+  it('makes one intent of 100 concurrent creates with one idempotency key over two gateways', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        (n % 2 === 0 ? clients[0] : clients[1]).create({ ...request, idempotencyKey: 'once' }),
+      ),
+    );
+    expect(new Set(answers.map(({ body }) => body.intent.id)).size).toBe(1);
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
+    await expectOnce(new Map([['once', answers[0]?.body.intent.id ?? '']]));
+  });
+
+  it('Postgres of the writer: nothing is acknowledged that is not projected, and what was in doubt is decided once', async () => {
+    await writersDatabase.cut();
+    const doubtful = await clients[0].create({ ...request, idempotencyKey: 'no-postgres' });
+    expect([doubtful.status, doubtful.body.error?.code]).toEqual([503, 'service.unavailable']);
+    expect(doubtful.body.error?.details).toMatchObject({
+      retry_after: expect.any(Number),
+      intent_id: expect.stringMatching(/^pi_/),
+    });
+    expect(doubtful.headers.get('retry-after')).toMatch(/^\d+$/);
+    await writersDatabase.restore();
+    const id = await createdWith(clients[0], 'no-postgres');
+    await expectOnce(new Map([['no-postgres', id]]));
+  }, 90_000);
+
+  it('Redis: answers come slower, and all of them come', async () => {
+    await redis.cut();
+    const ids = new Map<string, string>();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => clients[0].create({ ...request, idempotencyKey: `no-redis-${n}` })),
+    );
+    for (const [n, { status, body }] of answers.entries()) {
+      expect([status, body.error]).toEqual([201, undefined]);
+      ids.set(`no-redis-${n}`, body.intent.id);
+    }
+    await redis.restore();
+    await expectOnce(ids);
+  }, 60_000);
+
+  it('Kafka: 503 and no false 201, and creates go on when it is back', async () => {
+    const broker = (stack['pids'] as Record<string, number>)['kafka'] ?? 0;
+    process.kill(broker, 'SIGSTOP');
+    let away;
+    try {
+      away = await clients[1].create({ ...request, idempotencyKey: 'no-kafka' });
+    } finally {
+      process.kill(broker, 'SIGCONT');
+    }
+    expect([away.status, away.body.error?.code]).toEqual([503, 'service.unavailable']);
+    const id = await createdWith(clients[1], 'no-kafka');
+    await expectOnce(new Map([['no-kafka', id]]));
+  }, 90_000);
+
+  it('a rolling restart of the writer loses no request', async () => {
+    const ids = new Map<string, string>();
+    let over = false;
+    const load = (async () => {
+      for (let n = 0; !over; n++) {
+        const { status, body } = await clients[0].create({ ...request, idempotencyKey: `rolling-${n}` });
+        expect([status, body.error]).toEqual([201, undefined]);
+        ids.set(`rolling-${n}`, body.intent.id);
+      }
+    })();
+    const second = await cluster.start('intent');
+    await until('some creates', () => ids.size > 20);
+    second.kill('SIGTERM');
+    expect(await second.exited).toEqual({ code: 0, signal: null });
+    const before = ids.size;
+    await until('creates after the restart', () => ids.size > before + 20);
+    over = true;
+    await load;
+    await expectOnce(ids);
+  }, 60_000);
+});

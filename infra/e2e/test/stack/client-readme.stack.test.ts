@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, chainOf, freePorts, newWallet, readStack, until } from '@pf/testing';
+
+const root = path.join(import.meta.dirname, '../../../..');
+const stack = readStack();
+const api = apiClient(stack.baseUrl, stack.apiKeys.test);
+
+/** One example of the client's README, run as a program of its own. */
+interface Example {
+  said(): string;
+  readonly ended: Promise<number | null>;
+  stop(): void;
+}
+
+describe("the examples of the client's README", () => {
+  // Inside this package: the examples' imports are found from here.
+  let folder: string;
+  let examples: ReadonlyMap<string, string>;
+  const running = new Set<Example>();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(import.meta.dirname, '../../../../packages/testing/node_modules/.readme-'));
+    const readme = await readFile(path.join(root, 'packages/client/README.md'), 'utf8');
+    examples = new Map(
+      [...readme.matchAll(/^#+ (.+)\n(?:(?!^#)[^])*?^```ts\n([^]*?)^```/gm)].map(([, title = '', code = '']) => [
+        title,
+        code,
+      ]),
+    );
+  });
+  afterAll(async () => {
+    for (const example of running) example.stop();
+    await Promise.all([...running].map(({ ended }) => ended));
+    await rm(folder, { recursive: true });
+  });
+
+  async function run(title: string, environment: Record<string, string> = {}): Promise<Example> {
+    const code = examples.get(title);
+    if (code === undefined)
+      throw new Error(`the README has no example under "${title}"; it has ${[...examples.keys()].join(', ')}`);
+    const file = path.join(folder, `${title.replaceAll(/\W+/g, '-')}.mts`);
+    await writeFile(file, code);
+    const env = { ...process.env, PF_BASE_URL: stack.baseUrl, PF_API_KEY: stack.apiKeys.test, ...environment };
+    const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
+    const example = {
+      said: () => said,
+      ended: once(child, 'close').then(([exit]) => exit as number | null),
+      stop: () => void child.kill(),
+    };
+    running.add(example);
+    return example;
+  }
+  async function runToEnd(title: string, environment?: Record<string, string>): Promise<string> {
+    const example = await run(title, environment);
+    expect({ title, code: await example.ended, said: example.said() }).toMatchObject({ code: 0 });
+    return example.said();
+  }
+
+  it('ask to be paid and follow the intent', async () => {
+    const example = await run('Ask to be paid');
+    const id = await until(
+      'the intent to be followed',
+      () => /^snapshot created$/m.test(example.said()) && /^(pi_\w+) created$/m.exec(example.said())?.[1],
+      60_000,
+    );
+    expect((await api.simulate(id, 'confirmed')).status).toBe(200);
+    expect(await example.ended).toBe(0);
+    expect(example.said()).toContain('intent.confirmed confirmed');
+  }, 90_000);
+
+  it.each([
+    ['Base, with viem', 'base'],
+    ['Solana, with @solana/web3.js', 'solana'],
+    ['Tempo, with viem', 'tempo'],
+  ])(
+    'pay on %s',
+    async (title, name) => {
+      const chain = chainOf(stack, name);
+      const payer = chain.wallets.at(-1);
+      const { body } = await api.create({
+        chain: chain.caip2,
+        token: 'USDC',
+        amount: '0.75',
+        requestor: newWallet(chain).address,
+      });
+      const said = await runToEnd(title, { PF_INTENT: body.intent.id, PF_PRIVATE_KEY: payer?.privateKey ?? '' });
+      expect(said.trim().split('\n').at(-1)).toBe('confirmed');
+      expect((await api.get(body.intent.id)).body.intent.fulfiller).toBe(payer?.address);
+    },
+    90_000,
+  );
+
+  it('receive webhooks, and refuse those that are not signed', async () => {
+    const [port = 0] = await freePorts(1);
+    const example = await run('Webhooks', { PORT: String(port), PF_WEBHOOK_SECRET: stack.webhookSecret });
+    const body = JSON.stringify({ eventId: 'evt_1', type: 'intent.confirmed', data: { intent: { id: 'pi_1' } } });
+    const signature = createHmac('sha256', stack.webhookSecret).update(body).digest('hex');
+    const send = async (header: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers: { 'x-pf-signature': header }, body })).status;
+    expect(await until('the receiver to listen', () => send(signature), 60_000)).toBe(204);
+    expect(await send(signature.replace(/^./, (digit) => (digit === 'a' ? 'b' : 'a')))).toBe(400);
+    expect(example.said()).toContain('evt_1 intent.confirmed pi_1');
+  }, 90_000);
+
+  it('list intents', async () => {
+    expect(await runToEnd('Lists')).toMatch(/^pi_\w+ 0\.75$/m);
+  }, 90_000);
+});

@@ -1,0 +1,329 @@
+import { expect } from '@jest/globals';
+import { decodeIntent, parseCommand, partitionOf } from '@pf/contracts';
+import type { CommandType, IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
+import type { LogReader } from '@pf/event-log';
+import { base58 } from '@scure/base';
+import { keccak256, toHex } from 'viem';
+import {
+  type Anvil,
+  type ApiAnswer,
+  type ApiClient,
+  apiClient,
+  type ChainWallet,
+  type Cluster,
+  type Instance,
+  type LocalSolana,
+  newWallet,
+  readBackingStack,
+  type RpcProxy,
+  type StackChain,
+  type StackWallet,
+  startAnvil,
+  startCluster,
+  startRpcProxy,
+  startSolana,
+  startTempo,
+  type Tempo,
+  tempoWallet,
+  until,
+  upstreamEnvironment,
+  walletOn,
+} from '@pf/testing';
+import { BlockFlow } from '../block-flow.ts';
+
+export const NAMES = ['base', 'solana', 'tempo'] as const;
+export type Name = (typeof NAMES)[number];
+export const AMOUNT = '3';
+export const UNITS = 3_000_000n;
+/** By which bytes go to a node. */
+export const SENDS: readonly string[] = ['eth_sendRawTransaction', 'sendTransaction'];
+const BLOCK_MS = 300;
+const WAIT_MS = 60_000;
+const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
+/** Of each chain's token: for fees too, on Tempo. */
+const FUNDS = 100n * UNITS;
+const WEI = 10n ** 18n;
+const LAMPORTS = 1_000_000_000n;
+
+/** An intent that is paid to a wallet of its own: what is there is what was paid for it. */
+export interface Asked {
+  readonly name: Name;
+  readonly id: string;
+  readonly merchant: ChainWallet;
+}
+
+/** What a payer signed for an intent. */
+export interface Signed extends Asked {
+  readonly payer: StackWallet;
+  readonly blob: string;
+  /** Base64. */
+  readonly bytes: string;
+  readonly hash: string;
+}
+
+/** A gateway that is to be killed. */
+export interface Victim {
+  readonly instance: Instance;
+  readonly api: ApiClient;
+}
+
+/** Status, code of the error, state and hash (also of one that is claimed for and in doubt): what tells one answer to a submit from another. */
+export interface Submitted {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly state: string | undefined;
+  readonly txSignature: string | undefined;
+}
+
+/** What a service says that is busy, or whose nodes are: the same again is safe, and clients do it. */
+const BUSY: readonly (string | undefined)[] = ['rpc.unavailable', 'service.unavailable'];
+const patiently = <Body>(ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> =>
+  until(
+    'an answer',
+    async () => {
+      const answer = await ask();
+      return !BUSY.includes(answer.body.error?.code) && answer;
+    },
+    WAIT_MS,
+  );
+
+const hashOf = (name: Name, bytes: string): string => {
+  const raw = Buffer.from(bytes, 'base64');
+  return name === 'solana' ? base58.encode(raw.subarray(1, 65)) : keccak256(raw);
+};
+
+/** Three chains and the services around them; one gateway reaches the chains by upstreams that the test can spoil. */
+export class SubmittingStage {
+  readonly chains: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo };
+  readonly flows: Readonly<Record<Name, BlockFlow>>;
+  /** Two of each chain, to the same node: those of the shaky gateway and of victims. */
+  readonly upstreams: Readonly<Record<Name, readonly [RpcProxy, RpcProxy]>>;
+  readonly cluster: Cluster;
+  readonly writer: Instance;
+  readonly api: ApiClient;
+  readonly shaky: ApiClient;
+  readonly reader: LogReader;
+
+  private constructor(
+    parts: Pick<SubmittingStage, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>,
+  ) {
+    this.chains = parts.chains;
+    this.upstreams = parts.upstreams;
+    this.cluster = parts.cluster;
+    this.writer = parts.writer;
+    this.api = parts.api;
+    this.shaky = parts.shaky;
+    this.reader = parts.reader;
+    const flow = (name: Name): BlockFlow => new BlockFlow(async () => void (await this.pass(name)), BLOCK_MS);
+    this.flows = { base: flow('base'), solana: flow('solana'), tempo: flow('tempo') };
+  }
+
+  static async open(): Promise<SubmittingStage> {
+    const [base, solana, tempo] = await Promise.all([startAnvil(), startSolana(), startTempo()]);
+    const chains = { base, solana, tempo };
+    const both = ({ rpcUrl }: StackChain): Promise<[RpcProxy, RpcProxy]> =>
+      Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
+    const upstreams = { base: await both(base), solana: await both(solana), tempo: await both(tempo) };
+    const cluster = await startCluster(readBackingStack(), Object.values(chains));
+    const [plain, shaky, writer] = await Promise.all([
+      cluster.start('gateway'),
+      cluster.start('gateway', { env: throughUpstreams(chains, upstreams) }),
+      // A writer that is stopped for some seconds is still in its group.
+      cluster.start('intent', { env: { KAFKA_SESSION_TIMEOUT_MS: '30000' } }),
+      cluster.start('watcher'),
+    ]);
+    const client = ({ url }: Instance): ApiClient => apiClient(`${url}/v1`, cluster.apiKeys.test);
+    return new SubmittingStage({
+      chains,
+      upstreams,
+      cluster,
+      writer,
+      api: client(plain),
+      shaky: client(shaky),
+      reader: await cluster.log.reader('test'),
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(NAMES.map((name) => this.flows[name].hold()));
+    await this.reader.close();
+    await this.cluster.close();
+    await Promise.all(
+      [...Object.values(this.upstreams).flat(), ...Object.values(this.chains)].map((part) => part.stop()),
+    );
+  }
+
+  /** A gateway to be killed, with spoilt upstreams. */
+  async victim(): Promise<Victim> {
+    const instance = await this.cluster.start('gateway', {
+      env: { ...throughUpstreams(this.chains, this.upstreams), LOG_LEVEL: 'debug' },
+    });
+    return { instance, api: apiClient(`${instance.url}/v1`, this.cluster.apiKeys.test) };
+  }
+
+  /** A block or slot passes. */
+  async pass(name: Name): Promise<void> {
+    if (name === 'solana') await this.chains.solana.advance();
+    else await this.chains[name].mine();
+  }
+
+  usdcOn(name: Name): string {
+    return this.chains[name].tokens['USDC'] ?? '';
+  }
+  /** Each story has payers of its own, so that none waits for another's nonce. */
+  walletOf(name: Name, place: number): StackWallet {
+    return this.chains[name].wallets[place] as StackWallet;
+  }
+  /** So many new wallets, each with enough for a payment and its fee; while blocks flow. */
+  async funded(name: Name, count: number): Promise<StackWallet[]> {
+    const wallets = Array.from({ length: count }, () => newWallet(this.chains[name]));
+    for (const { address } of wallets) await this.#fund(name, address);
+    const last = walletOn(this.chains[name], wallets.at(-1) ?? this.walletOf(name, 0));
+    await until('the last one to be funded', async () => (await last.tokenBalance(this.usdcOn(name))) > 0n);
+    return wallets;
+  }
+  async #fund(name: Name, address: string): Promise<void> {
+    const usdc = this.usdcOn(name);
+    switch (name) {
+      case 'base':
+        await this.chains.base.rpc('anvil_setBalance', address, toHex(WEI));
+        return this.chains.base.asTokenOwner(usdc, 'mint', [address, FUNDS]);
+      case 'solana':
+        await this.chains.solana.airdrop(address, LAMPORTS);
+        return void (await this.chains.solana.mint(address, usdc, FUNDS));
+      case 'tempo':
+        return void (await tempoWallet(this.chains.tempo, this.walletOf('tempo', 0)).transfer(usdc, address, FUNDS));
+    }
+  }
+
+  /** @param more fields of the request */
+  async create(name: Name, more: object = {}): Promise<Asked & { readonly reference: string }> {
+    const merchant = walletOn(this.chains[name], newWallet(this.chains[name]));
+    const { status, body } = await patiently(() =>
+      this.api.create({
+        chain: this.chains[name].caip2,
+        token: 'USDC',
+        amount: AMOUNT,
+        requestor: merchant.address,
+        ...more,
+      }),
+    );
+    expect([status, body.error]).toEqual([201, undefined]);
+    return { name, id: body.intent.id, merchant, reference: body.intent.reference };
+  }
+  async sign(asked: Asked, payer: StackWallet): Promise<Signed> {
+    const { name, id } = asked;
+    const { status, body } = await patiently(() => this.api.build(id, payer.address));
+    expect([status, body.error]).toEqual([200, undefined]);
+    const { blob } = body.transaction;
+    return this.signedAs(asked, payer, blob, await walletOn(this.chains[name], payer).sign(blob));
+  }
+  signedAs({ name, id, merchant }: Asked, payer: StackWallet, blob: string, bytes: string): Signed {
+    return { name, id, merchant, payer, blob, bytes, hash: hashOf(name, bytes) };
+  }
+  async signedBy(name: Name, payer: StackWallet): Promise<Signed> {
+    return this.sign(await this.create(name), payer);
+  }
+  /** Again while the service is busy. @param text the bytes, unless it is something else that is submitted */
+  async submit(
+    api: ApiClient,
+    payment: Signed,
+    text = payment.bytes,
+    headers: Record<string, string> = {},
+  ): Promise<Submitted> {
+    return told(await patiently(() => post(api, payment, text, headers)));
+  }
+  async submitOnce(api: ApiClient, payment: Signed): Promise<Submitted> {
+    return told(await post(api, payment, payment.bytes, {}));
+  }
+
+  /** True where the node has it, in its pool or in a block. */
+  async isKnown({ name, hash }: Signed): Promise<boolean> {
+    if (name !== 'solana') return (await this.chains[name].rpc('eth_getTransactionByHash', hash)) !== null;
+    const { value } = await this.chains.solana.rpc<{ value: readonly unknown[] }>('getSignatureStatuses', [hash]);
+    return value[0] !== null;
+  }
+  async shown(id: string): Promise<PublicIntent> {
+    return (await this.api.get(id)).body.intent;
+  }
+  /** What the ledger has of it, with what integrators do not see. */
+  async kept(id: string): Promise<PaymentIntent> {
+    const { rows } = await this.cluster.database.sql.query<{ state: string }>(
+      'SELECT state FROM ledger.intents WHERE id = $1',
+      [id],
+    );
+    return decodeIntent(rows[0]?.state ?? '');
+  }
+  reach(id: string, state: string): Promise<PublicIntent> {
+    return until(
+      `${id} to be ${state}`,
+      async () => {
+        const intent = await this.shown(id);
+        return intent.state === state && intent;
+      },
+      WAIT_MS,
+    );
+  }
+  /** Lets block after block pass while the flow is held. */
+  passUntil(name: Name, id: string, state: string): Promise<unknown> {
+    return until(
+      `${id} to be ${state}`,
+      async () => (await this.pass(name), (await this.shown(id)).state === state),
+      WAIT_MS,
+    );
+  }
+  /** One payment was made, this one, its requestor has it once, and nobody was asked to sign again on the way. */
+  async expectPaidOnce({ id, name, merchant, payer, hash }: Signed): Promise<void> {
+    expect(await this.shown(id)).toMatchObject({
+      state: 'finalized',
+      txSignature: hash,
+      fulfiller: payer.address,
+      retryRequired: false,
+    });
+    expect(await merchant.tokenBalance(this.usdcOn(name))).toBe(UNITS);
+    expect((await this.kept(id)).transfers).toHaveLength(1);
+    expect((await this.api.events(id)).body.events.map(({ type }) => type)).toEqual(PAID);
+  }
+
+  /** How many commands have been sent so far. */
+  async sent(): Promise<bigint> {
+    return (await this.reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
+  }
+  /** The submit's commands about an intent, in order. */
+  async commandsAbout(id: string): Promise<CommandType[]> {
+    const partition = partitionOf(id as IntentId);
+    const end = (await this.reader.endOffsets('intent.commands'))[partition] ?? 0n;
+    const types: CommandType[] = [];
+    for await (const { records } of this.reader.read('intent.commands', partition, 0n, end)) {
+      for (const { value } of records) {
+        const command = parseCommand(value ?? '');
+        if (command.intentId === id && (command.type === 'prepare_submission' || command.type === 'record_broadcast'))
+          types.push(command.type);
+      }
+    }
+    return types;
+  }
+}
+
+type SubmitAnswer = ApiAnswer<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
+const post = (
+  api: ApiClient,
+  { id, payer }: Signed,
+  text: string,
+  headers: Record<string, string>,
+): Promise<SubmitAnswer> =>
+  api.request('POST', `/intents/${id}/submit`, { signedTransaction: text, fulfiller: payer.address }, headers);
+const told = ({ status, body }: SubmitAnswer): Submitted => ({
+  status,
+  code: body.error?.code,
+  state: body.intent?.state,
+  txSignature: body.txSignature ?? (body.error?.details?.['tx_signature'] as string | undefined),
+});
+
+const throughUpstreams = (
+  chains: SubmittingStage['chains'],
+  upstreams: SubmittingStage['upstreams'],
+): Record<string, string> =>
+  upstreamEnvironment(
+    NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreams[name].map(({ url }) => url).join(',') })),
+  );

@@ -1,0 +1,459 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PublicIntent } from '@pf/domain';
+import { evmWallet, tempoWallet, until, walletOn } from '@pf/testing';
+import type { Hex } from 'viem';
+import { payPlainly, payTogether, sendRaw, spedUp, usedUp } from '../odd-payments.ts';
+import { type LoggedEvent, type Name, NAMES, UNITS, WatchingStage } from './harness.ts';
+
+/** The least that an intent may live, and what is left of it for paying just before it expires: in seconds. */
+const SHORTEST = 60;
+const LEFT = 10;
+/** Longer than anything can land on Tempo, and so much longer than its intent one that lands late: in seconds. */
+const LIFETIME = 400;
+const LONGER = 60;
+const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
+const typeIs =
+  (wanted: string) =>
+  ({ type }: LoggedEvent): boolean =>
+    type === wanted;
+
+let stage: WatchingStage;
+/** Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before. */
+let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
+
+type Story = (name: Name) => Promise<void>;
+interface Telling {
+  readonly what: string;
+  readonly on: readonly Name[];
+  readonly story: Story;
+}
+
+/** Go on side by side while blocks flow. */
+const FLOWING: readonly Telling[] = [
+  {
+    what: 'that was never submitted is found by its reference, and goes through pending to confirmed',
+    on: NAMES,
+    async story(name) {
+      const payer = stage.wallet(name, 1);
+      const intent = await stage.create(name);
+      const hash = await stage.pay(name, payer, intent);
+      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+        retryRequired: false,
+      });
+      expect(await stage.types(intent.id)).toEqual(PAID);
+    },
+  },
+  {
+    what: 'made with the plain transfer of the token program counts as any other',
+    on: ['solana'],
+    async story(name) {
+      const payer = stage.wallet(name, 1);
+      const { id, reference } = await stage.create(name);
+      const hash = await payPlainly(stage.chain(name), payer, stage.usdc(name), {
+        to: stage.requestor(name),
+        units: UNITS,
+        references: [reference],
+      });
+      expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      expect(await stage.types(id)).toEqual(PAID);
+    },
+  },
+  {
+    what: 'made a second time is kept as an extra one, and nothing else changes',
+    on: NAMES,
+    async story(name) {
+      const payer = stage.wallet(name, 2);
+      const intent = await stage.create(name);
+      const first = await stage.pay(name, payer, intent);
+      const paid = await stage.reach(intent.id, 'finalized');
+      const second = await stage.pay(name, payer, intent);
+      await stage.counted(intent.id, 2);
+      expect(await stage.shown(intent.id)).toEqual(paid);
+      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      expect([paid.txSignature, types]).toEqual([first, PAID]);
+      expect(log.at(-1)).toMatchObject({
+        type: 'extra_payment_observed',
+        data: { landing: { hash: second, transfer: { from: payer.address, amount: UNITS } } },
+      });
+    },
+  },
+  {
+    what: 'of less or of more pays nothing: the intent stays open until the right amount comes',
+    on: NAMES,
+    async story(name) {
+      const payer = stage.wallet(name, 3);
+      const intent = await stage.create(name);
+      const wrong = [
+        await stage.pay(name, payer, intent, UNITS - 1n),
+        await stage.pay(name, payer, intent, UNITS + 1n),
+      ];
+      await stage.counted(intent.id, 2);
+      expect(await stage.shown(intent.id)).toEqual(intent);
+      const right = await stage.pay(name, payer, intent);
+      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
+      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      expect(types).toEqual(PAID);
+      const mismatched = log.filter(typeIs('mismatched_payment_observed'));
+      expect(mismatched).toMatchObject([{ data: { differs: ['amount'] } }, { data: { differs: ['amount'] } }]);
+      expect(mismatched.map(({ data }) => (data as { landing: { hash: string } }).landing.hash).sort()).toEqual(
+        wrong.sort(),
+      );
+    },
+  },
+  {
+    what: 'of the requestor to itself pays nothing',
+    on: NAMES,
+    async story(name) {
+      const intent = await stage.create(name);
+      const hash = await stage.pay(name, stage.wallet(name, 0), intent);
+      await stage.counted(intent.id, 1);
+      expect(await stage.shown(intent.id)).toEqual(intent);
+      expect((await stage.log(intent.id)).at(-1)).toMatchObject({
+        type: 'mismatched_payment_observed',
+        data: { differs: ['sender'], landing: { hash } },
+      });
+    },
+  },
+  {
+    what: 'that carries two references counts for neither',
+    on: ['solana'],
+    async story(name) {
+      const payer = stage.wallet(name, 4);
+      const [one, other] = [await stage.create(name), await stage.create(name)];
+      await payTogether.solana(stage.chain(name), payer, stage.usdc(name), [
+        { to: stage.requestor(name), units: UNITS, references: [one.reference, other.reference] },
+      ]);
+      await stage.solana.advance();
+      // What came before it was looked at before it.
+      const hash = await stage.pay(name, payer, one);
+      expect(await stage.reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
+      expect([(await stage.kept(one.id)).transfers.length, (await stage.kept(other.id)).transfers.length]).toEqual([
+        1, 0,
+      ]);
+      expect(await stage.shown(other.id)).toEqual(other);
+    },
+  },
+  {
+    what: 'in one transaction with that of another intent: both are paid',
+    on: ['solana', 'tempo'],
+    async story(name) {
+      const payer = stage.wallet(name, 4);
+      const intents = [await stage.create(name), await stage.create(name)];
+      const payments = intents.map(({ reference }) => ({
+        to: stage.requestor(name),
+        units: UNITS,
+        references: [reference],
+      }));
+      const hash = await payTogether[name as 'solana' | 'tempo'](stage.chain(name), payer, stage.usdc(name), payments);
+      for (const { id } of intents) {
+        expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+        expect(await stage.types(id)).toEqual(PAID);
+      }
+    },
+  },
+  {
+    what: 'that was built before the intent was cancelled, and lands after: it is confirmed',
+    on: NAMES,
+    async story(name) {
+      const payer = stage.wallet(name, 5);
+      const { id } = await stage.create(name);
+      const blob = await stage.build(id, payer);
+      expect((await stage.api.cancel(id)).body.intent.state).toBe('cancelled');
+      const wallet = walletOn(stage.chain(name), payer);
+      const refused = await stage.api.submit(id, await wallet.sign(blob), payer.address);
+      expect([refused.status, refused.body.error?.code]).toEqual([409, 'intent.invalid_state']);
+      const hash = await wallet.send(blob);
+      expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(types).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
+      expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'cancelled', landing: { hash } } });
+    },
+  },
+];
+
+const settlesLost = async (id: string): Promise<boolean> => (await stage.kept(id)).settlement?.lost === true;
+
+/** Go on one after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
+const HELD: readonly Telling[] = [
+  {
+    what: 'that its wallet speeds up ends with the transaction that landed, and the other is given up',
+    on: ['base', 'tempo'],
+    async story(name) {
+      const payer = stage.wallet(name, 6);
+      const { id } = await stage.create(name);
+      const { blob, hash } = await stage.submit(name, id, payer);
+      const faster = await sendRaw(
+        stage.chain(name),
+        await spedUp[name as 'base' | 'tempo'](stage.chain(name), payer, blob),
+      );
+      expect(faster).not.toBe(hash);
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        txSignature: faster,
+        fulfiller: payer.address,
+      });
+      expect(await stage.types(id)).toEqual(PAID);
+      // On Tempo the nonce is of this intent alone, and what is left of the first one dies with its time.
+      if (name === 'base')
+        await stage.passUntil(name, 'the first one to be proven dead', async () =>
+          (await stage.kept(id)).submissions.every(({ status }) => status === 'dropped'),
+        );
+    },
+  },
+  {
+    what: 'whose nonce another transaction uses up, which pays nobody, is asked for again',
+    on: ['tempo'],
+    async story(name) {
+      const payer = stage.wallet(name, 7);
+      const { id } = await stage.create(name);
+      const { blob } = await stage.submit(name, id, payer);
+      await sendRaw(stage.tempo, await usedUp.tempo(stage.tempo, payer, blob));
+      await stage.pass(name);
+      await stage.tempo.rpc('evm_increaseTime', LIFETIME);
+      expect(await stage.passTo(name, id, 'created')).toMatchObject({ retryRequired: true, txSignature: null });
+      await stage.submit(name, id, payer);
+      await stage.passTo(name, id, 'finalized');
+      expect(await stage.types(id)).toEqual([
+        'intent.created',
+        'intent.pending',
+        'intent.retry_required',
+        ...PAID.slice(1),
+      ]);
+    },
+  },
+  {
+    what: 'that a reorganisation takes back and that never lands again fails in the end',
+    on: ['base', 'solana'],
+    async story(name) {
+      const payer = stage.wallet(name, 7);
+      const { id } = await stage.create(name);
+      const { blob, hash } = await stage.submit(name, id, payer);
+      await stage.pass(name);
+      // No further blocks: it would be final.
+      const confirmed = await stage.reach(id, 'confirmed');
+      if (name === 'base') {
+        await stage.base.rpc('anvil_reorg', 1, [[await usedUp.base(stage.base, payer, blob), 0]]);
+      } else {
+        await stage.solana.drop({ payer: payer.address });
+        await stage.solana.reorg(2);
+        await stage.passUntil(name, 'it to be missed', () => settlesLost(id));
+        expect(await stage.shown(id)).toEqual(confirmed);
+        await stage.solana.expire();
+        await stage.solana.heal();
+      }
+      expect(await stage.passTo(name, id, 'failed')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+        confirmedAt: confirmed.confirmedAt,
+        finalizedAt: null,
+      });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(types).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
+      expect(log.slice(-2)).toMatchObject([
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'intent.failed', data: { hash } },
+      ]);
+    },
+  },
+  {
+    what: 'that a reorganisation takes back and its wallet has sped up on the new fork stays confirmed, by that one',
+    on: ['base'],
+    async story(name) {
+      const payer = stage.wallet(name, 8);
+      const { id } = await stage.create(name);
+      const { blob, hash } = await stage.submit(name, id, payer);
+      await stage.pass(name);
+      await stage.reach(id, 'confirmed');
+      await stage.base.rpc('anvil_reorg', 1, [[await spedUp.base(stage.base, payer, blob), 0]]);
+      const { txSignature } = await stage.passTo(name, id, 'finalized');
+      expect(txSignature).not.toBe(hash);
+      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(types).toEqual(PAID);
+      expect(log.slice(-3)).toMatchObject([
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'confirmation_restored', data: { landing: { hash: txSignature } } },
+        { type: 'intent.finalized', data: { hash: txSignature } },
+      ]);
+    },
+  },
+  {
+    what: 'that a reorganisation takes back for good is made good for by a second one that has landed again',
+    on: ['base'],
+    async story(name) {
+      const [payer, second] = [stage.wallet(name, 3), stage.wallet(name, 4)];
+      const { id } = await stage.create(name);
+      const raw: Hex = `0x${Buffer.from(await evmWallet(stage.base, second).sign(await stage.build(id, second)), 'base64').toString('hex')}`;
+      const { blob, hash } = await stage.submit(name, id, payer);
+      await stage.pass(name);
+      await stage.reach(id, 'confirmed');
+      const extra = await sendRaw(stage.base, raw);
+      await stage.pass(name);
+      await stage.counted(id, 2);
+      await stage.base.rpc('anvil_reorg', 2, [
+        [await usedUp.base(stage.base, payer, blob), 0],
+        [raw, 1],
+      ]);
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        txSignature: extra,
+        fulfiller: second.address,
+      });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(types).toEqual(PAID);
+      expect(log.slice(-4)).toMatchObject([
+        { type: 'extra_payment_observed', data: { landing: { hash: extra } } },
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'confirmation_restored', data: { landing: { hash: extra } } },
+        { type: 'intent.finalized', data: { hash: extra } },
+      ]);
+    },
+  },
+  {
+    what: 'that nobody submitted and a reorganisation takes back is broadcast from the bytes that were kept, and stays confirmed',
+    on: ['base', 'solana'],
+    async story(name) {
+      const payer = stage.wallet(name, 5);
+      const intent = await stage.create(name);
+      const hash = await stage.pay(name, payer, intent);
+      await stage.pass(name);
+      await stage.reach(intent.id, 'confirmed');
+      await until(
+        'its bytes to be kept',
+        async () =>
+          (await stage.cluster.database.sql.query('SELECT FROM service.signed_transactions WHERE hash = $1', [hash]))
+            .rowCount === 1,
+        60_000,
+      );
+      await (name === 'base' ? stage.base.rpc('anvil_reorg', 1, []) : stage.solana.reorg(2));
+      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+      });
+      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      expect(types).toEqual(PAID);
+      expect(log.slice(-3)).toMatchObject([
+        { type: 'confirmation_lost', data: { hash } },
+        { type: 'confirmation_restored', data: { landing: { hash } } },
+        { type: 'intent.finalized', data: { hash } },
+      ]);
+    },
+  },
+  {
+    what: 'that was submitted in time and lands after the intent expired is confirmed',
+    on: NAMES,
+    async story(name) {
+      const payer = stage.wallet(name, 1);
+      const { id, createdAt, updatedAt } = late[name].submitted;
+      const ttlSeconds = Math.max(SHORTEST, Math.ceil((Date.now() - Date.parse(createdAt)) / 1000) + LEFT);
+      const changed = await stage.api.update(id, { updatedAt, ttlSeconds });
+      expect([changed.status, changed.body.error]).toEqual([200, undefined]);
+      // What is built for Tempo dies with the intent; a wallet may choose otherwise.
+      const longer = (built: string): Promise<string> =>
+        tempoWallet(stage.tempo, payer).sign(built, (transaction) => ({
+          ...transaction,
+          validBefore: (transaction.validBefore ?? 0) + LONGER,
+        }));
+      const { hash } =
+        name === 'tempo' ? await stage.submit(name, id, payer, longer) : await stage.submit(name, id, payer);
+      expect(await stage.reach(id, 'expired')).toMatchObject({ pendingAtExpiry: true, txSignature: hash });
+      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        pendingAtExpiry: true,
+        txSignature: hash,
+        fulfiller: payer.address,
+      });
+      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(types).toEqual([
+        'intent.created',
+        'intent.pending',
+        'intent.expired',
+        'intent.confirmed',
+        'intent.finalized',
+      ]);
+      expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'expired', landing: { hash } } });
+    },
+  },
+  {
+    what: 'that is made only after the intent expired is confirmed',
+    on: NAMES,
+    async story(name) {
+      const payer = stage.wallet(name, 2);
+      const intent = late[name].unpaid;
+      await stage.reach(intent.id, 'expired');
+      const hash = await stage.pay(name, payer, intent);
+      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({
+        txSignature: hash,
+        fulfiller: payer.address,
+        pendingAtExpiry: false,
+      });
+      expect(await stage.types(intent.id)).toEqual([
+        'intent.created',
+        'intent.expired',
+        'intent.confirmed',
+        'intent.finalized',
+      ]);
+    },
+  },
+];
+
+async function begin(): Promise<void> {
+  stage = await WatchingStage.start();
+  const both = async (name: Name) => ({
+    submitted: await stage.create(name),
+    unpaid: await stage.create(name, { ttlSeconds: SHORTEST }),
+  });
+  late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
+}
+
+/** What became of each story, by its name and chain: null, or what it failed with. */
+const ended = new Map<string, Promise<unknown>>();
+const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
+const end = ({ story }: Telling, name: Name): Promise<unknown> =>
+  story(name).then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+beforeAll(async () => {
+  await begin();
+  for (const name of NAMES) stage.flows[name].start();
+  for (const telling of FLOWING)
+    for (const name of telling.on) ended.set(nameOf(telling.what, name), end(telling, name));
+}, 90_000);
+afterAll(async () => {
+  await stage.close();
+});
+
+const each = (tellings: readonly Telling[]): { what: string; name: Name }[] =>
+  tellings.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
+
+describe('a payment', () => {
+  it.each(each(FLOWING))(
+    '$what ($name)',
+    async ({ what, name }) => {
+      expect(await ended.get(nameOf(what, name))).toBeNull();
+    },
+    90_000,
+  );
+});
+
+describe('a payment, while time is held,', () => {
+  beforeAll(async () => {
+    await Promise.all(ended.values());
+    for (const name of NAMES) {
+      await stage.flows[name].hold();
+      let before: Promise<unknown> = Promise.resolve();
+      for (const telling of HELD.filter(({ on }) => on.includes(name))) {
+        before = before.then(() => end(telling, name));
+        ended.set(nameOf(telling.what, name), before);
+      }
+    }
+  }, 90_000);
+
+  it.each(each(HELD))(
+    '$what ($name)',
+    async ({ what, name }) => {
+      expect(await ended.get(nameOf(what, name))).toBeNull();
+    },
+    120_000,
+  );
+});

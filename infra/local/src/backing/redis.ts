@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Command, Part } from '../processes/process-spec.ts';
+import type { Settings } from '../stack/settings.ts';
+import { ask } from '../processes/sockets.ts';
+
+const run = promisify(execFile);
+
+/** A server on the PATH, else the one that the bootstrap unpacked from Debian's packages into `.tools/redis`. */
+async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
+  for (const file of ['redis-server', 'valkey-server']) {
+    if (
+      await run(file, ['--version']).then(
+        () => true,
+        () => false,
+      )
+    )
+      return { file };
+  }
+  const usr = path.join(tools, 'redis', 'usr');
+  const file = path.join(usr, 'bin', 'redis-server');
+  if (
+    !(await stat(file).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    throw new Error('No Redis: neither redis-server nor valkey-server is on the PATH. Install one, or set REDIS_URL.');
+  }
+  const libraries = (await readdir(path.join(usr, 'lib'))).filter((name) => name.includes('-linux-'));
+  return { file, env: { LD_LIBRARY_PATH: libraries.map((name) => path.join(usr, 'lib', name)).join(':') } };
+}
+
+/** Redis or Valkey, in memory only: nothing in it may be missed. */
+export async function redisPart(settings: Settings): Promise<{ part: Part; url: string }> {
+  const port = settings.ports.redis;
+  const folder = path.join(settings.data, 'redis');
+  const program = await server(settings.tools);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    part: {
+      name: 'redis',
+      label: 'Redis',
+      ports: ['redis'],
+      stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGTERM',
+      stopMs: 5000,
+      jsonLogs: false,
+      stuck: async () => false,
+      prepare: async () => void (await mkdir(folder, { recursive: true })),
+      command: () => ({
+        ...program,
+        args: [
+          '--bind',
+          '127.0.0.1',
+          '--port',
+          String(port),
+          '--dir',
+          folder,
+          '--save',
+          '',
+          '--appendonly',
+          'no',
+          // BullMQ's jobs must not be evicted.
+          '--maxmemory-policy',
+          'noeviction',
+          '--loglevel',
+          'notice',
+        ],
+      }),
+      ready: async () => (await ask(port, Buffer.from('PING\r\n'))).toString().startsWith('+PONG'),
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CHAINS } from './chains.ts';
+import type { Part } from '../processes/process-spec.ts';
+import { rpc } from './rpc.ts';
+import type { Settings } from '../stack/settings.ts';
+
+/** Slower than devnet's 200 ms, at which it would cost twice as much all day. */
+const SLOT_MS = 400;
+/** A slot is finalized so many slots after its own: 3.2 s, for about 13 s on the real network. */
+const FINALITY_SLOTS = 8;
+
+/** The local Solana: a node's JSON-RPC around the real runtime, which keeps its ledger in the data folder. */
+export function solanaPart(settings: Settings): { part: Part; url: string } {
+  const main = fileURLToPath(new URL('../../../../packages/local-solana/src/main.ts', import.meta.url));
+  const port = settings.ports.solana;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    part: {
+      name: 'solana',
+      label: `${CHAINS.solana.label} (litesvm)`,
+      ports: ['solana', 'solanaWebSocket'],
+      stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGTERM',
+      stopMs: 10_000,
+      jsonLogs: false,
+      stuck: async () => false,
+      prepare: async () => undefined,
+      command: () => ({
+        file: process.execPath,
+        args: [
+          '--disable-warning=ExperimentalWarning',
+          main,
+          '--host',
+          settings.chainsHost,
+          '--port',
+          String(port),
+          '--ledger',
+          path.join(settings.data, 'chains', 'solana'),
+          '--slot-ms',
+          String(SLOT_MS),
+          '--finality-slots',
+          String(FINALITY_SLOTS),
+        ],
+      }),
+      ready: async () => (await rpc(url, 'getHealth')) === 'ok',
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { walletOn } from '@pf/testing';
+import type { Mishap } from './faults.ts';
+import type { Scenario } from './options.ts';
+import { reasonOf } from './reason.ts';
+import { build, create, detect, type Intent, reach, type Scene, settle, submit } from './scene.ts';
+
+const sign = ({ chain, payer }: Scene, blob: string): Promise<string> => walletOn(chain, payer).sign(blob);
+
+/** The usual way. */
+export async function pay(scene: Scene): Promise<Intent> {
+  const intent = await create(scene);
+  await detect(scene, intent);
+  const blob = await build(scene, intent);
+  await settle(scene, intent, await submit(scene, intent, sign(scene, blob)));
+  return intent;
+}
+
+/** The chain loses the transaction; once it can provably never land, the payer signs a new one. */
+export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent> {
+  const intent = await create(scene);
+  const blob = await build(scene, intent);
+  scene.time.step(...(await mishap.arm()));
+  await submit(scene, intent, mishap.sign(blob));
+  scene.time.step(...(await mishap.strike()));
+  await reach(
+    scene,
+    intent,
+    'created again',
+    ({ state, retryRequired }) => state === 'created' && retryRequired === true,
+  );
+  scene.time.step('proven: it can never land', 'created, retryRequired: true');
+  const again = await build(scene, intent);
+  await settle(scene, intent, await submit(scene, intent, sign(scene, again)));
+  return intent;
+}
+
+/** The transaction gets into a block, and fails there. */
+export async function fail(scene: Scene, mishap: Mishap): Promise<Intent> {
+  const intent = await create(scene);
+  const blob = await build(scene, intent);
+  scene.time.step(...(await mishap.arm()));
+  const { txSignature, at } = await submit(scene, intent, mishap.sign(blob));
+  scene.time.step(...(await mishap.strike()));
+  await reach(scene, intent, 'failed', ({ state }) => state === 'failed');
+  scene.time.step(
+    'failed on chain',
+    `${Math.round(scene.time.elapsed() - at)} ms after submit: ${await reasonOf(scene.chain, txSignature)}`,
+  );
+  return intent;
+}
+
+/** The last webhook of each story. */
+export const LAST_EVENT = {
+  pay: 'intent.finalized',
+  drop: 'intent.finalized',
+  fail: 'intent.failed',
+} as const satisfies Record<Scenario, string>;

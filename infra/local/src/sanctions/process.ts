@@ -1,0 +1,40 @@
+import path from 'node:path';
+import { type Ground, superviseOn } from '../processes/dependencies.ts';
+import type { Part } from '../processes/process-spec.ts';
+import { sanctionsOf } from './addresses.ts';
+import type { Settings } from '../stack/settings.ts';
+
+/** In place of a sanctions API of the real world. It runs from source: nothing need be compiled. */
+function sanctionsPart(settings: Settings): Part {
+  const { providerUrl, apiKey, listFile } = sanctionsOf(settings);
+  return {
+    name: 'sanctions',
+    label: 'Sanctions list and provider',
+    ports: ['sanctions'],
+    stopSignal: 'SIGTERM',
+    orphanSignal: 'SIGTERM',
+    stopMs: 5000,
+    jsonLogs: false,
+    stuck: async () => false,
+    prepare: async () => undefined,
+    command: () => ({
+      file: process.execPath,
+      args: [
+        '--conditions=source',
+        '--disable-warning=ExperimentalWarning',
+        path.join(settings.root, 'infra/local/src/sanctions/provider.ts'),
+      ],
+      env: { PORT: String(settings.ports.sanctions), API_KEY: apiKey, LIST_FILE: listFile },
+    }),
+    ready: async () =>
+      (await fetch(`${providerUrl}/switch`, { headers: { 'x-api-key': apiKey }, signal: AbortSignal.timeout(2000) }))
+        .ok,
+  };
+}
+
+/** Resolves when it answers and its list is there. */
+export async function startSanctions(ground: Ground): Promise<void> {
+  const part = sanctionsPart(ground.settings);
+  const supervised = superviseOn(ground, part);
+  await ground.terminal.step(`${part.label} on 127.0.0.1:${ground.settings.ports.sanctions}`, () => supervised.start());
+}

@@ -1,0 +1,29 @@
+// Topics, migrations and an account, as a process of its own that ends: Prisma and the Kafka client weigh 100 MB, which
+// the supervisor need not carry all day. It reads a Preparation on stdin and writes a StackAccount to stdout.
+import { json } from 'node:stream/consumers';
+import { migrate } from '@pf/database';
+import { createEventLog } from '@pf/event-log';
+import { seedAccount } from './account.ts';
+import { PARTITIONS } from './services.ts';
+import type { Preparation } from './preparation.ts';
+import type { StackAccount } from './stack.ts';
+import { reason, terminal } from '../processes/terminal.ts';
+
+const out = terminal((text) => process.stderr.write(text));
+
+async function prepare(preparation: Preparation): Promise<StackAccount> {
+  const eventLog = createEventLog({ brokers: preparation.kafka.split(','), partitions: PARTITIONS, clientId: 'stack' });
+  const database = async (): Promise<StackAccount> => {
+    await out.step('Database: migrations', () => migrate(preparation.database));
+    return await out.step('Database: an account with keys for test and live', () => seedAccount(preparation));
+  };
+  const [account] = await Promise.all([database(), out.step('Topics', () => eventLog.createTopics())]);
+  return account;
+}
+
+try {
+  process.stdout.write(JSON.stringify(await prepare((await json(process.stdin)) as Preparation)));
+} catch (error) {
+  out.line(`\n${reason(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,86 @@
+import path from 'node:path';
+import type { BackingAddresses } from '../backing/backing.ts';
+import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
+import { type Ground, superviseOn } from '../processes/dependencies.ts';
+import type { Part } from '../processes/process-spec.ts';
+import { screeningVariables } from '../sanctions/addresses.ts';
+import { type PortName, PORTS, type Settings } from './settings.ts';
+
+/** Partitions of every topic here; 24 in production. */
+export const PARTITIONS = 6;
+
+const SERVICES = [
+  { name: 'intent', label: 'intent: the single writer' },
+  { name: 'watcher', label: 'watcher: all networks' },
+  { name: 'webhook', label: 'webhook: signed deliveries' },
+  { name: 'gateway', label: 'gateway: the API' },
+] as const satisfies readonly { name: PortName; label: string }[];
+
+/** Where each service serves its metrics (docs/operations/telemetry.md). */
+export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> =>
+  Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
+
+/** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
+function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
+  const shared = {
+    DATABASE_URL: addresses.database,
+    REDIS_URL: addresses.redis,
+    KAFKA_BROKERS: addresses.kafka,
+    KAFKA_PARTITIONS: String(PARTITIONS),
+    HOST: '127.0.0.1',
+    SECRETS_KEY: secretsKey,
+    ...Object.fromEntries(
+      CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl]),
+    ),
+    NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
+    // Set where the stack was started, they would be served, but not watched.
+    RPC_SOLANA: '',
+    RPC_TEMPO: '',
+    ...screeningVariables(settings),
+    // A developer's webhook receiver is on this machine.
+    WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
+    NODE_ENV: 'production',
+  };
+  return SERVICES.map(({ name, label }) => {
+    const port = settings.ports[name];
+    return {
+      name,
+      label,
+      ports: [name, `${name}Metrics`],
+      stopSignal: 'SIGTERM',
+      orphanSignal: 'SIGKILL',
+      // Services promise to be gone within 25 s.
+      stopMs: 28_000,
+      jsonLogs: true,
+      prepare: async () => undefined,
+      command: () => ({
+        file: process.execPath,
+        args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
+        env: {
+          ...shared,
+          METRICS_PORT: String(settings.ports[`${name}Metrics`]),
+          [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port),
+        },
+      }),
+      // The liveness probe of production; no answer at all is no verdict.
+      stuck: async () =>
+        (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2000) })).status === 503,
+      ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) })).ok,
+    };
+  });
+}
+
+/**
+ * Starts all services at once and waits until each says that it is ready.
+ * @throws Error with the end of the log of one that is not
+ */
+export async function startServices(ground: Ground, addresses: BackingAddresses, secretsKey: string): Promise<void> {
+  const { settings, terminal } = ground;
+  const starts = serviceParts(settings, addresses, secretsKey).map((part) => {
+    const service = superviseOn(ground, part);
+    const [own] = part.ports.map((name) => settings.ports[name]);
+    return terminal.step(`${part.label}, on 127.0.0.1:${own}`, () => service.start());
+  });
+  await Promise.allSettled(starts);
+  await Promise.all(starts);
+}

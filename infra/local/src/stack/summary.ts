@@ -1,0 +1,32 @@
+import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
+import type { Stack } from './stack.ts';
+
+/** What a person needs to know when the stack is up: where it is, a key, what to type next. */
+export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
+  const rows: [string, string][] = [
+    ...(stack.baseUrl && stack.apiKeys
+      ? ([
+          ['API', stack.baseUrl],
+          ['Test API key', stack.apiKeys.test],
+        ] as [string, string][])
+      : []),
+    ...CHAIN_NAMES.flatMap((name): [string, string][] => {
+      const chain = stack.chains[name];
+      return chain ? [[CHAINS[name].label, chain.rpcUrl]] : [];
+    }),
+    ['Postgres', withoutPassword(stack.database)],
+    ['Redis', withoutPassword(stack.redis)],
+    ['Kafka', stack.kafka],
+    ['The rest', file],
+  ];
+  const table = rows.map(([name, value]) => `  ${name.padEnd(16)}${value}`).join('\n');
+  const next = stack.baseUrl ? 'Next, in another terminal: npm run demo' : 'Only the backing parts run.';
+  return `\n${table}\n\n${next}   (Ctrl-C stops everything)\n`;
+}
+
+function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const parsed = new URL(url);
+  if (parsed.password !== '') parsed.password = '…';
+  return decodeURI(parsed.href);
+}

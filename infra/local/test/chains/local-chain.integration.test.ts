@@ -1,0 +1,91 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { freePorts, until } from '@pf/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ANVILS } from '../../src/chains/local-chains.ts';
+import { startBlockClock } from '../../src/chains/block-clock.ts';
+import { startGuard } from '../../src/processes/reaper.ts';
+import { anvilPart } from '../../src/chains/anvil.ts';
+import { rpc } from '../../src/chains/rpc.ts';
+import { readSettings } from '../../src/stack/settings.ts';
+import { Supervised } from '../../src/processes/supervised-process.ts';
+import { placeTokens, TOKENS, wallets } from '../../src/chains/tokens.ts';
+
+describe('a local chain that runs for long', () => {
+  let data: string;
+  let chain: Supervised;
+  let url: string;
+  const guard = startGuard();
+  const said: string[] = [];
+
+  beforeEach(async () => {
+    data = await mkdtemp(path.join(os.tmpdir(), 'pf-chain-'));
+    const [port = 0] = await freePorts(1);
+    const settings = readSettings({ PF_DATA: data, BASE_PORT: String(port) }, '/repository');
+    const { part, url: at } = anvilPart(settings, ANVILS.base);
+    chain = new Supervised(part, {
+      logs: data,
+      environment: process.env,
+      guard,
+      say: (text) => void said.push(text),
+      changed: () => undefined,
+    });
+    await chain.start();
+    url = at;
+  });
+  afterEach(async () => {
+    await chain.stop();
+    guard.close();
+    await rm(data, { recursive: true });
+  });
+
+  const height = async (): Promise<number> => Number(await rpc(url, 'eth_blockNumber'));
+
+  it('forgets empty blocks and nothing else: height, money, a transaction and its logs stay', async () => {
+    await placeTokens(url, TOKENS.base);
+    const [payer] = wallets();
+    const usdc = TOKENS.base[0].address;
+    // transfer(0x…dead, 1)
+    const hash = await rpc(url, 'eth_sendTransaction', [
+      { from: payer?.address, to: usdc, data: `0xa9059cbb${'dead'.padStart(64, '0')}${'1'.padStart(64, '0')}` },
+    ]);
+    await rpc(url, 'evm_mine');
+    const firstPid = chain.pid;
+
+    let before = 0;
+    const stop = startBlockClock(url, { blockMs: 1, baseFee: null }, async () => {
+      before = await height();
+      await chain.renew();
+    });
+    try {
+      await until(
+        'the chain to be renewed',
+        async () => chain.pid !== null && chain.pid !== firstPid && (await height()) > 0,
+        60_000,
+      );
+      await until('blocks to go on', async () => (await height()) > before);
+      await until('the final block to be one of them', async () => (await height()) > before + 20);
+    } finally {
+      stop();
+    }
+
+    expect(before).toBeGreaterThan(3000);
+    expect(said).toEqual([]);
+    expect(await rpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' });
+    expect(
+      await rpc(url, 'eth_getLogs', [
+        { fromBlock: '0x0', toBlock: 'latest', address: usdc, topics: [null, null, `0x${'dead'.padStart(64, '0')}`] },
+      ]),
+    ).toHaveLength(1);
+    expect(await rpc(url, 'eth_getBlockByNumber', ['0x0', false])).toMatchObject({ number: '0x0' });
+    // States from before the restart are gone: the final block has one again some blocks later.
+    expect(
+      await until('a state at the final block', () =>
+        rpc(url, 'eth_getTransactionCount', [payer?.address, 'finalized']),
+      ),
+    ).toBe('0x1');
+    // 600 empty blocks of 1.6 KB and the state; 3,000 were 5 MB.
+    expect((await stat(path.join(data, 'chains', 'base.json'))).size).toBeLessThan(3_000_000);
+  }, 90_000);
+});

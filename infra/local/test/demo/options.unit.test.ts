@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { readOptions } from '../../src/demo/options.ts';
+
+describe('the command line of the demo', () => {
+  it('pays on every chain when nothing is said, and else on those named, each once and in the usual order', () => {
+    expect(readOptions([])).toEqual({ chains: ['base', 'solana', 'tempo'], scenario: 'pay' });
+    expect(readOptions(['tempo', 'base', 'tempo'])).toEqual({ chains: ['base', 'tempo'], scenario: 'pay' });
+  });
+
+  it('shows a drop or a failure, before or after the chain', () => {
+    expect(readOptions(['--drop'])).toMatchObject({ scenario: 'drop', chains: ['base', 'solana', 'tempo'] });
+    expect(readOptions(['--fail', 'solana'])).toEqual({ scenario: 'fail', chains: ['solana'] });
+  });
+
+  it('gives help when asked', () => {
+    expect(readOptions(['base', '--help'])).toBeNull();
+    expect(readOptions(['-h'])).toBeNull();
+  });
+
+  it.each([
+    [['ethereum'], 'There is no chain ethereum; there are base, solana, tempo.'],
+    [['--dorp'], "Unknown option '--dorp'"],
+    [['--drop=yes'], "Option '--drop' does not take an argument"],
+    [['--drop', '--fail'], '--drop and --fail are two stories: choose one.'],
+  ])('says what is wrong with %j', (args, message) => {
+    expect(() => readOptions(args)).toThrow(message);
+  });
+});

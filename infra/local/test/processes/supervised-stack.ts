@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { freePorts, readBackingStack, until } from '@pf/testing';
+
+const MAIN = path.join(import.meta.dirname, '../../src/main.ts');
+
+/** Ended, but not yet asked for by its parent: an init that is slow to do so leaves it for seconds. */
+const isZombie = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) &&
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') === true;
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch {
+    return false;
+  }
+};
+
+interface StackFile {
+  readonly pids: Record<string, number>;
+  readonly chains: Record<'base' | 'tempo', { readonly rpcUrl: string }>;
+  /** Who may read it. */
+  readonly mode: number;
+}
+
+/** A supervisor that runs Redis, Base and Tempo by itself, and takes the rest from the tests' stack. */
+export interface SupervisedStack {
+  readonly data: string;
+  readonly redisPort: number;
+  /** Starts a supervisor on the folder; `extra` changes its environment. */
+  start(extra?: Record<string, string>): Supervisor;
+  /** stack.json as it is now. */
+  file(): StackFile;
+  /** The process ids that the supervisor wrote down for the next one. */
+  children(): number[];
+  close(): Promise<void>;
+}
+
+export interface Supervisor {
+  readonly pid: number;
+  /** What it told the terminal so far. */
+  said(): string;
+  /** Resolves when its parts run. */
+  up(): Promise<void>;
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  readonly exited: Promise<number | null>;
+}
+
+export async function supervisedStack(): Promise<SupervisedStack> {
+  const data = await mkdtemp(path.join(os.tmpdir(), 'pf-supervised-'));
+  const [redisPort = 0, basePort = 0, tempoPort = 0] = await freePorts(3);
+  const shared = readBackingStack();
+  const supervisors = new Set<ChildProcess>();
+  const environment = {
+    ...process.env,
+    PF_DATA: data,
+    REDIS_URL: '',
+    RPC_BASE_SEPOLIA: '',
+    RPC_TEMPO_MODERATO: '',
+    REDIS_PORT: String(redisPort),
+    BASE_PORT: String(basePort),
+    TEMPO_PORT: String(tempoPort),
+    DATABASE_URL: shared.database,
+    KAFKA_BROKERS: shared.kafka,
+    RPC_BASE: shared.chains['baseLive']?.rpcUrl,
+    // Nobody asks it here.
+    RPC_SOLANA_DEVNET: 'http://127.0.0.1:9',
+  };
+
+  function start(extra: Record<string, string> = {}): Supervisor {
+    const child = spawn(
+      process.execPath,
+      ['--conditions=source', '--disable-warning=ExperimentalWarning', MAIN, 'backing'],
+      { env: { ...environment, ...extra }, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    supervisors.add(child);
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+    const exited = once(child, 'exit').then(([code]) => (supervisors.delete(child), code as number | null));
+    return {
+      pid: child.pid ?? 0,
+      said: () => said,
+      exited,
+      up: async () =>
+        void (await until(
+          'the supervisor to say that everything runs',
+          () => said.includes('Only the backing parts run'),
+          30_000,
+        )),
+      async end(signal) {
+        child.kill(signal);
+        return exited;
+      },
+    };
+  }
+
+  return {
+    data,
+    redisPort,
+    start,
+    file() {
+      const file = path.join(data, 'stack.json');
+      return {
+        ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<StackFile, 'mode'>),
+        mode: statSync(file).mode & 0o777,
+      };
+    },
+    children() {
+      const { children } = JSON.parse(readFileSync(path.join(data, 'supervisor.json'), 'utf8')) as {
+        children: { pid: number }[];
+      };
+      return children.map(({ pid }) => pid);
+    },
+    async close() {
+      await Promise.all([...supervisors].map((child) => (child.kill('SIGTERM'), once(child, 'exit'))));
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Mutant } from '../mutant.ts';
+
+const LIST_TEST = 'packages/screening/test/list/list-screener.unit.test.ts';
+const API_TEST = 'packages/screening/test/api/api-screener.unit.test.ts';
+const GATEWAY_TEST = 'services/gateway/test/intents/screening.integration.test.ts';
+
+/** Nobody passes unscreened, and nobody by an old answer. */
+export const screeningGuards: readonly Mutant[] = [
+  {
+    name: 'A sanctions list that was not fetched for 48 hours is no answer',
+    file: 'packages/screening/src/list/list-screener.ts',
+    guard: 'if (age > STALE_AFTER_MS || age < -AHEAD_MS)',
+    instead: 'if (age < -AHEAD_MS)',
+    test: { file: LIST_TEST, name: 'is no answer when it was not fetched for 48 hours, until it is fetched again' },
+  },
+  {
+    name: 'EVM addresses are screened whatever their case',
+    file: 'packages/screening/src/comparable.ts',
+    guard: '(isEvmAddress(address) ? address.toLowerCase() : address)',
+    instead: 'address',
+    test: { file: LIST_TEST, name: 'finds EVM addresses in any case under any label, and says whose they are' },
+  },
+  {
+    name: 'Who cannot be screened does not pass',
+    file: 'packages/screening/src/screening.ts',
+    guard: 'if (failure) throw failure;',
+    instead: '',
+    test: { file: API_TEST, name: 'is unavailable where any part fails, however it fails' },
+  },
+  {
+    name: 'A clean answer is believed for ten minutes and not longer',
+    file: 'packages/screening/src/api/api-screener.ts',
+    guard: 'ttl: cleanSeconds * 1_000, ',
+    instead: '',
+    test: {
+      file: API_TEST,
+      name: 'believes a clean answer for ten minutes and not longer, whatever the case of the address',
+    },
+  },
+  {
+    name: 'Wallets are screened again on submit',
+    file: 'services/gateway/src/intents/submit.ts',
+    guard: 'await screen(fulfiller);',
+    instead: 'await Promise.resolve(screen);',
+    test: {
+      file: GATEWAY_TEST,
+      name: 'screens both wallets again on submit, after the state and before anything is claimed',
+    },
+  },
+  {
+    name: 'A payment whose sender is to be screened is noted before the cursor moves',
+    file: 'services/watcher/src/network-watch.ts',
+    guard: 'if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));',
+    instead: 'if (last) unaskedAmong(step.observations, observer.network.chain, last), await unasked.note([]);',
+    test: {
+      file: 'services/watcher/test/sender-screening.integration.test.ts',
+      name: 'is screened after it has moved, and flagged for the operator where it is sanctioned',
+    },
+  },
+];

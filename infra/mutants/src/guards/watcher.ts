@@ -1,0 +1,97 @@
+import type { Mutant } from '../mutant.ts';
+
+/** What is seen on chain: by one watcher, and all of it. */
+export const watcherGuards: readonly Mutant[] = [
+  {
+    name: 'What a watcher saw is acknowledged by the log before its cursor moves',
+    file: 'services/watcher/src/network-watch.ts',
+    guard: 'if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;',
+    instead: 'publishObservations(publisher, seen, ended, this.#log, () => this.#progress()).catch(() => false);',
+    test: {
+      file: 'services/watcher/test/watching.integration.test.ts',
+      name: 'loses no observation when the log goes away between the scan and the publish, and the watcher then',
+    },
+  },
+  {
+    name: 'A cursor moves only under the newest lease',
+    file: 'packages/database/src/watching/network-watches.ts',
+    guard: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
+    instead: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND $2::bigint > 0',
+    test: {
+      file: 'services/watcher/test/lease.integration.test.ts',
+      name: 'keeps the cursor for the next holder, and refuses the former one',
+    },
+  },
+  {
+    name: 'One watcher of a network is active',
+    file: 'packages/database/src/watching/network-watches.ts',
+    guard: 'WHERE watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp()',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/lease.integration.test.ts',
+      name: 'goes to one of two who ask at once, and to the other when it is given back, in a later epoch',
+    },
+  },
+  {
+    name: 'A watcher goes on in the log where its projection ends',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: 'this.#positions = new Map(positions);',
+    instead: 'this.#positions = new Map(positions.size > 99 ? positions : []);',
+    test: {
+      file: 'services/watcher/test/watch-sets.integration.test.ts',
+      name: 'begin with the projection and go on with the log behind it',
+    },
+  },
+  {
+    name: 'No block is read before the intents that were there are known',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: 'await this.#upToDate();',
+    instead: 'if (this.#sets.size === 0) await this.#upToDate();',
+    test: {
+      file: 'services/watcher/test/watch-sets.integration.test.ts',
+      name: 'know every intent that was in the log when they were asked, each in the set of its network',
+    },
+  },
+  {
+    name: 'A watcher ignores what it has applied',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'if (known && event.version <= known.version) return;',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'applies the next version once, ignores what it has seen, and stops at a gap',
+    },
+  },
+  {
+    name: 'A step sees one state of its intents',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'this.#later = [];',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/watch-sets.integration.test.ts',
+      name: 'leave a set alone while a step of its network uses it, whatever another network asks for',
+    },
+  },
+  {
+    name: 'A gap in an intent’s versions stops the watcher',
+    file: 'packages/domain/src/evolve.ts',
+    guard: 'if (state?.id !== event.intentId || event.version !== state.version + 1) {',
+    instead: 'if (!state) {',
+    test: {
+      file: 'services/watcher/test/watch-sets.integration.test.ts',
+      name: 'stop with an alarm at a version that is missing',
+    },
+  },
+  {
+    name: 'The watch set is brought up to date after the head is learned',
+    file: 'packages/chains/src/base/observer.ts',
+    guard:
+      "const [head, standing] = await node.batch([getBlock('latest'), getBlock(newest.number)]);\n    if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');\n    const watch = await synchronise();",
+    instead:
+      "const watch = await synchronise();\n    const [head, standing] = await node.batch([getBlock('latest'), getBlock(newest.number)]);\n    if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');",
+    test: {
+      file: 'packages/chains/test/passing.integration.test.ts',
+      name: 'is passed only with a watch set that was brought up to date after the block was there',
+    },
+  },
+];

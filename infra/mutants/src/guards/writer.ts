@@ -1,0 +1,236 @@
+import type { Mutant } from '../mutant.ts';
+
+/** What is decided, once and in order, and what is projected of it. */
+export const writerGuards: readonly Mutant[] = [
+  {
+    name: 'The projection moves only from where its checkpoint stands',
+    file: 'packages/database/src/ledger/projection.ts',
+    guard: 'WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE',
+    instead: 'WHERE partition = $1::smallint AND $2::bigint IS NOT NULL FOR UPDATE',
+    test: {
+      file: 'services/intent/test/projection.integration.test.ts',
+      name: 'writes it once: at another checkpoint nothing changes',
+    },
+  },
+  {
+    name: 'A row changes only from the version before',
+    file: 'packages/database/src/ledger/projection.ts',
+    guard: 'WHERE intent.id = changed.id AND intent.version = changed.before',
+    instead: 'WHERE intent.id = changed.id',
+    test: {
+      file: 'services/intent/test/projection.integration.test.ts',
+      name: 'writes nothing of it where one intent is at another version',
+    },
+  },
+  {
+    name: 'A batch of which one row is missing is not projected',
+    file: 'packages/database/src/ledger/projection.ts',
+    guard:
+      'position = CASE WHEN (SELECT count(*) FROM changed) = cardinality($${changedIds}::text[]) THEN $3::bigint END,',
+    instead: 'position = $3::bigint,',
+    test: {
+      file: 'services/intent/test/projection.integration.test.ts',
+      name: 'writes nothing of it where one intent is not there',
+    },
+  },
+  {
+    name: 'A gap in an intent’s versions stops the reader',
+    file: 'packages/domain/src/evolve.ts',
+    guard: 'if (state?.id !== event.intentId || event.version !== state.version + 1) {',
+    instead: 'if (!state) {',
+    test: {
+      file: 'services/intent/test/projection.integration.test.ts',
+      name: 'stops at a gap, with an alarm, and writes nothing',
+    },
+  },
+  {
+    name: 'An event that was applied before is passed over',
+    file: 'packages/database/src/ledger/fold.ts',
+    guard: 'if (event.version <= (state?.version ?? 0)) continue;',
+    instead: '',
+    test: {
+      file: 'services/intent/test/projection.integration.test.ts',
+      name: 'passes over what has been applied before',
+    },
+  },
+  {
+    name: 'What is projected is what its events alone say',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'const intent = evolve(state, event);',
+    instead: 'const intent = { ...evolve(state, event), updatedAt: state?.updatedAt ?? event.at };',
+    test: {
+      file: 'services/intent/test/rebuild.integration.test.ts',
+      name: 'gives the projection, byte for byte, while the writer goes on writing',
+    },
+  },
+  {
+    name: 'Folding the log gives the history too',
+    file: 'packages/database/src/ledger/fold.ts',
+    guard: 'events: applied.flatMap(projectedEvent),',
+    instead: 'events: [],',
+    test: {
+      file: 'services/intent/test/rebuild.integration.test.ts',
+      name: 'gives the projection, byte for byte, while the writer goes on writing',
+    },
+  },
+  {
+    name: 'A refused command leaves no word in the log: lost with its owner, it is decided anew',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: " && decision.answer.kind === 'accepted' ? message : null;",
+    instead: ' ? message : null;',
+    test: {
+      file: 'services/intent/test/batch-decider.unit.test.ts',
+      name: 'leaves no trace of a refused command in the log, though an expiry went before it',
+    },
+  },
+  {
+    name: 'A command that has an outcome is not decided again',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'if (known !== undefined) return this.#reply(message.replyTo, known);',
+    instead: '',
+    test: {
+      file: 'services/intent/test/contention.integration.test.ts',
+      name: 'in a later slice changes nothing and gets the first answer',
+    },
+  },
+  {
+    name: 'A claim is made only where no other payer holds one',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard:
+      'if (live !== undefined && live.hash !== hash && !excludes(live, transaction)) return refuseInProgress(intent);',
+    instead: '',
+    test: { file: 'services/intent/test/contention.integration.test.ts', name: 'of two payers at once is one payer’s' },
+  },
+  {
+    name: 'The writer compares the terms of a transaction itself',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: 'if (Object.keys(differs).length > 0) {',
+    instead: 'if (Object.keys(differs).length > 9) {',
+    test: {
+      file: 'services/intent/test/contention.integration.test.ts',
+      name: 'is held against the terms of the intent as they are now, whatever the gateway has seen',
+    },
+  },
+  {
+    name: 'A claim is given up only when it was made once',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: ' && submission.attempts === 1) {',
+    instead: ') {',
+    test: {
+      file: 'services/intent/test/contention.integration.test.ts',
+      name: 'that was made twice is not given up by one of the two',
+    },
+  },
+  {
+    name: 'What one command appends the next one sees',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'this.#ledger.put(change.intent);',
+    instead: '',
+    test: {
+      file: 'services/intent/test/contention.integration.test.ts',
+      name: 'at once lead to one order of events, each applied once, and to a projection that is their fold',
+    },
+  },
+  {
+    name: 'An idempotency key is looked up',
+    file: 'services/intent/src/writer.ts',
+    guard: 'keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });',
+    instead: '{}',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'of a key that a hundred use at once makes one intent',
+    },
+  },
+  {
+    name: 'A command past its deadline is not decided',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'this.#clock - record.timestamp > COMMAND_DEADLINE_MS',
+    instead: 'message === null',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'that comes after its deadline changes nothing',
+    },
+  },
+  {
+    name: 'A message that cannot be decided is put aside',
+    file: 'services/intent/src/batch-decider.ts',
+    guard:
+      "this.#putAside(record, head, `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`, error);",
+    instead: 'throw error;',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'goes to the dead letters with its place, and the next command is handled',
+    },
+  },
+  {
+    name: 'A message that does not parse is put aside',
+    file: 'services/intent/src/input.ts',
+    guard: 'return { record, message: null, reason: reasonOf(error), head: headOf(record.value) };',
+    instead: 'throw error;',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'goes to the dead letters with its place, and the next command is handled',
+    },
+  },
+  {
+    name: 'What is put aside is in the dead letters before its offset is committed',
+    file: 'services/intent/src/writer.ts',
+    guard: 'await sendDeadLetters(publisher, decided.dead, log);',
+    instead: '',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'goes to the dead letters with its place, and the next command is handled',
+    },
+  },
+  {
+    name: 'An intent expires only behind the observations that were there',
+    file: 'services/intent/src/expiry.ts',
+    guard: "{ topic: 'chain.observations', offset: end }",
+    instead: 'null',
+    test: {
+      file: 'services/intent/test/expiry.integration.test.ts',
+      name: 'is paid when its payment had arrived before anybody looked, though it had not been decided',
+    },
+  },
+  {
+    name: 'Time does not go back in a partition',
+    file: 'services/intent/src/writer.ts',
+    guard: 'Math.max(clock, this.#lastAt.get(partition) ?? 0)',
+    instead: 'clock',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'never goes back within a partition, though the next writer’s clock is behind',
+    },
+  },
+  {
+    name: 'The next owner gives the answers that a killed one owed',
+    file: 'services/intent/src/writer.ts',
+    guard: '...folded, outcomes });\n        if (projected) this.#parts.announcer.announce(replies, notices);',
+    instead:
+      '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#parts.announcer.announce(replies, notices);',
+    test: {
+      file: 'services/intent/test/outages.integration.test.ts',
+      name: 'leaves its answer to the next owner, which finds it in the log and gives it',
+    },
+  },
+  {
+    name: 'A claim that took the place of another is not released',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: 'Math.max(own, live?.attempts ?? 0) + 1',
+    instead: 'own + 1',
+    test: {
+      file: 'packages/domain/test/decide/submissions.unit.test.ts',
+      name: 'that took the place of another is not released: the node may have refused it because it has that one',
+    },
+  },
+  {
+    name: 'A claim that the watcher may broadcast is not released',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: ' && draft.now - submission.preparedAt < RELEASE_WITHIN_MS) {',
+    instead: ') {',
+    test: {
+      file: 'packages/domain/test/decide/submissions.unit.test.ts',
+      name: 'is not released by a refusal that comes when the watcher may broadcast it too',
+    },
+  },
+];

@@ -1,0 +1,19 @@
+import { gatewayGuards } from './guards/gateway.ts';
+import { ownerGuards } from './guards/owner.ts';
+import { screeningGuards } from './guards/screening.ts';
+import { verifyGuards } from './guards/verify.ts';
+import { watcherGuards } from './guards/watcher.ts';
+import { webhookGuards } from './guards/webhook.ts';
+import { writerGuards } from './guards/writer.ts';
+import type { Mutant } from './mutant.ts';
+
+/** The guards of the invariants of docs/internals/architecture.md and of what rests on them. Those of one test file run together. */
+export const mutants: readonly Mutant[] = [
+  ...ownerGuards,
+  ...writerGuards,
+  ...gatewayGuards,
+  ...screeningGuards,
+  ...verifyGuards,
+  ...watcherGuards,
+  ...webhookGuards,
+];

@@ -1,0 +1,28 @@
+import type { AccountId } from '@pf/domain';
+import { createAccount } from './accounts.ts';
+import { createKey } from './api-keys.ts';
+import type { Database } from '../postgres/database.ts';
+import { createWebhookSecret } from '../webhooks/secrets.ts';
+
+/** An account ready for use. Everything in plain text: the API keys can never be read again. */
+export interface OpenedAccount {
+  readonly id: AccountId;
+  readonly apiKeys: { readonly test: string; readonly live: string };
+  readonly webhookSecrets: { readonly test: string; readonly live: string };
+}
+
+/** A new account on the free plan with an API key of full scope and a webhook secret for each mode. @param secretsKey 32 bytes, SECRETS_KEY */
+export async function openAccount(
+  database: Database,
+  secretsKey: Buffer,
+  { name }: { readonly name: string },
+): Promise<OpenedAccount> {
+  const { id } = await createAccount(database, { name });
+  const keyOf = async (livemode: boolean) => (await createKey(database, { accountId: id, livemode })).key;
+  const secretOf = (livemode: boolean) => createWebhookSecret(database, secretsKey, { accountId: id, livemode });
+  return {
+    id,
+    apiKeys: { test: await keyOf(false), live: await keyOf(true) },
+    webhookSecrets: { test: await secretOf(false), live: await secretOf(true) },
+  };
+}

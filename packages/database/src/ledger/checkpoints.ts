@@ -1,0 +1,24 @@
+import type { Instant } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+
+/** How far a partition of intent.events is projected. */
+export interface Checkpoint {
+  readonly position: bigint;
+  /** The last time that the partition's writer stamped; 0 before the first. */
+  readonly lastAt: Instant;
+}
+
+/** The checkpoint of a partition; one that has never been projected begins at 0. */
+export async function readCheckpoint(database: Database, partition: number): Promise<Checkpoint> {
+  await database.sql.query(
+    `INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
+    [partition],
+  );
+  const { rows } = await database.sql.query<{ position: string; last_at: Date }>(
+    'SELECT position, last_at FROM ledger.checkpoints WHERE partition = $1',
+    [partition],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`The checkpoint of partition ${partition} was removed while it was read`);
+  return { position: BigInt(row.position), lastAt: row.last_at.getTime() };
+}

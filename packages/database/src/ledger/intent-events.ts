@@ -1,0 +1,71 @@
+import { decodeIntent } from '@pf/contracts';
+import type { IntentId, PaymentIntent } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+
+/** A public event as it is projected. */
+export interface StoredEvent {
+  readonly version: number;
+  readonly type: string;
+  /** The webhook's bytes: UTF-8 of this. */
+  readonly body: string;
+}
+
+/** An intent's public events, oldest first. Whose it is was asked before. */
+export async function intentEvents({ sql }: Database, id: IntentId): Promise<readonly StoredEvent[]> {
+  const { rows } = await sql.query<StoredEvent>({
+    name: 'intent-events',
+    text: 'SELECT version, type, body FROM ledger.intent_events WHERE intent_id = $1 ORDER BY version',
+    values: [id],
+  });
+  return rows;
+}
+
+/** What is asked of an intent: how it is now, if it has moved beyond `known`, and its events beyond `after`. */
+export interface IntentLook {
+  readonly id: IntentId;
+  readonly known: number;
+  readonly after: number;
+}
+export interface IntentSeen {
+  /** Null where the intent is still at `known`. */
+  readonly intent: PaymentIntent | null;
+  /** Oldest first. */
+  readonly events: readonly StoredEvent[];
+}
+
+interface LookRow {
+  readonly id: IntentId;
+  readonly state: string | null;
+  readonly version: number | null;
+  readonly type: string | null;
+  readonly body: string | null;
+}
+
+/**
+ * Looks at many intents at once, in one statement: each intent and its events are of one moment, so nothing can lie
+ * between them. An intent that is not projected is left out.
+ */
+export async function lookAtIntents(
+  { sql }: Database,
+  looks: readonly IntentLook[],
+): Promise<ReadonlyMap<IntentId, IntentSeen>> {
+  const { rows } = await sql.query<LookRow>({
+    name: 'look-at-intents',
+    // The events by a subquery each, so that every intent is two index probes whatever the planner thinks of their number.
+    text: `SELECT look.id, CASE WHEN i.version > look.known AND (e.version IS NULL OR e.place = 1) THEN i.state END AS state, e.version, e.type, e.body
+             FROM unnest($1::text[], $2::int[], $3::int[]) AS look (id, known, after)
+             JOIN ledger.intents i ON i.id = look.id
+             LEFT JOIN LATERAL (
+               SELECT version, type, body, row_number() OVER (ORDER BY version) AS place FROM ledger.intent_events
+                WHERE intent_id = look.id AND version > look.after) e ON true
+            ORDER BY look.id, e.version`,
+    values: [looks.map(({ id }) => id), looks.map(({ known }) => known), looks.map(({ after }) => after)],
+  });
+  const seen = new Map<IntentId, { intent: PaymentIntent | null; events: StoredEvent[] }>();
+  for (const { id, state, version, type, body } of rows) {
+    let one = seen.get(id);
+    if (!one) seen.set(id, (one = { intent: state === null ? null : decodeIntent(state), events: [] }));
+    if (version !== null && type !== null && body !== null) one.events.push({ version, type, body });
+  }
+  return seen;
+}

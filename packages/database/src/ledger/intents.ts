@@ -1,0 +1,54 @@
+import type { Outcome } from '@pf/contracts';
+import { decodeIntent, parseOutcome } from '@pf/contracts';
+import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+
+/** Whose intents are meant: another account's, or those of the other mode, do not exist for it. */
+export interface IntentOwner {
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+}
+
+const fromState = (rows: readonly { readonly state: string }[]): PaymentIntent | null =>
+  rows[0] ? decodeIntent(rows[0].state) : null;
+
+/** The intent as it is projected now, or null where this owner has none of this id. */
+export async function findIntent(
+  { sql }: Database,
+  id: IntentId,
+  { accountId, livemode }: IntentOwner,
+): Promise<PaymentIntent | null> {
+  const { rows } = await sql.query<{ state: string }>({
+    name: 'find-intent',
+    text: 'SELECT state FROM ledger.intents WHERE id = $1 AND account_id = $2 AND livemode = $3',
+    values: [id, accountId, livemode],
+  });
+  return fromState(rows);
+}
+
+/** The newest intent that this idempotency key made at or after `since`, or null. */
+export async function findIntentByKey(
+  { sql }: Database,
+  idempotencyKey: string,
+  { accountId, livemode }: IntentOwner,
+  since: Instant,
+): Promise<PaymentIntent | null> {
+  const { rows } = await sql.query<{ state: string }>({
+    name: 'find-intent-by-key',
+    text: `SELECT state FROM ledger.intents
+            WHERE account_id = $1 AND livemode = $2 AND idempotency_key = $3 AND created_at >= $4
+            ORDER BY created_at DESC LIMIT 1`,
+    values: [accountId, livemode, idempotencyKey, new Date(since)],
+  });
+  return fromState(rows);
+}
+
+/** What became of these commands, as far as it is known: one query for all who wait. */
+export async function findOutcomes({ sql }: Database, commandIds: readonly CommandId[]): Promise<readonly Outcome[]> {
+  const { rows } = await sql.query<{ body: string }>({
+    name: 'find-outcomes',
+    text: 'SELECT body FROM service.command_outcomes WHERE command_id = ANY($1::uuid[])',
+    values: [commandIds],
+  });
+  return rows.map((row) => parseOutcome(row.body));
+}

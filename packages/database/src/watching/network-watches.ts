@@ -1,0 +1,74 @@
+import type { ChainId } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+
+/** The right to watch a network, as it was when it was acquired. */
+export interface WatchLease {
+  readonly chain: ChainId;
+  /** Grows with every acquisition: what is written under an earlier one is refused. */
+  readonly epoch: bigint;
+  /** Where the last holder stood; null where nobody has watched this network yet. */
+  readonly cursor: WatchCursor | null;
+}
+
+/** What an observer keeps between its steps: JSON that only its chain's adapter understands. */
+export type WatchCursor = Readonly<Record<string, unknown>>;
+
+/**
+ * Who watches which network, and how far it has come: a lease and a cursor in one row. Times are the database's own, so
+ * the holders' clocks need not agree. Every method rejects where the database cannot be asked.
+ */
+export class NetworkWatches {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Takes the lease where nobody holds it: it is free, or has run out, or is this holder's own from before.
+   * @param holder unique to a process
+   * @returns null while another holds it
+   */
+  async acquire(chain: ChainId, holder: string, ttlMs: number): Promise<WatchLease | null> {
+    const { rows } = await this.#database.sql.query<{ epoch: string; cursor: WatchCursor | null }>(
+      `INSERT INTO service.network_watches AS watch (chain, holder, epoch, expires_at, updated_at)
+       VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', clock_timestamp())
+       ON CONFLICT (chain) DO UPDATE
+         SET holder = excluded.holder, epoch = watch.epoch + 1, expires_at = excluded.expires_at, updated_at = excluded.updated_at
+         WHERE watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp()
+       RETURNING epoch, cursor`,
+      [chain, holder, ttlMs],
+    );
+    const [row] = rows;
+    return row === undefined ? null : { chain, epoch: BigInt(row.epoch), cursor: row.cursor };
+  }
+
+  /** @returns false where another has taken the lease since */
+  async renew(lease: WatchLease, ttlMs: number): Promise<boolean> {
+    const { rowCount } = await this.#database.sql.query(
+      `UPDATE service.network_watches SET expires_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE chain = $1 AND epoch = $2`,
+      [lease.chain, lease.epoch.toString(), ttlMs],
+    );
+    return rowCount === 1;
+  }
+
+  /**
+   * Moves the cursor, by compare-and-set on the epoch.
+   * @returns false, and nothing is written, where another has taken the lease since
+   */
+  async moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean> {
+    const { rowCount } = await this.#database.sql.query(
+      'UPDATE service.network_watches SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
+      [lease.chain, lease.epoch.toString(), JSON.stringify(cursor)],
+    );
+    return rowCount === 1;
+  }
+
+  /** Frees the lease at once, so that whoever stands by need not wait until it runs out. Nothing happens where another has it. */
+  async release(lease: WatchLease): Promise<void> {
+    await this.#database.sql.query(
+      'UPDATE service.network_watches SET holder = NULL, expires_at = NULL WHERE chain = $1 AND epoch = $2',
+      [lease.chain, lease.epoch.toString()],
+    );
+  }
+}

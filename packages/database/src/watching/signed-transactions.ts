@@ -1,0 +1,48 @@
+import type { ChainId, Instant, IntentId, TransactionHash } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+
+/** A signed transaction as it goes to a node. Not to be logged. */
+export interface StoredTransaction {
+  readonly intentId: IntentId;
+  readonly chain: ChainId;
+  readonly hash: TransactionHash;
+  readonly bytes: Uint8Array;
+}
+
+/** The signed bytes of what may have to be broadcast again. They never go into the log. */
+export class SignedTransactions {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Keeps the bytes; before the submission is prepared, so that whoever reads of it in the log finds them. Again: they count as new. */
+  async keep({ intentId, chain, hash, bytes }: StoredTransaction): Promise<void> {
+    await this.#database.sql.query(
+      'INSERT INTO service.signed_transactions (intent_id, hash, chain, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT (intent_id, hash) DO UPDATE SET created_at = now()',
+      [intentId, hash, chain, Buffer.from(bytes)],
+    );
+  }
+
+  /** What is kept of these transactions, each once; those that are not kept are left out. */
+  async find(chain: ChainId, hashes: readonly TransactionHash[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>> {
+    const { rows } = await this.#database.sql.query<{ hash: TransactionHash; bytes: Buffer }>(
+      'SELECT DISTINCT ON (hash) hash, bytes FROM service.signed_transactions WHERE chain = $1 AND hash = ANY($2)',
+      [chain, hashes],
+    );
+    return new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
+  }
+
+  /**
+   * Deletes what was kept of a network before a time, except what is still needed.
+   * @returns how many were deleted
+   */
+  async forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number> {
+    const { rowCount } = await this.#database.sql.query(
+      'DELETE FROM service.signed_transactions WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3)',
+      [chain, new Date(keptBefore), needed],
+    );
+    return rowCount ?? 0;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Address, ChainId, IntentId, TransactionHash } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+
+/** Money that arrived without having been submitted here, so that nobody has screened who sent it. */
+export interface UnaskedPayment {
+  readonly chain: ChainId;
+  readonly hash: TransactionHash;
+  readonly sender: Address;
+  /** Which it was counted for. */
+  readonly intentId: IntentId;
+}
+
+/** One whose sender is sanctioned. `finding` is what the screening knows, for the operator only. */
+export interface FlaggedPayment extends UnaskedPayment {
+  readonly seenAt: Date;
+  readonly flaggedAt: Date;
+  readonly finding: unknown;
+}
+
+const WHICH = 'chain = $1 AND hash = $2 AND sender = $3 AND intent_id = $4';
+const idOf = ({ chain, hash, sender, intentId }: UnaskedPayment): readonly string[] => [chain, hash, sender, intentId];
+
+/** The payments whose senders are to be screened, and those that were found sanctioned. Outside the ledger, and of no account. */
+export class UnaskedPayments {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** To be screened, if not known already. */
+  async note(payments: readonly UnaskedPayment[]): Promise<void> {
+    if (payments.length === 0) return;
+    await this.#database.sql.query(
+      'INSERT INTO service.unasked_payments (chain, hash, sender, intent_id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING',
+      [
+        payments.map(({ chain }) => chain),
+        payments.map(({ hash }) => hash),
+        payments.map(({ sender }) => sender),
+        payments.map(({ intentId }) => intentId),
+      ],
+    );
+  }
+
+  /** Those of some networks that are not screened yet, at most `limit`, the oldest first. */
+  async waiting(chains: readonly ChainId[], limit: number): Promise<readonly UnaskedPayment[]> {
+    const { rows } = await this.#database.sql.query<UnaskedPayment>(
+      'SELECT chain, hash, sender, intent_id AS "intentId" FROM service.unasked_payments WHERE chain = ANY($1) AND flagged_at IS NULL ORDER BY seen_at LIMIT $2',
+      [chains, limit],
+    );
+    return rows;
+  }
+
+  /** The sender is clean: nothing is kept. */
+  async clear(payment: UnaskedPayment): Promise<void> {
+    await this.#database.sql.query(`DELETE FROM service.unasked_payments WHERE ${WHICH} AND flagged_at IS NULL`, [
+      ...idOf(payment),
+    ]);
+  }
+
+  /** The sender is sanctioned. @returns false where that was known */
+  async flag(payment: UnaskedPayment, finding: object): Promise<boolean> {
+    const { rowCount } = await this.#database.sql.query(
+      `UPDATE service.unasked_payments SET flagged_at = now(), finding = $5 WHERE ${WHICH} AND flagged_at IS NULL`,
+      [...idOf(payment), JSON.stringify(finding)],
+    );
+    return rowCount === 1;
+  }
+
+  /** All that were flagged, newest first. */
+  async flagged(): Promise<readonly FlaggedPayment[]> {
+    const { rows } = await this.#database.sql.query<FlaggedPayment>(
+      `SELECT chain, hash, sender, intent_id AS "intentId", seen_at AS "seenAt", flagged_at AS "flaggedAt", finding
+       FROM service.unasked_payments WHERE flagged_at IS NOT NULL ORDER BY flagged_at DESC`,
+    );
+    return rows;
+  }
+}

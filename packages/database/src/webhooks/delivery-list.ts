@@ -1,0 +1,67 @@
+import type { DeliveryStatus, Position } from '@pf/contracts';
+import type { Database } from '../postgres/database.ts';
+import type { IntentOwner } from '../ledger/intents.ts';
+
+/** A delivery as its account may see it. */
+export interface ListedDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly url: string;
+  /** Of the last attempt; null where there was no HTTP answer. */
+  readonly responseStatus: number | null;
+  readonly attemptCount: number;
+  readonly createdAt: Date;
+  readonly lastAttemptedAt: Date | null;
+  readonly deliveredAt: Date | null;
+  readonly failedAt: Date | null;
+}
+
+export interface DeliveryFilters {
+  readonly intentId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly type?: string | undefined;
+  readonly status?: DeliveryStatus | undefined;
+}
+
+const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
+  intentId: 'intent_id',
+  eventId: 'event_id',
+  type: 'event_type',
+  status: 'status',
+};
+
+/** The columns of a ListedDelivery, under its names. */
+export const LISTED_COLUMNS =
+  'id, event_id AS "eventId", url, response_status AS "responseStatus", attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt", failed_at AS "failedAt"';
+
+/** The statement behind listDeliveries. Each filter has an index that gives its rows in this order: none is sorted. */
+export function deliveriesStatement(
+  { accountId, livemode }: IntentOwner,
+  filters: DeliveryFilters,
+  after: Position | null,
+  limit: number,
+): { readonly text: string; readonly values: unknown[] } {
+  const values: unknown[] = [accountId, livemode];
+  const next = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = ['account_id = $1', 'livemode = $2'];
+  for (const [name, column] of Object.entries(COLUMN_OF)) {
+    const value = filters[name as keyof DeliveryFilters];
+    if (value !== undefined) conditions.push(`${column} = ${next(value)}`);
+  }
+  if (after) conditions.push(`(created_at, id) < (${next(new Date(after.createdAt))}::timestamptz, ${next(after.id)})`);
+  return {
+    text: `SELECT ${LISTED_COLUMNS} FROM service.deliveries WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${next(limit)}`,
+    values,
+  };
+}
+
+/** The deliveries of an account and mode for which all filters hold, newest first, those after the position where one is given. */
+export async function listDeliveries(
+  { sql }: Database,
+  owner: IntentOwner,
+  filters: DeliveryFilters,
+  after: Position | null,
+  limit: number,
+): Promise<readonly ListedDelivery[]> {
+  return (await sql.query<ListedDelivery>(deliveriesStatement(owner, filters, after, limit))).rows;
+}

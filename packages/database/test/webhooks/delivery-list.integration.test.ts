@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { AccountId } from '@pf/domain';
+import { readBackingStack } from '@pf/testing';
+import {
+  addWebhookEndpoint,
+  createAccount,
+  type Database,
+  deliveriesStatement,
+  type DeliveryFilters,
+  forgetDeliveries,
+  listDeliveries,
+  migrate,
+  openDatabase,
+} from '../../src/index.ts';
+
+jest.setTimeout(60_000);
+const ROWS = 40_000;
+const LIMIT = 20;
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+const nodes = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+
+describe('the list of deliveries', () => {
+  const stack = readBackingStack();
+  const name = `pf_test_${randomBytes(6).toString('hex')}`;
+  const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
+  let database: Database;
+  let owner: { readonly accountId: AccountId; readonly livemode: boolean };
+
+  beforeAll(async () => {
+    await admin.sql.query(`CREATE DATABASE ${name}`);
+    const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
+    await migrate(url);
+    database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+    const { id: accountId } = await createAccount(database, { name: 'shop' });
+    owner = { accountId, livemode: false };
+    const endpoint = await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example' });
+    // Most are delivered; four of a time, so that the order needs the id too; one in 4,000 is of a rare type or has failed.
+    await database.sql.query(
+      `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version, url, status, attempt_count, created_at, delivered_at, next_attempt_at)
+       SELECT 'whd_' || lpad(n::text, 6, 'z'), $1, $2, n % 2 = 0, 'evt_' || n, CASE WHEN n % 4001 = 0 THEN 'intent.failed' ELSE 'intent.created' END, 'pi_' || n / 8, 1, 'https://shop.example',
+              CASE WHEN n % 4003 = 0 THEN 'failed' WHEN n % 4007 = 0 THEN 'pending' ELSE 'delivered' END, 1, to_timestamp(1e9 + n / 4), now(), CASE WHEN n % 4007 = 0 THEN now() END
+         FROM generate_series(1, ${ROWS}) n`,
+      [endpoint?.id, accountId],
+    );
+    await database.sql.query('ANALYZE service.deliveries');
+  });
+  afterAll(async () => {
+    await database.close();
+    await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.close();
+  });
+
+  it.each<[string, DeliveryFilters]>([
+    ['no filter', {}],
+    ['an intent', { intentId: 'pi_4000' }],
+    ['an event', { eventId: 'evt_4001' }],
+    ['a common type', { type: 'intent.created' }],
+    ['a rare type', { type: 'intent.failed' }],
+    ['delivered', { status: 'delivered' }],
+    ['failed', { status: 'failed' }],
+    ['pending', { status: 'pending' }],
+  ])('reads little more than it answers: %s', async (_name, filters) => {
+    for (const after of [null, { createdAt: 1e12 + (ROWS / 8) * 1_000, id: 'whd_zz5000' }]) {
+      const { text, values } = deliveriesStatement(owner, filters, after, LIMIT);
+      const { rows } = await database.sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+        values,
+      );
+      const plan = nodes(rows[0]?.['QUERY PLAN'][0].Plan ?? { 'Node Type': 'none', 'Actual Rows': Infinity });
+      const read = plan.reduce(
+        (most, node) => Math.max(most, node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
+        0,
+      );
+      expect(read).toBeLessThanOrEqual(2 * LIMIT);
+      // Of one event or intent there are few: those may be put in order.
+      if (filters.eventId === undefined && filters.intentId === undefined)
+        expect(plan.map((node) => node['Node Type']).filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
+    }
+  });
+
+  it('goes through all of them once, newest first', async () => {
+    const seen: string[] = [];
+    let after: { createdAt: number; id: string } | null = null;
+    for (;;) {
+      const rows: Awaited<ReturnType<typeof listDeliveries>> = await listDeliveries(
+        database,
+        owner,
+        { type: 'intent.created' },
+        after,
+        3_000,
+      );
+      const last = rows.at(-1);
+      seen.push(...rows.map(({ id }) => id));
+      if (!last) break;
+      after = { createdAt: last.createdAt.getTime(), id: last.id };
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    const { rows } = await database.sql.query<{ id: string }>(
+      `SELECT id FROM service.deliveries WHERE NOT livemode AND event_type = 'intent.created' ORDER BY created_at DESC, id DESC`,
+    );
+    expect(seen).toEqual(rows.map(({ id }) => id));
+  });
+
+  it('forgets what is old, a few at a time, and nothing that is still to be sent', async () => {
+    const before = new Date(1e12 + 250_000);
+    const { rows: old } = await database.sql.query<{ count: string }>(
+      'SELECT count(*) FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL',
+      [before],
+    );
+    expect(await forgetDeliveries(database, before, 600)).toBe(600);
+    expect(await forgetDeliveries(database, before, 600)).toBe(Number(old[0]?.count) - 600);
+    await database.sql.query(
+      `UPDATE service.deliveries SET next_attempt_at = now() WHERE id = (SELECT id FROM service.deliveries WHERE created_at = $1 LIMIT 1)`,
+      [before],
+    );
+    expect(await forgetDeliveries(database, new Date(before.getTime() + 1), 600)).toBe(3);
+  });
+});

@@ -1,0 +1,23 @@
+import type { Answer } from '../model/decision.ts';
+import type { Command } from '../model/input.ts';
+import { accept } from './answering.ts';
+import { BrokenRuleError } from '../model/broken-rule.ts';
+import type { Draft } from './draft.ts';
+
+/** `create`: a new intent, or the one that its idempotency key made within 24 hours, whatever the new request says. */
+export const create = (command: Extract<Command, { type: 'create' }>, draft: Draft): Answer => {
+  const { intentId, accountId, livemode, data } = command;
+  const existing = draft.intent(intentId);
+  if (existing !== undefined) {
+    // Ids are made new for each request: only the same command, delivered again, can name one that exists.
+    if (existing.accountId !== accountId || existing.livemode !== livemode)
+      throw new BrokenRuleError(`${intentId} exists and belongs to someone else`);
+    return accept(intentId);
+  }
+  if (data.idempotencyKey !== null) {
+    const earlier = draft.withKey(accountId, livemode, data.idempotencyKey, draft.now);
+    if (earlier !== undefined) return accept(earlier.id, { replayed: true });
+  }
+  draft.append(intentId, 'intent.created', { ...data, accountId, livemode, refundOf: null });
+  return accept(intentId);
+};

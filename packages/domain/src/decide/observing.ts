@@ -1,0 +1,152 @@
+import type { Observation } from '../model/input.ts';
+import type { Landing, PaymentIntent } from '../model/intent.ts';
+import type { Draft } from './draft.ts';
+import { isSettling, termsThatDiffer, transferKey } from '../model/landing.ts';
+import { linkLateRefund } from './refunding.ts';
+import { isLive, submissionOf } from '../model/submission.ts';
+
+type Seen<Type extends Observation['type']> = Extract<Observation, { type: Type }>['data'];
+
+/** What a watcher saw on chain. Nobody is refused anything here: it has happened. */
+export const observe = (intent: PaymentIntent, observation: Observation, draft: Draft): void => {
+  switch (observation.type) {
+    case 'landed':
+      return landed(intent, observation.data, draft);
+    case 'reverted':
+      return reverted(intent, observation.data, draft);
+    case 'dropped':
+      return dropped(intent, observation.data, draft);
+    case 'lost':
+      return lost(intent, observation.data, draft);
+    default:
+      return observation satisfies never;
+  }
+};
+
+/** A transfer is in a block. It is judged by what the chain recorded, whatever its hash, and counts once. */
+const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>, draft: Draft): void => {
+  const landing: Landing = { hash, transfer };
+  const isRepeat = intent.transfers.includes(transferKey(landing));
+  const differs = termsThatDiffer(intent, transfer);
+  if (differs.length > 0) {
+    if (!isRepeat) mismatched(intent, landing, differs, draft);
+    return;
+  }
+  const isFinal = level === 'finalized';
+  if (intent.settlement?.lost === false && isSettling(intent, landing)) {
+    if (isFinal && intent.status === 'confirmed')
+      draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+    return;
+  }
+  if (isRepeat) return;
+  if (intent.simulated) {
+    draft.append(intent.id, 'extra_payment_observed', { landing });
+    return;
+  }
+  switch (intent.status) {
+    case 'created':
+      return settle(
+        draft.append(intent.id, 'intent.pending', { hash, fulfiller: transfer.from, simulated: false }),
+        landing,
+        isFinal,
+        draft,
+      );
+    case 'pending':
+    case 'expired':
+    case 'failed':
+    case 'cancelled':
+      return settle(intent, landing, isFinal, draft);
+    case 'confirmed':
+    case 'finalized':
+      if (intent.settlement?.lost !== true) {
+        draft.append(intent.id, 'extra_payment_observed', { landing });
+        return;
+      }
+      // Any payment makes good for the lost one: the same transaction, or the one that took its nonce.
+      draft.append(intent.id, 'confirmation_restored', { landing });
+      if (isFinal && intent.status === 'confirmed')
+        draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+      return;
+    default:
+      return intent.status satisfies never;
+  }
+};
+
+const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft: Draft): void => {
+  const { hash, transfer } = landing;
+  const late =
+    intent.status === 'expired' || intent.status === 'cancelled' || intent.status === 'failed' ? intent.status : null;
+  const paid = draft.append(intent.id, 'intent.confirmed', {
+    hash,
+    fulfiller: transfer.from,
+    landing,
+    late,
+    simulated: false,
+  });
+  if (isFinal) draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+  if (late !== null) linkLateRefund(paid, landing, draft);
+};
+
+const mismatched = (
+  intent: PaymentIntent,
+  landing: Landing,
+  differs: ReturnType<typeof termsThatDiffer>,
+  draft: Draft,
+): void => {
+  const fails = (intent.status === 'created' || intent.status === 'pending') && isLive(intent, landing.hash);
+  draft.append(intent.id, 'mismatched_payment_observed', { landing, differs });
+  if (fails)
+    draft.append(intent.id, 'intent.failed', {
+      hash: landing.hash,
+      reason: `The transaction landed with another ${differs.join(' and ')}.`,
+      simulated: false,
+    });
+};
+
+/** The transaction is in a block and did nothing. Judged by hash. */
+const reverted = (intent: PaymentIntent, { hash, reason }: Seen<'reverted'>, draft: Draft): void => {
+  const submission = submissionOf(intent, hash);
+  switch (intent.status) {
+    case 'created':
+      if (submission?.status !== 'live') return;
+      draft.append(intent.id, 'intent.pending', { hash, fulfiller: submission.sender, simulated: false });
+      draft.append(intent.id, 'intent.failed', { hash, reason, simulated: false });
+      return;
+    case 'pending':
+    case 'expired':
+      if (submission?.status === 'live') draft.append(intent.id, 'intent.failed', { hash, reason, simulated: false });
+      return;
+    case 'confirmed':
+    case 'finalized':
+      if (isLost(intent, hash)) draft.append(intent.id, 'intent.failed', { hash, reason, simulated: false });
+      return;
+    case 'failed':
+    case 'cancelled':
+      return;
+    default:
+      return intent.status satisfies never;
+  }
+};
+
+/** The transaction can provably never land. Judged by hash. */
+const dropped = (intent: PaymentIntent, { hash, proof }: Seen<'dropped'>, draft: Draft): void => {
+  if ((intent.status === 'confirmed' || intent.status === 'finalized') && isLost(intent, hash)) {
+    draft.append(intent.id, 'intent.failed', { hash, reason: proof, simulated: false });
+    return;
+  }
+  if (!isLive(intent, hash)) return;
+  if (intent.status === 'pending') draft.append(intent.id, 'intent.retry_required', { hash, proof, simulated: false });
+  else draft.append(intent.id, 'submission_released', { hash, outcome: 'dropped', reason: proof });
+};
+
+/** A reorganisation has orphaned the transaction. Only of the settling one does anybody have to know. */
+const lost = (intent: PaymentIntent, { hash }: Seen<'lost'>, draft: Draft): void => {
+  const settles = intent.settlement?.hash === hash && !intent.settlement.lost;
+  if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;
+  // Had it come a moment later, an extra payment that still stands would have made good for it.
+  const [standing] = draft.append(intent.id, 'confirmation_lost', { hash }).extraPayments;
+  if (standing !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: standing });
+};
+
+const isLost = (intent: PaymentIntent, hash: string): boolean =>
+  intent.settlement?.hash === hash && intent.settlement.lost;

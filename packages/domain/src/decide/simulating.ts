@@ -1,0 +1,76 @@
+import type { Answer } from '../model/decision.ts';
+import type { Command } from '../model/input.ts';
+import type { IntentStatus, PaymentIntent } from '../model/intent.ts';
+import { accept, refuse, refuseInProgress, refuseState } from './answering.ts';
+import type { Draft } from './draft.ts';
+import { expireNow } from './expiring.ts';
+import { liveSubmission } from '../model/submission.ts';
+
+type Path = readonly IntentStatus[];
+
+/** From each state, the states that a simulation passes to each target. What is not here cannot be simulated. */
+const PATHS: Partial<Record<IntentStatus, Partial<Record<IntentStatus, Path>>>> = {
+  created: {
+    pending: ['pending'],
+    confirmed: ['pending', 'confirmed'],
+    finalized: ['pending', 'confirmed', 'finalized'],
+    failed: ['pending', 'failed'],
+    expired: ['expired'],
+    cancelled: ['cancelled'],
+  },
+  pending: {
+    created: ['created'],
+    confirmed: ['confirmed'],
+    finalized: ['confirmed', 'finalized'],
+    failed: ['failed'],
+    expired: ['expired'],
+  },
+  confirmed: { finalized: ['finalized'] },
+};
+
+/** `simulate`: in test mode, what the chain or the clock would do, by the same events. The intent is marked: its payment is not on chain. */
+export const simulate = (
+  intent: PaymentIntent,
+  command: Extract<Command, { type: 'simulate' }>,
+  draft: Draft,
+): Answer => {
+  const { targetState } = command.data;
+  if (command.livemode) return refuse(intent, 'api_key.test_mode_required', 'Only a test key can simulate.');
+  if (targetState === intent.status) return accept(intent.id);
+  const path = PATHS[intent.status]?.[targetState];
+  if (path === undefined) return refuseState(intent, `simulated to be ${targetState}`);
+  if (intent.status === 'created' && liveSubmission(intent) !== undefined) return refuseInProgress(intent);
+
+  let current = intent;
+  for (const state of path) current = step(current, state, command, draft);
+  return accept(intent.id);
+};
+
+const step = (
+  intent: PaymentIntent,
+  to: IntentStatus,
+  command: Extract<Command, { type: 'simulate' }>,
+  draft: Draft,
+): PaymentIntent => {
+  const hash = intent.txSignature ?? command.data.hash;
+  const fulfiller = intent.fulfiller ?? command.data.fulfiller;
+  const simulated = true;
+  switch (to) {
+    case 'created':
+      return draft.append(intent.id, 'intent.retry_required', { hash, proof: 'simulated', simulated });
+    case 'pending':
+      return draft.append(intent.id, 'intent.pending', { hash, fulfiller, simulated });
+    case 'confirmed':
+      return draft.append(intent.id, 'intent.confirmed', { hash, fulfiller, landing: null, late: null, simulated });
+    case 'finalized':
+      return draft.append(intent.id, 'intent.finalized', { hash, landing: null, simulated });
+    case 'failed':
+      return draft.append(intent.id, 'intent.failed', { hash, reason: 'simulated', simulated });
+    case 'expired':
+      return expireNow(intent, draft, simulated);
+    case 'cancelled':
+      return draft.append(intent.id, 'intent.cancelled', { cause: 'simulated' });
+    default:
+      return to satisfies never;
+  }
+};

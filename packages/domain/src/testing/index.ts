@@ -1,0 +1,4 @@
+export * as happened from './events.ts';
+export * from './given.ts';
+export * from './inputs.ts';
+export * as samples from './samples.ts';

@@ -1,0 +1,296 @@
+import { describe, it } from '@jest/globals';
+import type { IntentId, TransactionHash } from '@pf/domain';
+import type { Told } from '../../src/testing/given.ts';
+import { given } from '../../src/testing/given.ts';
+import {
+  cancelled,
+  confirmed,
+  created,
+  dropped,
+  expired,
+  failed,
+  finalized,
+  lateRefundPaid,
+  lost,
+  mismatchedPayment,
+  of,
+  pending,
+  prepared,
+  refundConfirmed,
+  refundCreated,
+  refundLinked,
+  refundReleased,
+  simulated,
+} from '../../src/testing/events.ts';
+import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
+import {
+  ALICE,
+  BOB,
+  CAROL,
+  FIRST,
+  INTENT,
+  REFUND,
+  REFUNDING,
+  REFUNDING_AGAIN,
+  refundTransfer,
+  signedRefund,
+  STORY_BEGINS,
+  SUCCESSOR,
+  TTL_SECONDS,
+  UNKNOWN,
+} from '../../src/testing/samples.ts';
+
+const MUCH_LATER = STORY_BEGINS + 2 * TTL_SECONDS * 1000;
+const paid: readonly Told[] = [
+  created({ metadata: { order: '7' } }),
+  prepared(FIRST),
+  pending(FIRST),
+  confirmed(FIRST),
+];
+const refunded = (id: IntentId): readonly Told[] => [refundLinked(id), refundCreated(id)];
+const preparedRefund = (id: IntentId, hash: TransactionHash): Told =>
+  of(id, { type: 'submission_prepared', data: { transaction: signedRefund(id, hash), attempts: 1 } });
+const pendingRefund = (id: IntentId, hash: TransactionHash): Told => of(id, pending(hash, { fulfiller: ALICE }));
+
+describe('a refund', () => {
+  it('pays the same back to who really paid, and the two name each other', () => {
+    given(created({ fulfiller: BOB }), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, { from: CAROL }))
+      .when(gateway.refund())
+      .answering({ intentId: REFUND })
+      .showing({ state: 'confirmed', refundedBy: REFUND, refundOf: null })
+      .showing(
+        {
+          state: 'created',
+          requestor: CAROL,
+          fulfiller: ALICE,
+          direction: 'send',
+          amount: '12.50',
+          amountBaseUnits: '12500000',
+          token: 'USDC',
+          refundOf: INTENT,
+          metadata: null,
+        },
+        REFUND,
+      );
+  });
+
+  it('names the refund that is in the way of a second one', () => {
+    given(...paid, ...refunded(REFUND))
+      .when(gateway.refund(SUCCESSOR))
+      .thenRefused('intent.already_refunded')
+      .answering({ details: { refund_intent_id: REFUND } });
+  });
+
+  it('may be refunded itself, once it is paid', () => {
+    given(...paid, ...refunded(REFUND), pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING))
+      .when(about(REFUND, gateway.refund(SUCCESSOR)))
+      .answering({ intentId: SUCCESSOR })
+      .showing({ refundOf: REFUND, requestor: ALICE, fulfiller: BOB }, SUCCESSOR);
+  });
+});
+
+describe('an original may be refunded anew', () => {
+  it('when its refund was cancelled', () => {
+    given(...paid, ...refunded(REFUND))
+      .when(about(REFUND, gateway.cancel()))
+      .then(of(REFUND, cancelled()), refundReleased(REFUND))
+      .showing({ refundedBy: null })
+      .when(gateway.refund(SUCCESSOR))
+      .then(refundLinked(SUCCESSOR), refundCreated(SUCCESSOR));
+  });
+
+  it('when its refund expired with nothing submitted', () => {
+    given(...paid, ...refunded(REFUND))
+      .when(about(REFUND, owner.expire()), MUCH_LATER)
+      .then(of(REFUND, expired(false)), refundReleased(REFUND));
+  });
+
+  it('when its refund had run out and a command finds it so', () => {
+    given(...paid, ...refunded(REFUND))
+      .when(about(REFUND, gateway.cancel()), MUCH_LATER)
+      .thenRefused('intent.expired', of(REFUND, expired(false)), refundReleased(REFUND));
+  });
+
+  it('when its refund reverted', () => {
+    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING))
+      .when(about(REFUND, watcher.reverted(REFUNDING)))
+      .then(pendingRefund(REFUND, REFUNDING), of(REFUND, failed(REFUNDING)), refundReleased(REFUND));
+  });
+
+  it('when its refund was lost after confirmation and proven dead', () => {
+    given(
+      ...paid,
+      ...refunded(REFUND),
+      preparedRefund(REFUND, REFUNDING),
+      pendingRefund(REFUND, REFUNDING),
+      refundConfirmed(REFUND, REFUNDING),
+      of(REFUND, lost(REFUNDING)),
+    )
+      .when(about(REFUND, watcher.dropped(REFUNDING)))
+      .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND));
+  });
+
+  it('when its refund was simulated to end', () => {
+    given(...paid, ...refunded(REFUND))
+      .when(about(REFUND, gateway.simulate('cancelled')))
+      .then(of(REFUND, simulated.cancelled()), refundReleased(REFUND));
+  });
+
+  it('not while a transaction of the expired refund may still land, but once that is proven dead', () => {
+    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING))
+      .when(about(REFUND, owner.expire()), MUCH_LATER)
+      .then(of(REFUND, expired(true)))
+      .when(gateway.refund(SUCCESSOR))
+      .thenRefused('intent.already_refunded')
+      .when(about(REFUND, watcher.dropped(REFUNDING)))
+      .then(of(REFUND, dropped(REFUNDING)), refundReleased(REFUND));
+  });
+
+  it('once the transaction of the expired refund has landed with other terms', () => {
+    const less = { ...refundTransfer(REFUND), amount: 1n };
+    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true)))
+      .when(about(REFUND, watcher.landed(REFUNDING, less)))
+      .then(of(REFUND, mismatchedPayment(REFUNDING, less, 'amount')), refundReleased(REFUND));
+  });
+});
+
+describe('a released refund that lands late is confirmed, always', () => {
+  const released = [
+    ...paid,
+    ...refunded(REFUND),
+    preparedRefund(REFUND, REFUNDING),
+    of(REFUND, dropped(REFUNDING)),
+    of(REFUND, expired(false)),
+    refundReleased(REFUND),
+  ];
+  const late = about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND)));
+
+  it('but a payment of other terms for it leaves its successor where it is', () => {
+    const less = { ...refundTransfer(REFUND), amount: 1n };
+    given(...released, ...refunded(SUCCESSOR))
+      .when(about(REFUND, watcher.landed(UNKNOWN, less)))
+      .then(of(REFUND, mismatchedPayment(UNKNOWN, less, 'amount')))
+      .showing({ refundedBy: SUCCESSOR });
+  });
+
+  it('and linked again, where the original has no other', () => {
+    given(...released)
+      .when(late)
+      .then(refundConfirmed(REFUND, REFUNDING, 'expired'), refundLinked(REFUND))
+      .showing({ refundedBy: REFUND })
+      .when(gateway.refund(SUCCESSOR))
+      .thenRefused('intent.already_refunded');
+  });
+
+  it('and a refund that was never released needs no new link', () => {
+    given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true)))
+      .when(late)
+      .then(refundConfirmed(REFUND, REFUNDING, 'expired'));
+  });
+
+  it('and its successor is cancelled, where nothing is submitted for that', () => {
+    given(...released, ...refunded(SUCCESSOR))
+      .when(late)
+      .then(refundConfirmed(REFUND, REFUNDING, 'expired'), of(SUCCESSOR, cancelled('superseded')), refundLinked(REFUND))
+      .showing({ refundedBy: REFUND })
+      .showing({ state: 'cancelled' }, SUCCESSOR);
+  });
+
+  it('and finalized before its successor is cancelled, where it is seen that late', () => {
+    given(...released, ...refunded(SUCCESSOR))
+      .when(about(REFUND, watcher.landedForGood(REFUNDING, refundTransfer(REFUND))))
+      .then(
+        refundConfirmed(REFUND, REFUNDING, 'expired'),
+        of(REFUND, finalized(REFUNDING, refundTransfer(REFUND))),
+        of(SUCCESSOR, cancelled('superseded')),
+        refundLinked(REFUND),
+      );
+  });
+
+  it('and its successor too was submitted: the original says that it was refunded twice', () => {
+    const twice = lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND));
+    for (const submitted of [
+      [preparedRefund(SUCCESSOR, REFUNDING_AGAIN)],
+      [preparedRefund(SUCCESSOR, REFUNDING_AGAIN), pendingRefund(SUCCESSOR, REFUNDING_AGAIN)],
+      [pendingRefund(SUCCESSOR, REFUNDING_AGAIN), refundConfirmed(SUCCESSOR, REFUNDING_AGAIN)],
+      [preparedRefund(SUCCESSOR, REFUNDING_AGAIN), of(SUCCESSOR, expired(true))],
+    ]) {
+      given(...released, ...refunded(SUCCESSOR), ...submitted)
+        .when(late)
+        .then(refundConfirmed(REFUND, REFUNDING, 'expired'), twice)
+        .showing({ refundedBy: SUCCESSOR })
+        .when(late)
+        .thenNothing();
+    }
+  });
+
+  describe('and is the refund, where its successor, on which something was submitted, is never paid', () => {
+    const paidBeside = [
+      refundConfirmed(REFUND, REFUNDING, 'expired'),
+      lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
+    ];
+    const both = [...released, ...refunded(SUCCESSOR), preparedRefund(SUCCESSOR, REFUNDING_AGAIN), ...paidBeside];
+
+    it('because that reverts', () => {
+      given(...both)
+        .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
+        .then(
+          pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
+          of(SUCCESSOR, failed(REFUNDING_AGAIN)),
+          refundReleased(SUCCESSOR),
+          refundLinked(REFUND),
+        )
+        .showing({ refundedBy: REFUND })
+        .when(gateway.refund('pi_4third' as IntentId))
+        .thenRefused('intent.already_refunded')
+        .answering({ details: { refund_intent_id: REFUND } });
+    });
+
+    it('because that expires and is dropped', () => {
+      given(...both, of(SUCCESSOR, expired(true)))
+        .when(about(SUCCESSOR, watcher.dropped(REFUNDING_AGAIN)))
+        .then(of(SUCCESSOR, dropped(REFUNDING_AGAIN)), refundReleased(SUCCESSOR), refundLinked(REFUND))
+        .showing({ refundedBy: REFUND });
+    });
+
+    it('but not once its own payment was undone and proven dead', () => {
+      given(...both, of(REFUND, lost(REFUNDING)))
+        .when(about(REFUND, watcher.dropped(REFUNDING)))
+        .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND))
+        .showing({ refundedBy: SUCCESSOR })
+        .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
+        .then(
+          pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
+          of(SUCCESSOR, failed(REFUNDING_AGAIN)),
+          refundReleased(SUCCESSOR),
+        )
+        .showing({ refundedBy: null });
+    });
+
+    it('and again, should it land after that', () => {
+      given(...both, of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING)), refundReleased(REFUND))
+        .when(late)
+        .then(refundConfirmed(REFUND, REFUNDING, 'failed'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)))
+        .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
+        .showing({ refundedBy: REFUND });
+    });
+  });
+
+  it('and the money of a late one that is undone and comes again is not counted twice against the original', () => {
+    const paidTwice = [
+      refundConfirmed(REFUND, REFUNDING, 'expired'),
+      lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
+      of(REFUND, lost(REFUNDING)),
+      of(REFUND, failed(REFUNDING)),
+    ];
+    given(
+      ...released,
+      ...refunded(SUCCESSOR),
+      pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
+      refundConfirmed(SUCCESSOR, REFUNDING_AGAIN),
+      ...paidTwice,
+    )
+      .when(late)
+      .then(refundConfirmed(REFUND, REFUNDING, 'failed'));
+  });
+});

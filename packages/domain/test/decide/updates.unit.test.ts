@@ -1,0 +1,116 @@
+import { describe, it } from '@jest/globals';
+import type { CommandData } from '@pf/domain';
+import { given } from '../../src/testing/given.ts';
+import { built, created, detected, expired, pending, prepared, updated } from '../../src/testing/events.ts';
+import { gateway } from '../../src/testing/inputs.ts';
+import { BOB, FIRST, STORY_BEGINS, TTL_SECONDS } from '../../src/testing/samples.ts';
+
+const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = STORY_BEGINS) =>
+  gateway.update({ updatedAt, ...data });
+
+describe('metadata', () => {
+  it('is merged key by key, a null removes one', () => {
+    given(created({ metadata: { table: '4', waiter: 'Ida' } }))
+      .when(patch({ metadata: { table: null, tip: '1.00' } }))
+      .then(updated({ metadata: { waiter: 'Ida', tip: '1.00' } }));
+  });
+
+  it('is cleared by a null in its place', () => {
+    given(created({ metadata: { table: '4' } }))
+      .when(patch({ metadata: null }))
+      .then(updated({ metadata: null }));
+  });
+
+  it('that is the same as before changes nothing', () => {
+    given(created({ metadata: { table: '4' } }))
+      .when(patch({ metadata: { table: '4', gone: null } }))
+      .thenNothing();
+    given(created())
+      .when(patch({ metadata: {} }))
+      .thenNothing();
+    given(created()).when(patch({})).thenNothing();
+  });
+
+  it('holds any text as a key', () => {
+    const key: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
+    given(created())
+      .when(patch({ metadata: key }))
+      .then(updated({ metadata: key }));
+  });
+
+  it('holds at most 20 keys after the merge', () => {
+    const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key ${n}`, 'x']));
+    given(created({ metadata: twenty }))
+      .when(patch({ metadata: { more: 'x' } }))
+      .thenRefused('request.validation_failed')
+      .answering({ param: 'metadata' });
+    given(created({ metadata: twenty }))
+      .when(patch({ metadata: { more: 'x', 'key 0': null } }))
+      .showing({ metadata: { ...Object.fromEntries(Object.entries(twenty).slice(1)), more: 'x' } });
+  });
+});
+
+describe('ttlSeconds', () => {
+  it('counts from createdAt', () => {
+    given(created(), detected())
+      .when(patch({ ttlSeconds: 60 }, STORY_BEGINS + 1000))
+      .showing({ ttlSeconds: 60, expiresAt: '2026-11-21T12:01:00.000Z' });
+  });
+
+  it('that would end in the past is an error of that field', () => {
+    given(created())
+      .when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 60_000)
+      .thenRefused('request.validation_failed')
+      .answering({ param: 'ttlSeconds' });
+    given(created())
+      .when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 59_999)
+      .then(updated({ ttlSeconds: 60 }));
+  });
+});
+
+describe('updatedAt', () => {
+  it('grows by a millisecond at least with every public change, though the clock stands still', () => {
+    given(created())
+      .when(gateway.detect(), STORY_BEGINS)
+      .knowing({ updatedAt: STORY_BEGINS + 1 })
+      .when(gateway.recordBuild(), STORY_BEGINS)
+      .knowing({ updatedAt: STORY_BEGINS + 2 });
+  });
+
+  it('stays where only private things change', () => {
+    given(created({ fulfiller: BOB }), built())
+      .when(gateway.prepare(FIRST))
+      .then(prepared(FIRST))
+      .knowing({ updatedAt: STORY_BEGINS });
+  });
+
+  it('is the token of the next update, and the refusal says the present one', () => {
+    given(created(), detected())
+      .when(patch({ metadata: { a: 'b' } }))
+      .thenRefused('intent.stale_update')
+      .answering({ currentState: 'created', details: { current_updated_at: '2026-11-21T12:00:01.000Z' } });
+  });
+
+  it('moves with an expiry that was due, so an update just then is stale', () => {
+    given(created())
+      .when(patch({ metadata: { a: 'b' } }), STORY_BEGINS + TTL_SECONDS * 1000)
+      .thenRefused('intent.stale_update', expired(false));
+  });
+});
+
+describe('amount', () => {
+  it('cannot change once somebody may have signed for it, though that transaction is gone', () => {
+    given(created(), prepared(FIRST), pending(FIRST), {
+      type: 'intent.retry_required',
+      data: { hash: FIRST, proof: 'dropped', simulated: false },
+    })
+      .when(patch({ amount: '1', amountBaseUnits: 1_000_000n }, STORY_BEGINS + 3000))
+      .thenRefused('intent.invalid_state');
+  });
+
+  it('in other words for the same money is shown as the client wrote it', () => {
+    given(created())
+      .when(patch({ amount: '12.5', amountBaseUnits: 12_500_000n }))
+      .showing({ amount: '12.5', amountBaseUnits: '12500000' });
+  });
+});

@@ -1,0 +1,4 @@
+import { writeFileSync } from 'node:fs';
+import { lifecycleDocument } from './lifecycle-document.ts';
+
+writeFileSync(new URL('../../../../docs/reference/lifecycle.md', import.meta.url), lifecycleDocument());

@@ -1,0 +1,101 @@
+import type {
+  EventLog,
+  EventLogOptions,
+  InputTopic,
+  LogReader,
+  LogRecord,
+  PartitionOwner,
+  Publisher,
+  Topic,
+} from '../src/index.ts';
+import { type Hooks, Ledger, LedgerWork, type TestCommand, type TestEvent } from './ownership/ledger.ts';
+import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
+
+/** The partition that the tests of owners work on. */
+export const PARTITION = 2;
+/** A busy machine is slow, not wrong: tests outlast its slowest moments. */
+export const PATIENCE_MS = 60_000;
+
+/** A log of a test's own, a ledger, and owners that work in it. */
+export class Stage {
+  /** Inputs whose outcome was published by an owner of this stage: not those that a successor has found in the log. */
+  readonly handled: number[] = [];
+  /** Partitions that owners of this stage have lost. */
+  readonly lost: number[] = [];
+  readonly ledger = new Ledger(':memory:');
+  readonly options: EventLogOptions;
+  readonly log: EventLog;
+  readonly reader: LogReader;
+  readonly publisher: Publisher;
+  readonly #closing: (() => unknown)[] = [];
+
+  private constructor(options: EventLogOptions, log: EventLog, reader: LogReader, publisher: Publisher) {
+    this.options = options;
+    this.log = log;
+    this.reader = reader;
+    this.publisher = publisher;
+    this.#closing.push(
+      () => this.ledger.close(),
+      () => publisher.close(),
+      () => reader.close(),
+    );
+  }
+
+  static async open(): Promise<Stage> {
+    const options = freshOptions();
+    const log = await freshLog(options);
+    return new Stage(options, log, await log.reader('test'), await log.publisher());
+  }
+
+  /** What is opened in a test is closed after it, the last first. */
+  onClose(close: () => unknown): void {
+    this.#closing.push(close);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closing.splice(0).reverse()) await close();
+  }
+
+  send(id: number, more: Partial<TestCommand> = {}, topic: InputTopic = 'intent.commands'): Promise<void> {
+    return this.publisher.publish(
+      topic,
+      { partition: PARTITION, key: String(id), value: JSON.stringify({ id, ...more }) },
+      AbortSignal.timeout(PATIENCE_MS),
+    );
+  }
+
+  /** Work in the ledger that tells of what it handles and loses. */
+  work(hooks: Hooks = {}): LedgerWork {
+    return new LedgerWork(this.ledger, {
+      published: (_, ids) => this.handled.push(...ids),
+      lost: (partition) => this.lost.push(partition),
+      ...hooks,
+    });
+  }
+
+  /** Resolves with an owner of all partitions. */
+  async start(work = this.work()): Promise<PartitionOwner<unknown>> {
+    const owner = this.log.partitionOwner(work, (error) => {
+      throw error;
+    });
+    this.onClose(() => owner.stop());
+    await owner.start();
+    await until(() => owner.owned().length === PARTITIONS, 'all partitions');
+    return owner;
+  }
+
+  /** All that others see of the topic in the partition. */
+  async read(topic: Topic): Promise<readonly LogRecord[]> {
+    const batches = await collect(
+      this.reader.read(topic, PARTITION, 0n, await this.reader.endOffset(topic, PARTITION)),
+    );
+    return batches.flatMap(({ records }) => records);
+  }
+
+  /** The events of the partition, once they are so many: a commit is visible to others some milliseconds after its answer. */
+  async events(count: number): Promise<(TestEvent & { readonly offset: bigint })[]> {
+    let found = await this.read('intent.events');
+    await until(async () => (found = await this.read('intent.events')).length >= count, `${count} events`);
+    return found.map(({ value, offset }) => ({ ...(JSON.parse(value ?? '') as TestEvent), offset }));
+  }
+}

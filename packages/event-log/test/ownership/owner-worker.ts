@@ -1,0 +1,69 @@
+/**
+ * A process with a partition owner, for tests that kill it, stop it and wake it up. Started by fork() with its
+ * configuration as the only argument; tells its parent what happens; SIGTERM stops it in order.
+ */
+import { createEventLog, type EventLogOptions } from '../../src/index.ts';
+import { Ledger, LedgerWork, type Moment } from './ledger.ts';
+
+export interface WorkerConfig {
+  readonly options: EventLogOptions;
+  /** The ledger that all workers share. */
+  readonly file: string;
+  /** The signal this process sends itself when it gets there for the n-th time: SIGKILL to die, SIGSTOP to sleep until the test wakes it. */
+  readonly trap?: { readonly moment: Moment; readonly signal: 'SIGKILL' | 'SIGSTOP'; readonly time: number };
+}
+
+export type WorkerMessage =
+  | { readonly kind: 'owned'; readonly partitions: readonly number[] }
+  | {
+      readonly kind: 'published';
+      readonly partition: number;
+      readonly ids: readonly number[];
+      readonly caughtUp: number;
+    }
+  | { readonly kind: 'trapped'; readonly partition: number }
+  | { readonly kind: 'lost'; readonly partition: number }
+  | { readonly kind: 'crashed'; readonly reason: string };
+
+const config = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
+let { trap } = config;
+let times = 0;
+
+/** Resolves when the parent has it, so that nothing is lost with the process. */
+const tell = (message: WorkerMessage): Promise<void> =>
+  new Promise((resolve) =>
+    process.connected ? process.send?.(message, undefined, undefined, () => resolve()) : resolve(),
+  );
+
+async function springTrap(moment: Moment, partition: number): Promise<void> {
+  if (trap?.moment !== moment || ++times < trap.time) return;
+  const { signal } = trap;
+  trap = undefined;
+  await tell({ kind: 'trapped', partition });
+  process.kill(process.pid, signal);
+}
+
+const work: LedgerWork = new LedgerWork(new Ledger(config.file), {
+  published: (partition, ids) => void tell({ kind: 'published', partition, ids, caughtUp: work.caughtUp }),
+  lost: (partition) => void tell({ kind: 'lost', partition }),
+  at: springTrap,
+});
+const owner = createEventLog(config.options).partitionOwner(
+  work,
+  (error) => void tell({ kind: 'crashed', reason: error.message }).then(() => process.exit(1)),
+);
+
+let told = '';
+const report = setInterval(() => {
+  const partitions = owner.owned();
+  if (told === partitions.join()) return;
+  told = partitions.join();
+  void tell({ kind: 'owned', partitions });
+}, 5);
+
+process.on('SIGTERM', () => {
+  clearInterval(report);
+  void owner.stop().then(() => process.exit(0));
+});
+process.on('disconnect', () => process.exit(0));
+await owner.start();

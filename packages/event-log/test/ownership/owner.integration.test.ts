@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { PARTITION, PATIENCE_MS, Stage } from '../harness.ts';
+import { until } from '../stack.ts';
+
+jest.setTimeout(PATIENCE_MS);
+
+describe('the partition owner', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.open();
+  });
+  afterEach(() => stage.close());
+
+  it('turns the inputs of both topics into events, and moves the consumed offsets with them', async () => {
+    await stage.start();
+    await Promise.all([stage.send(1), stage.send(2, {}, 'chain.observations'), stage.send(3)]);
+    await until(() => stage.handled.length === 3, 'three inputs');
+    expect((await stage.events(3)).map(({ id }) => id).sort()).toEqual([1, 2, 3]);
+    await until(
+      async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 2n,
+      'the offsets of commands',
+    );
+    expect(await stage.reader.committed('intent', 'chain.observations', PARTITION)).toBe(1n);
+    expect(await stage.reader.committed('intent', 'intent.commands', 0)).toBe(0n);
+  });
+
+  it('handles the commands of a partition in order, and takes turns with the other topic while many wait', async () => {
+    const count = 1_000;
+    await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        Promise.all([stage.send(index, { pad: 'x'.repeat(200) }), stage.send(count + index, {}, 'chain.observations')]),
+      ),
+    );
+    // As they lie in the log: what was not acknowledged in time is published again.
+    const [commands, observations] = [await stage.read('intent.commands'), await stage.read('chain.observations')];
+    const all = commands.length + observations.length;
+    await stage.start();
+    await until(() => stage.ledger.load(PARTITION).count === all, 'all inputs', PATIENCE_MS);
+    const events = await stage.events(all);
+    const ids = events.map(({ id }) => id);
+    expect(ids.filter((id) => id < count)).toEqual(commands.map(({ key }) => Number(key)));
+    // Neither topic waits until the other is empty.
+    expect(ids.indexOf(count)).toBeLessThan(count / 2);
+    expect(ids.indexOf(0)).toBeLessThan(count / 2);
+    expect(events.map(({ version }) => version)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  it('moves the offset over commands that lead to nothing, and projects their outcome', async () => {
+    await stage.start();
+    await stage.send(1, { refuse: true });
+    await until(() => stage.handled.length === 1, 'the refusal');
+    expect(await stage.events(0)).toEqual([]);
+    await until(
+      async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 1n,
+      'the offset',
+    );
+    await stage.send(2);
+    await until(() => stage.handled.length === 2, 'the next command');
+    expect((await stage.events(1)).map(({ id }) => id)).toEqual([2]);
+  });
+
+  it('appends more than the broker takes in one request in one transaction', async () => {
+    await stage.start();
+    await stage.send(1, { copies: 30, pad: 'x'.repeat(60_000) });
+    await until(() => stage.handled.length === 1, 'the command');
+    expect(await stage.events(30)).toHaveLength(30);
+    await stage.send(2);
+    await until(() => stage.handled.length === 2, 'the next command');
+    expect((await stage.events(31)).at(-1)).toMatchObject({ id: 2, version: 31, offset: 31n });
+  });
+
+  it('projects what was committed when the projection failed, and goes on behind it', async () => {
+    let failures = 1;
+    const work = stage.work({
+      at: async (moment) => {
+        if (moment === 'committed' && failures-- > 0) throw new Error('the database is away');
+      },
+    });
+    await stage.start(work);
+    await stage.send(1);
+    await until(() => work.caughtUp === 1, 'the catch-up');
+    await stage.send(2);
+    await until(() => stage.handled.includes(2), 'the next command');
+    expect(stage.lost).toEqual([PARTITION]);
+    expect((await stage.events(2)).map(({ id, version }) => [id, version])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(stage.ledger.load(PARTITION).count).toBe(2);
+  });
+
+  it('decides a slice again when deciding failed, and loses nothing', async () => {
+    let failures = 2;
+    await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment === 'decided' && failures-- > 0) throw new Error('the database is away');
+        },
+      }),
+    );
+    await Promise.all([stage.send(1), stage.send(2)]);
+    await until(() => stage.handled.length === 2, 'both commands');
+    expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  it('gives the partition up when somebody else has moved the checkpoint, and takes it up where that one stands', async () => {
+    await stage.start();
+    await stage.send(1);
+    await until(() => stage.handled.length === 1, 'the first command');
+    const { position, count, hash } = stage.ledger.load(PARTITION);
+    // As if a process had projected the next event, which is at this offset, under us.
+    const values = [JSON.stringify({ id: 2, version: 2 })];
+    expect(
+      stage.ledger.move(PARTITION, position, { position: position + 2n, count: count + values.length, hash }),
+    ).toBe(true);
+    await stage.send(2);
+    await until(() => stage.lost.length === 1, 'the partition to be given up');
+    await stage.send(3);
+    await until(() => stage.handled.includes(3), 'the next command');
+    expect((await stage.events(3)).map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  describe('with work of its own', () => {
+    const expiry = (id: number) => async () => ({
+      append: [{ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: 0 }) }],
+      context: { values: [], ids: [id] },
+    });
+
+    it('runs it only after the input that was there before', async () => {
+      const gate = Promise.withResolvers<void>();
+      const running = await stage.start(
+        stage.work({ at: async (moment) => (moment === 'decided' ? gate.promise : undefined) }),
+      );
+      await Promise.all([stage.send(1, {}, 'chain.observations'), stage.send(2, {}, 'chain.observations')]);
+      const after = {
+        topic: 'chain.observations',
+        offset: await stage.reader.endOffset('chain.observations', PARTITION),
+      } as const;
+      const done = running.run(PARTITION, after, expiry(99));
+      gate.resolve();
+      await done;
+      expect(stage.handled).toEqual([1, 2, 99]);
+      expect((await stage.events(3)).map(({ id }) => id)).toEqual([1, 2, 99]);
+      await running.run(PARTITION, null, expiry(100));
+      await running.run(PARTITION, after, expiry(101));
+      expect(stage.handled.slice(3)).toEqual([100, 101]);
+    });
+
+    it('resolves without having run when the partition is lost meanwhile, or is not owned at all', async () => {
+      const running = await stage.start();
+      const waiting = running.run(PARTITION, { topic: 'intent.commands', offset: 1_000n }, expiry(99));
+      await running.stop();
+      await waiting;
+      await running.run(PARTITION, null, expiry(100));
+      expect(stage.handled).toEqual([]);
+      expect(await stage.events(0)).toEqual([]);
+    });
+  });
+
+  it('finishes what is begun when it is stopped, and leaves the rest to the next', async () => {
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const running = await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment === 'decided') {
+            begun.resolve();
+            await gate.promise;
+          }
+        },
+      }),
+    );
+    await stage.send(1);
+    await begun.promise;
+    await stage.send(2);
+    const stopped = running.stop();
+    gate.resolve();
+    await stopped;
+    expect(stage.handled).toEqual([1]);
+    expect(stage.lost).toContain(PARTITION);
+    await stage.start();
+    await until(() => stage.handled.length === 2, 'the rest');
+    expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  it('says how long the group has been silent', async () => {
+    const running = await stage.start();
+    await until(() => running.idleMs() < 100, 'a heartbeat');
+    expect(running.owned()).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+});

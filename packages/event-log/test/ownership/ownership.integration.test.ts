@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
+import type { InputTopic, NewRecord, Topic } from '../../src/index.ts';
+import { Names } from '../../src/names.ts';
+import { SILENT } from '../../src/kafka/options.ts';
+import { OwnedPartition } from '../../src/ownership/owned-partition.ts';
+import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
+import { PARTITION, PATIENCE_MS, Stage } from '../harness.ts';
+import { until } from '../stack.ts';
+
+jest.setTimeout(PATIENCE_MS);
+
+const event = (id: number): NewRecord => ({
+  partition: PARTITION,
+  key: String(id),
+  value: JSON.stringify({ id, version: id }),
+});
+
+/** Of a log whose topic of commands is not there, so that no offset of it can be moved. */
+class NoCommands extends Names {
+  override topic(topic: Topic): string {
+    return super.topic(topic) + (topic === 'intent.commands' ? '.gone' : '');
+  }
+}
+
+describe('what an owner may rely on', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.open();
+  });
+  afterEach(() => stage.close());
+
+  const openWriter = async (names = new Names(stage.options.prefix ?? '')): Promise<PartitionWriter> => {
+    const writer = await PartitionWriter.open(createClient(stage.options, 'test', QUICK_RETRY), names, PARTITION);
+    stage.onClose(() => writer.close());
+    return writer;
+  };
+  const expiry = (id: number) => async () => ({ append: [event(id)], context: { values: [], ids: [id] } });
+
+  it('is where the input stands: it is asked for after the fence, until which the former owner goes on', async () => {
+    const former = await openWriter();
+    const resumed = Promise.withResolvers<ReadonlyMap<InputTopic, bigint>>();
+    const partition = new OwnedPartition(PARTITION, {
+      work: stage.work(),
+      feed: { pause: () => undefined, resume: (_, next) => resumed.resolve(next) },
+      reader: stage.reader,
+      async openWriter() {
+        // The last thing that the former owner does.
+        await former.commit([event(1)], { topic: 'intent.commands', offset: 1n });
+        return openWriter();
+      },
+      committed: async () =>
+        new Map([['intent.commands', await stage.reader.committed('intent', 'intent.commands', PARTITION)]]),
+      log: SILENT,
+    });
+    stage.onClose(() => partition.release());
+    partition.assign(new AbortController().signal);
+    expect((await resumed.promise).get('intent.commands')).toBe(1n);
+    expect(stage.ledger.load(PARTITION).count).toBe(1);
+  });
+
+  it('is that events come with their input’s offset or not at all', async () => {
+    const writer = await openWriter(new NoCommands(stage.options.prefix ?? ''));
+    await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n })).rejects.toThrow();
+    await openWriter();
+    expect(await stage.read('intent.events')).toEqual([]);
+  });
+
+  it('is that a command is answered when the projection shows what became of it, and not before', async () => {
+    const shown: number[] = [];
+    await stage.start(stage.work({ published: () => shown.push(stage.ledger.load(PARTITION).count) }));
+    await stage.send(1);
+    await until(() => shown.length > 0, 'the answer');
+    expect(shown[0]).toBe(1);
+  });
+
+  it('is that it works on one slice of a partition at a time, of whichever topic', async () => {
+    // More than a slice of each, there before the owner comes: one fetch brings both.
+    const count = 300;
+    await Promise.all(
+      Array.from({ length: count }, (_, id) =>
+        Promise.all([stage.send(id), stage.send(count + id, {}, 'chain.observations')]),
+      ),
+    );
+    let now = 0;
+    let most = 0;
+    await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment === 'decided') most = Math.max(most, ++now);
+          // As long as deciding takes that asks somebody.
+          await stage.reader.endOffset('intent.events', PARTITION);
+          if (moment === 'projected') now--;
+        },
+        // What was begun is begun anew.
+        lost: () => (now = 0),
+      }),
+    );
+    await until(() => stage.ledger.load(PARTITION).count >= 2 * count || most > 1, 'all inputs');
+    expect(most).toBe(1);
+  });
+
+  it('is that its own work comes behind the input that had arrived, decided or not', async () => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const owner = await stage.start(
+      stage.work({
+        at: async (moment) => {
+          if (moment !== 'decided') return;
+          begun.resolve();
+          await gate.promise;
+        },
+      }),
+    );
+    await stage.send(1, {}, 'chain.observations');
+    await begun.promise;
+    await stage.send(2, {}, 'chain.observations');
+    const done = owner.run(
+      PARTITION,
+      { topic: 'chain.observations', offset: await stage.reader.endOffset('chain.observations', PARTITION) },
+      expiry(99),
+    );
+    gate.resolve();
+    await done;
+    expect(stage.handled).toEqual([1, 2, 99]);
+  });
+
+  it('is that its own work, once begun, is finished before it has stopped', async () => {
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const owner = await stage.start();
+    const done = owner.run(PARTITION, null, async () => {
+      begun.resolve();
+      await gate.promise;
+      return expiry(99)();
+    });
+    await begun.promise;
+    let stopped = false;
+    const stopping = owner.stop().then(() => (stopped = true));
+    // Far more than leaving a group takes.
+    for (let trips = 0; trips < 300 && !stopped; trips++) await stage.reader.endOffset('intent.events', PARTITION);
+    expect(stopped).toBe(false);
+    gate.resolve();
+    await Promise.all([stopping, done]);
+    expect(stage.handled).toEqual([99]);
+    expect((await stage.events(1)).map(({ id }) => id)).toEqual([99]);
+  });
+});

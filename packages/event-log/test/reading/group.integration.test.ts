@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
+import type { EventLog, EventLogOptions, GroupConsumer, GroupWork, RecordBatch } from '../../src/index.ts';
+import { Names } from '../../src/names.ts';
+import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
+import { freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
+
+/** Rows with their offset beside them, as the webhook service has them in Postgres. */
+class Rows implements GroupWork {
+  readonly offsets = new Map<number, bigint>();
+  readonly values: string[] = [];
+  misses = 0;
+  failures = 0;
+  /** Members that have handled something. */
+  readonly busy = new Set<string>();
+
+  as(member: string): GroupWork {
+    return {
+      positions: (partitions) => this.positions(partitions),
+      handle: async (...batch) => {
+        this.busy.add(member);
+        return this.handle(...batch);
+      },
+    };
+  }
+
+  async positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
+    return new Map(partitions.map((partition) => [partition, this.offsets.get(partition) ?? 0n]));
+  }
+
+  async handle(partition: number, from: bigint, { records, next }: RecordBatch): Promise<boolean> {
+    if (this.failures-- > 0) throw new Error('the database is away');
+    if ((this.offsets.get(partition) ?? 0n) !== from) {
+      this.misses++;
+      return false;
+    }
+    this.values.push(...records.map(({ value }) => value ?? ''));
+    this.offsets.set(partition, next);
+    return true;
+  }
+}
+
+describe('a group whose offsets lie with its rows', () => {
+  let options: EventLogOptions;
+  let log: EventLog;
+  let rows: Rows;
+  const members: GroupConsumer[] = [];
+
+  beforeEach(async () => {
+    options = freshOptions();
+    log = await freshLog(options);
+    rows = new Rows();
+  });
+  afterEach(async () => {
+    await Promise.all(members.splice(0).map((member) => member.stop()));
+  });
+
+  async function join(name: string): Promise<GroupConsumer> {
+    const member = log.group('webhook', 'intent.events', rows.as(name), (error) => {
+      throw error;
+    });
+    members.push(member);
+    await member.start();
+    return member;
+  }
+
+  /** One transaction of two events in each partition. */
+  async function append(label: string): Promise<string[]> {
+    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+    const values = await Promise.all(
+      partitions.map(async (partition) => {
+        const writer = await PartitionWriter.open(
+          createClient(options, 'test', QUICK_RETRY),
+          new Names(options.prefix ?? ''),
+          partition,
+        );
+        const pair = [`${label}-${partition}-a`, `${label}-${partition}-b`];
+        await writer.commit(
+          pair.map((value) => ({ partition, key: 'k', value })),
+          null,
+        );
+        await writer.close();
+        return pair;
+      }),
+    );
+    return values.flat();
+  }
+
+  const untilSeen = (values: readonly string[]): Promise<void> =>
+    until(() => values.every((value) => rows.values.includes(value)), 'the rows');
+
+  it('hands every event over once, from where the rows stand, also after a restart', async () => {
+    const first = await append('first');
+    await join('a');
+    await untilSeen(first);
+    await members.splice(0)[0]?.stop();
+    const second = await append('second');
+    await join('b');
+    await untilSeen(second);
+    expect(rows.values.toSorted()).toEqual([...first, ...second].toSorted());
+    expect(rows.misses).toBe(0);
+  });
+
+  it('shares the partitions among its members', async () => {
+    await Promise.all([join('a'), join('b')]);
+    const seen: string[] = [];
+    for (let round = 0; rows.busy.size < 2; round++) {
+      seen.push(...(await append(`round ${round}`)));
+      await untilSeen(seen);
+    }
+    expect(rows.values.toSorted()).toEqual(seen.toSorted());
+  });
+
+  it('takes a partition up anew where the rows stand when they were moved by another', async () => {
+    await join('a');
+    const first = await append('first');
+    await untilSeen(first);
+    // Another member has written the next batch: two events and a marker.
+    rows.offsets.set(0, (rows.offsets.get(0) ?? 0n) + 3n);
+    const second = await append('second');
+    await untilSeen(second.slice(2));
+    const third = await append('third');
+    await untilSeen(third);
+    expect(rows.misses).toBe(1);
+    expect(rows.values).not.toContain('second-0-a');
+  });
+
+  it('tries a batch again that could not be handled', async () => {
+    rows.failures = 3;
+    await join('a');
+    const values = await append('values');
+    await untilSeen(values);
+    expect(rows.values.toSorted()).toEqual(values.toSorted());
+  });
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
+import type { EventLog, LogReader, NewRecord, RecordBatch } from '../../src/index.ts';
+import { Names } from '../../src/names.ts';
+import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
+import { collect, freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
+
+// A busy machine is slow, not wrong.
+jest.setTimeout(30_000);
+
+describe('the reader', () => {
+  const options = freshOptions();
+  const names = new Names(options.prefix ?? '');
+  let log: EventLog;
+  let reader: LogReader;
+
+  beforeAll(async () => {
+    log = await freshLog(options);
+    reader = await log.reader('test');
+  });
+  afterAll(() => reader.close());
+
+  const openWriter = (partition: number): Promise<PartitionWriter> =>
+    PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, partition);
+  const event = (partition: number, value: string): NewRecord => ({ partition, key: 'pi_1', value });
+  const valuesOf = (batches: readonly RecordBatch[]): (string | null)[] =>
+    batches.flatMap(({ records }) => records.map(({ value }) => value));
+
+  /** A transaction whose writer dies before the end of it. */
+  async function abandon(partition: number, values: readonly string[]): Promise<void> {
+    const producer = createClient(options, 'dying', QUICK_RETRY).producer({
+      transactionalId: names.transactionalId(partition),
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: QUICK_RETRY,
+      createPartitioner: () => () => partition,
+    });
+    await producer.connect();
+    const transaction = await producer.transaction();
+    await transaction.send({
+      topic: names.topic('intent.events'),
+      messages: values.map((value) => ({ value, partition })),
+    });
+    await producer.disconnect();
+  }
+
+  it('ends at the end given, and shows neither markers nor what was aborted', async () => {
+    const first = await openWriter(0);
+    expect(await first.commit([event(0, 'a'), event(0, 'b')], null)).toBe(0n);
+    await first.close();
+    await abandon(0, ['never 1', 'never 2']);
+    const second = await openWriter(0);
+    expect(await second.commit([event(0, 'c')], null)).toBe(6n);
+    const end = await reader.endOffset('intent.events', 0);
+    const batches = await collect(reader.read('intent.events', 0, 0n, end));
+    expect(valuesOf(batches)).toEqual(['a', 'b', 'c']);
+    expect(batches.flatMap(({ records }) => records.map(({ offset }) => offset))).toEqual([0n, 1n, 6n]);
+    expect(end).toBe(8n);
+    expect(batches.at(-1)?.next).toBe(end);
+    expect(valuesOf(await collect(reader.read('intent.events', 0, 1n, 2n)))[0]).toBe('b');
+    expect(await collect(reader.read('intent.events', 0, end, end))).toEqual([]);
+    await second.close();
+  });
+
+  it('takes an open transaction for undecided: the end lies before it', async () => {
+    await abandon(1, ['open']);
+    expect(await reader.endOffset('intent.events', 1)).toBe(0n);
+    const next = await openWriter(1);
+    expect(await reader.endOffset('intent.events', 1)).toBe(2n);
+    await next.close();
+  });
+
+  it('knows the ends of all partitions', async () => {
+    const publisher = await log.publisher();
+    await Promise.all([0, 0, 3].map((partition) => publisher.publish('intent.dead', event(partition, 'x'))));
+    expect(await reader.endOffsets('intent.dead')).toEqual([2n, 0n, 0n, 1n, 0n, 0n]);
+    await publisher.close();
+  });
+
+  it('follows all partitions, and ends when the signal aborts', async () => {
+    const stop = new AbortController();
+    const seen: { value: string | null; partition: number; after: number }[] = [];
+    const from = new Map(Array.from({ length: PARTITIONS }, (_, partition) => [partition, 0n] as const));
+    const following = (async () => {
+      for await (const { partition, records } of reader.follow('chain.observations', from, stop.signal))
+        seen.push(...records.map(({ value }) => ({ value, partition, after: performance.now() - Number(value) })));
+    })();
+    const publisher = await log.publisher();
+    for (let index = 0; index < 30; index++) {
+      await publisher.publish('chain.observations', event(index % PARTITIONS, String(performance.now())));
+      await until(() => seen.length === index + 1, 'the record to come');
+    }
+    expect(new Set(seen.map(({ partition }) => partition)).size).toBe(PARTITIONS);
+    // Far below the time an idle request is held: the broker answers when something comes.
+    expect(seen.map(({ after }) => after).toSorted((a, b) => a - b)[15]).toBeLessThan(200);
+    stop.abort();
+    await following;
+    await publisher.close();
+  });
+
+  it('says so when a position lies beyond the log, instead of asking for ever', async () => {
+    await expect(collect(reader.read('intent.dead', 5, 1_000n, 1_001n))).rejects.toThrow('not within the range');
+    await expect(
+      collect(reader.follow('intent.dead', new Map([[5, 1_000n]]), new AbortController().signal)),
+    ).rejects.toThrow('not within the range');
+  });
+});
+
+describe('the writer of a partition', () => {
+  const options = freshOptions();
+  const names = new Names(options.prefix ?? '');
+  const openWriter = (): Promise<PartitionWriter> =>
+    PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, 0);
+
+  it('is fenced by the next one, and what it then tries to commit is never seen', async () => {
+    const log = await freshLog(options);
+    const reader = await log.reader('test');
+    const former = await openWriter();
+    await former.commit([{ partition: 0, key: 'k', value: 'former' }], null);
+    const present = await openWriter();
+    await expect(
+      former.commit([{ partition: 0, key: 'k', value: 'stale' }], { topic: 'intent.commands', offset: 7n }),
+    ).rejects.toThrow();
+    await expect(former.commit([], { topic: 'intent.commands', offset: 8n })).rejects.toThrow();
+    await present.commit([{ partition: 0, key: 'k', value: 'present' }], { topic: 'intent.commands', offset: 1n });
+    // Two records and two markers: a commit is visible to readers some milliseconds after its answer.
+    await until(async () => (await reader.endOffset('intent.events', 0)) === 4n, 'both commits to be visible');
+    const batches = await collect(reader.read('intent.events', 0, 0n, 4n));
+    expect(batches.flatMap(({ records }) => records.map(({ value }) => value))).toEqual(['former', 'present']);
+    await until(
+      async () => (await reader.committed('intent', 'intent.commands', 0)) === 1n,
+      'the offset to be committed',
+    );
+    await Promise.all([former.close(), present.close(), reader.close()]);
+  });
+
+  it('commits more than the broker takes in one request as one transaction', async () => {
+    const reader = await (await freshLog(options)).reader('test');
+    const writer = await openWriter();
+    const from = await reader.endOffset('intent.events', 0);
+    const append = Array.from({ length: 40 }, (_, index) => ({
+      partition: 0,
+      key: 'k',
+      value: `${index} ${'x'.repeat(50_000)}`,
+    }));
+    expect(await writer.commit(append, { topic: 'intent.commands', offset: 2n })).toBe(from);
+    await until(async () => (await reader.endOffset('intent.events', 0)) === from + 41n, 'the transaction to end');
+    const batches = await collect(reader.read('intent.events', 0, from, from + 41n));
+    expect(batches.flatMap(({ records }) => records)).toHaveLength(40);
+    await Promise.all([writer.close(), reader.close()]);
+  });
+});

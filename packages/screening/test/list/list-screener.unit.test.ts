@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '@pf/runtime';
+import { ListPart, type ListedAddress, ScreeningUnavailableError, writeListFile } from '../../src/index.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.parse('2026-11-21T12:00:00Z');
+const ETH = { address: '0x5a9c1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b', label: 'USDT', uid: '90001', name: 'JANE DOE' };
+const SOL = { address: 'GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB', label: 'SOL', uid: '90002', name: 'EXCHANGE' };
+const evm = (address: string) => ({ chain: 'eip155:8453', address });
+const solana = (address: string) => ({ chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', address });
+
+describe('the list as a part of the screening', () => {
+  let folder: string;
+  let file: string;
+  let now: number;
+  let part: ListPart;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'pf-list-'));
+    file = path.join(folder, 'list.json');
+    now = START;
+    part = new ListPart({ file, log: createLogger('test', 'silent'), now: () => now });
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const write = (addresses: ListedAddress[], fetchedAt = START): Promise<void> =>
+    writeListFile(file, {
+      version: 1,
+      source: 'test',
+      publishedOn: null,
+      fetchedAt: new Date(fetchedAt).toISOString(),
+      count: addresses.length,
+      addresses,
+    });
+
+  it('finds EVM addresses in any case under any label, and says whose they are', async () => {
+    await write([ETH, SOL]);
+    for (const address of [
+      ETH.address,
+      ETH.address.toUpperCase().replace('0X', '0x'),
+      '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b',
+    ]) {
+      expect(await part.find(evm(address))).toEqual({ part: 'list', label: 'USDT', uid: '90001', name: 'JANE DOE' });
+    }
+    expect(await part.find(evm(`${ETH.address.slice(0, -1)}c`))).toBeNull();
+  });
+
+  it('finds base58 addresses exactly', async () => {
+    await write([ETH, SOL]);
+    expect(await part.find(solana(SOL.address))).toMatchObject({ uid: '90002' });
+    expect(await part.find(solana(SOL.address.toLowerCase()))).toBeNull();
+  });
+
+  it('takes up a new file within a second of its clock', async () => {
+    await write([ETH]);
+    expect(await part.find(solana(SOL.address))).toBeNull();
+    await write([ETH, SOL]);
+    now += 1_000;
+    expect(await part.find(solana(SOL.address))).not.toBeNull();
+  });
+
+  it('is no answer when it was not fetched for 48 hours, until it is fetched again', async () => {
+    await write([ETH]);
+    now = START + 48 * HOUR_MS;
+    expect(await part.find(solana(SOL.address))).toBeNull();
+    now += 1;
+    await expect(part.find(solana(SOL.address))).rejects.toThrow(ScreeningUnavailableError);
+    await write([ETH], now);
+    now += 1_000;
+    expect(await part.find(solana(SOL.address))).toBeNull();
+  });
+
+  it('is no answer when it comes from the future: it would never grow old', async () => {
+    await write([ETH], START + HOUR_MS);
+    await expect(part.find(solana(SOL.address))).rejects.toThrow('in the future');
+  });
+
+  it('is no answer while there is none, and one as soon as there is', async () => {
+    await expect(part.find(evm(ETH.address))).rejects.toThrow('there is no sanctions list');
+    await write([ETH]);
+    expect(await part.find(evm(ETH.address))).not.toBeNull();
+  });
+
+  it.each([
+    ['cut off', '{"version":1,"source":"te'],
+    [
+      'with another number of addresses than it says',
+      JSON.stringify({
+        version: 1,
+        source: 'x',
+        publishedOn: null,
+        fetchedAt: '2026-11-21T11:00:00.000Z',
+        count: 2,
+        addresses: [ETH],
+      }),
+    ],
+  ])('goes on with the last good one while the file is %s, as long as that is not too old', async (_name, content) => {
+    await write([ETH]);
+    expect(await part.find(evm(ETH.address))).not.toBeNull();
+    await writeFile(file, content);
+    now += 1_000;
+    expect(await part.find(evm(ETH.address))).not.toBeNull();
+    now = START + 48 * HOUR_MS + 1;
+    await expect(part.find(evm(ETH.address))).rejects.toThrow(ScreeningUnavailableError);
+    await expect(new ListPart({ file, log: createLogger('test', 'silent') }).find(evm(ETH.address))).rejects.toThrow(
+      ScreeningUnavailableError,
+    );
+  });
+});

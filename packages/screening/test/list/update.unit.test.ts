@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import type { SanctionsList } from '../../src/list/list-file.ts';
+import { changesBetween, listOf, suspicion } from '../../src/list/update.ts';
+
+const listed = (n: number) => ({ address: `addr${n}`, label: 'XBT', uid: '1', name: 'NOBODY' });
+const list = (count: number, publishedOn: string | null = '2026-11-05'): SanctionsList =>
+  listOf(
+    { format: 'standard', publishedOn, parties: 1, addresses: Array.from({ length: count }, (_, n) => listed(n)) },
+    'test',
+    new Date('2026-11-21T00:00:00Z'),
+  );
+
+describe('a new list in place of the former one', () => {
+  it.each([
+    ['far too few addresses', list(399), null, 'it has 399 digital currency addresses, and should have 400 at least'],
+    [
+      'a tenth of the former ones gone',
+      list(890),
+      list(1_000),
+      'it has 890 digital currency addresses, and the list in use has 1000',
+    ],
+    [
+      'older than the former one',
+      list(1_000, '2026-10-30'),
+      list(1_000),
+      'it was published on 2026-10-30, and the list in use on 2026-11-05',
+    ],
+  ])('is suspicious with %s', (_name, next, former, says) => {
+    expect(suspicion(next, former, 400)).toBe(says);
+  });
+
+  it('is not suspicious for a few that are gone, or the same once more', () => {
+    expect([
+      suspicion(list(950), list(1_000), 400),
+      suspicion(list(1_000), list(1_000), 400),
+      suspicion(list(400), null, 400),
+    ]).toEqual([null, null, null]);
+  });
+
+  it('says what is new, what is gone, and what can match nothing', () => {
+    const odd = { address: '0x12', label: 'ETH', uid: '2', name: 'TYPO' };
+    const next = listOf(
+      { format: 'standard', publishedOn: null, parties: 2, addresses: [listed(1), listed(1), listed(2), odd] },
+      'test',
+      new Date(),
+    );
+    expect(next.count).toBe(3);
+    expect(changesBetween(list(2), next)).toEqual({ added: [listed(2), odd], removed: [listed(0)], odd: [odd] });
+  });
+});

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { toHex } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { type NodeRpc, nodeRpc } from './anvil-rpc.ts';
+import type { StackWallet } from '../stack/stack.ts';
+
+const MNEMONIC = 'test test test test test test test test test test test junk';
+/** anvil's own ten accounts. The last one owns the token contracts and pays nobody. */
+const ACCOUNTS = 10;
+
+/** A running anvil, which the test that started it has to stop. */
+export interface AnvilProcess {
+  readonly rpcUrl: string;
+  readonly rpc: NodeRpc;
+  /** Mines this many blocks, with what waits in the pool in the first of them. */
+  readonly mine: (blocks?: number) => Promise<void>;
+  /** All accounts but the last. */
+  readonly wallets: readonly StackWallet[];
+  /** The last account. */
+  readonly owner: StackWallet;
+  readonly stop: () => Promise<void>;
+}
+
+function binary(): string {
+  const require = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'));
+  const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+  return path.join(path.dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil');
+}
+
+/** The URL where it listens, on a port of its own choice, once it does. */
+async function listening(child: ChildProcess): Promise<string> {
+  let said = '';
+  for await (const chunk of child.stdout ?? []) {
+    said += String(chunk);
+    const [, address] = /Listening on (\S+)/.exec(said) ?? [];
+    if (address !== undefined) return `http://${address}`;
+  }
+  throw new Error(`anvil ended before it listened: ${said}`);
+}
+
+/**
+ * Starts anvil on a free port of loopback, with the accounts every local Ethereum tool knows.
+ * @param chain CAIP-2 of the eip155 namespace
+ * @param blockMs milliseconds between blocks; absent: a block only when `mine` is called
+ * @param flags what is particular to the network
+ */
+export async function startAnvilProcess(
+  chain: string,
+  blockMs: number | undefined,
+  flags: readonly string[],
+): Promise<AnvilProcess> {
+  const mining = blockMs === undefined ? ['--no-mining'] : ['--block-time', String(blockMs / 1000)];
+  const child = spawn(
+    binary(),
+    [
+      '--host',
+      '127.0.0.1',
+      '--port',
+      '0',
+      '--chain-id',
+      chain.slice('eip155:'.length),
+      '--mnemonic',
+      MNEMONIC,
+      ...mining,
+      ...flags,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const rpcUrl = await listening(child);
+  child.stdout?.resume();
+  const rpc = nodeRpc(rpcUrl);
+  const wallets = Array.from({ length: ACCOUNTS }, (_, addressIndex) => {
+    const account = mnemonicToAccount(MNEMONIC, { addressIndex });
+    return { address: account.address, privateKey: toHex(account.getHdKey().privateKey ?? new Uint8Array()) };
+  });
+  const owner = wallets.pop();
+  if (owner === undefined) throw new Error('there are accounts');
+  return {
+    rpcUrl,
+    rpc,
+    mine: (blocks = 1) => rpc('anvil_mine', toHex(blocks)),
+    wallets,
+    owner,
+    stop: async () => {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      kill();
+      process.removeListener('exit', kill);
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { networkOf } from '@pf/chains';
+import { type Database, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
+import type { ChainId } from '@pf/domain';
+import { createEventLog, type EventLog } from '@pf/event-log';
+import { writeListFile } from '@pf/screening';
+import pg from 'pg';
+import { freePorts } from './free-ports.ts';
+import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
+import { until } from '../until.ts';
+
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
+const PARTITIONS = 6;
+/** Nobody's wallets, sanctioned in tests. */
+export const LISTED = [
+  { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
+  { address: '9KzxTkXZyhNqV5mwPfgE3b1Qq5wJ7vC8n2RtUoYdLsHm', label: 'SOL', uid: '90002', name: 'TEST ENTITY TWO' },
+] as const;
+const SERVICES = path.join(import.meta.dirname, '../../../../services');
+
+/** One process of a service. */
+export interface Instance {
+  readonly service: ServiceName;
+  /** Where it listens: the API (gateway) or its health. */
+  readonly url: string;
+  readonly pid: number;
+  /** The file with all that it wrote. */
+  readonly log: string;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when the process is gone. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+/** Where the services reach the backing parts: a test puts a proxy between to take one away. */
+export type Detours = Partial<Record<'database' | 'redis' | 'kafka', string>>;
+
+/**
+ * Services of a test's own, on the stack's Postgres, Redis, Kafka and chains but with a database and topics of their own:
+ * they can be killed, stopped and cut off without disturbing anything else.
+ */
+export interface Cluster {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly log: EventLog;
+  readonly prefix: string;
+  readonly accountId: string;
+  readonly apiKeys: OpenedAccount['apiKeys'];
+  readonly webhookSecrets: OpenedAccount['webhookSecrets'];
+  /** SECRETS_KEY of its services. */
+  readonly secretsKey: Buffer;
+  /** What its gateways screen with; `LISTED` to begin with. */
+  readonly sanctionsListFile: string;
+  /** Starts a process and waits until it is ready. */
+  start(
+    service: ServiceName,
+    options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean },
+  ): Promise<Instance>;
+  /** Kills what still runs and drops the database. */
+  close(): Promise<void>;
+}
+
+/** A URL on another host and port. */
+export function via(url: string, hostAndPort: string): string {
+  const changed = new URL(url);
+  changed.host = hostAndPort;
+  return changed.href;
+}
+
+/** The variables by which services find the nodes of these chains. */
+export function upstreamEnvironment(chains: readonly StackChain[]): Record<string, string> {
+  return Object.fromEntries(
+    chains.map(({ caip2, rpcUrl }) => [
+      `RPC_${networkOf(caip2 as ChainId)
+        .name.toUpperCase()
+        .replaceAll('-', '_')}`,
+      rpcUrl,
+    ]),
+  );
+}
+
+/** @param own chains of the test's own, which take the place of the stack's; its watchers follow these, or Base where there are none */
+export async function startCluster(
+  stack: BackingStack = readBackingStack(),
+  own: readonly StackChain[] = [],
+): Promise<Cluster> {
+  const name = `pf_test_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: stack.database });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name}`);
+  const databaseUrl = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
+  await migrate(databaseUrl);
+  const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
+  const secretsKey = randomBytes(32).toString('base64');
+  const account = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'test' });
+  const prefix = `${name}.`;
+  const log = createEventLog({ brokers: stack.kafka.split(','), partitions: PARTITIONS, clientId: 'test', prefix });
+  await log.createTopics();
+  const logs = path.join(path.dirname(stackFile()), 'test-logs', name);
+  mkdirSync(logs, { recursive: true });
+  const sanctionsListFile = path.join(logs, 'sanctions-list.json');
+  await writeListFile(sanctionsListFile, {
+    version: 1,
+    source: 'test',
+    publishedOn: null,
+    fetchedAt: new Date().toISOString(),
+    count: LISTED.length,
+    addresses: [...LISTED],
+  });
+  const chains = [
+    ...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)),
+    ...own,
+  ];
+  const running = new Set<Instance>();
+
+  async function start(
+    service: ServiceName,
+    { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {},
+  ): Promise<Instance> {
+    const [port = 0] = await freePorts(1);
+    const child = spawn(process.execPath, [path.join(SERVICES, service, 'dist/main.js')], {
+      env: {
+        PATH: process.env['PATH'],
+        LOG_LEVEL: 'info',
+        DATABASE_URL: detours.database ? via(databaseUrl, detours.database) : databaseUrl,
+        REDIS_URL: detours.redis ? via(stack.redis, detours.redis) : stack.redis,
+        KAFKA_BROKERS: detours.kafka ?? stack.kafka,
+        KAFKA_PARTITIONS: String(PARTITIONS),
+        KAFKA_PREFIX: prefix,
+        REDIS_PREFIX: prefix,
+        KAFKA_SESSION_TIMEOUT_MS: '3000',
+        SECRETS_KEY: secretsKey,
+        ...upstreamEnvironment(chains),
+        NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
+        WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
+        // Tests and benchmarks ask more of one key than anybody should; those about limits set their own.
+        RATE_LIMIT_FACTOR: '100',
+        SCREENING_LIST_FILE: sanctionsListFile,
+        ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const file = createWriteStream(path.join(logs, `${service}-${String(child.pid)}.log`));
+    child.stdout.pipe(file, { end: false });
+    child.stderr.pipe(file, { end: false });
+    const exited = once(child, 'exit').then(([code, signal]) => {
+      running.delete(instance);
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null };
+    });
+    const instance: Instance = {
+      service,
+      url: `http://127.0.0.1:${port}`,
+      pid: child.pid ?? 0,
+      log: String(file.path),
+      exited,
+      kill: (signal) => child.kill(signal),
+    };
+    running.add(instance);
+    if (wait) {
+      await until(
+        `${service} to be ready (its log: ${String(file.path)})`,
+        async () => {
+          if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
+          return (await fetch(`${instance.url}/readyz`)).ok;
+        },
+        30_000,
+      );
+    }
+    return instance;
+  }
+
+  return {
+    database,
+    databaseUrl,
+    log,
+    prefix,
+    accountId: account.id,
+    apiKeys: account.apiKeys,
+    webhookSecrets: account.webhookSecrets,
+    secretsKey: Buffer.from(secretsKey, 'base64'),
+    sanctionsListFile,
+    start,
+    async close() {
+      await Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited)));
+      await database.close();
+      // What tests leave behind slows the broker down for those that follow.
+      await log.deleteTopics();
+      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await admin.end();
+    },
+  };
+}

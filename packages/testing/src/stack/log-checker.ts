@@ -1,0 +1,86 @@
+import { encodeIntent, eventOf, type EventEnvelope, parseEvent } from '@pf/contracts';
+import type { Database } from '@pf/database';
+import { evolve, type IntentId, type PaymentIntent } from '@pf/domain';
+import type { EventLog, LogReader } from '@pf/event-log';
+import { until } from '../until.ts';
+
+/** What a whole log says, read from the first record to the end. */
+export interface LogContents {
+  readonly events: readonly EventEnvelope[];
+  /** The fold of the log: every intent as its events make it. */
+  readonly intents: ReadonlyMap<IntentId, PaymentIntent>;
+  /** Broken rules, in words; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+/** A commit is answered a little before readers see it: waits until they see what has been projected. */
+async function settledEnds(reader: LogReader, database: Database): Promise<readonly bigint[]> {
+  const { rows } = await database.sql.query<{ partition: number; position: string }>(
+    'SELECT partition, position FROM ledger.checkpoints',
+  );
+  return until('the log to show what is projected', async () => {
+    const ends = await reader.endOffsets('intent.events');
+    return rows.every(({ partition, position }) => (ends[partition] ?? 0n) >= BigInt(position)) && ends;
+  });
+}
+
+/** Reads intent.events of all partitions as any reader must (read_committed) and folds it: versions without gap, each command decided once. */
+export async function readWholeLog({
+  log,
+  database,
+}: {
+  readonly log: EventLog;
+  readonly database: Database;
+}): Promise<LogContents> {
+  const events: EventEnvelope[] = [];
+  const intents = new Map<IntentId, PaymentIntent>();
+  const problems: string[] = [];
+  /** Where a command's events lie: one decision appends them side by side, in one partition. */
+  const decided = new Map<string, { partition: number; lastIndex: number }>();
+  const reader = await log.reader('checker');
+  try {
+    const ends = await settledEnds(reader, database);
+    for (const [partition, end] of ends.entries()) {
+      let index = 0;
+      for await (const batch of reader.read('intent.events', partition, 0n, end)) {
+        for (const record of batch.records) {
+          const event = parseEvent(record.value ?? '');
+          events.push(event);
+          const before = intents.get(event.intentId);
+          if (event.version !== (before?.version ?? 0) + 1)
+            problems.push(`${event.intentId}: version ${event.version} follows ${before?.version ?? 0}`);
+          else intents.set(event.intentId, evolve(before, eventOf(event)));
+          if (event.commandId !== null) {
+            const earlier = decided.get(event.commandId);
+            if (earlier && (earlier.partition !== partition || earlier.lastIndex !== index - 1))
+              problems.push(`command ${event.commandId} was decided twice`);
+            decided.set(event.commandId, { partition, lastIndex: index });
+          }
+          index++;
+        }
+      }
+    }
+  } finally {
+    await reader.close();
+  }
+  return { events, intents, problems };
+}
+
+/** Compares the projection with the fold of the log, byte for byte; the differences, in words. */
+export async function compareProjection(
+  database: Database,
+  intents: ReadonlyMap<IntentId, PaymentIntent>,
+): Promise<readonly string[]> {
+  const { rows } = await database.sql.query<{ id: IntentId; state: string }>('SELECT id, state FROM ledger.intents');
+  const projected = new Map(rows.map((row) => [row.id, row.state]));
+  const problems: string[] = [];
+  for (const [id, intent] of intents) {
+    const state = projected.get(id);
+    if (state === undefined) problems.push(`${id} is in the log but not in the projection`);
+    else if (state !== encodeIntent(intent))
+      problems.push(`${id} differs: the projection has ${state}, the log ${encodeIntent(intent)}`);
+  }
+  for (const id of projected.keys())
+    if (!intents.has(id)) problems.push(`${id} is in the projection but not in the log`);
+  return problems;
+}

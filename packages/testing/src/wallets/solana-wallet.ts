@@ -1,0 +1,145 @@
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { nodeWallet } from '@pf/local-solana';
+import { base58 } from '@scure/base';
+import type { StackChain, StackWallet } from '../stack/stack.ts';
+
+const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+const ATA = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
+const SYSTEM = new PublicKey('11111111111111111111111111111111');
+const DECIMALS = 6;
+
+/**
+ * A payer's wallet on Solana, made with web3.js 1.x: another library than the service's own, so that what the service
+ * builds is known to be signable elsewhere. It holds its key by itself; the service never sees it.
+ */
+export interface SolanaWallet {
+  readonly address: string;
+  /** Signs the blob of `build`; base64, as `submit` takes it. `change` may put another transaction in its place first. */
+  sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;
+  /** Base units. */
+  tokenBalance(mint: string): Promise<bigint>;
+  /** Sends a plain transfer by itself, with references and memo as Solana Pay has them; resolves with the signature. */
+  transfer(
+    mint: string,
+    to: string,
+    amount: bigint,
+    pay?: { readonly references?: readonly string[]; readonly memo?: string },
+  ): Promise<string>;
+  readonly connection: Connection;
+}
+
+/** The account where an owner holds a token; the token's program is part of it. */
+export const associatedAccount = (owner: PublicKey, mint: PublicKey, program: PublicKey): PublicKey =>
+  PublicKey.findProgramAddressSync([owner.toBytes(), program.toBytes(), mint.toBytes()], ATA)[0];
+
+const meta = (
+  pubkey: PublicKey,
+  isSigner: boolean,
+  isWritable: boolean,
+): { pubkey: PublicKey; isSigner: boolean; isWritable: boolean } => ({ pubkey, isSigner, isWritable });
+
+export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWallet {
+  const keypair = Keypair.fromSecretKey(base58.decode(wallet.privateKey));
+  const connection = new Connection(chain.rpcUrl, 'confirmed');
+  async function programOf(mint: PublicKey): Promise<PublicKey> {
+    const account = await connection.getAccountInfo(mint);
+    if (account === null) throw new Error(`${mint.toBase58()} is not on this chain`);
+    return account.owner;
+  }
+  return {
+    address: keypair.publicKey.toBase58(),
+    connection,
+    async sign(blob, change = (transaction) => transaction) {
+      const transaction = change(VersionedTransaction.deserialize(Buffer.from(blob, 'base64')));
+      transaction.sign([keypair]);
+      return Buffer.from(transaction.serialize()).toString('base64');
+    },
+    async tokenBalance(mint) {
+      const key = new PublicKey(mint);
+      const account = await connection.getAccountInfo(associatedAccount(keypair.publicKey, key, await programOf(key)));
+      return account === null ? 0n : account.data.readBigUInt64LE(64);
+    },
+    async transfer(mint, to, amount, { references = [], memo } = {}) {
+      const [key, recipient, payer] = [new PublicKey(mint), new PublicKey(to), keypair.publicKey];
+      const program = await programOf(key);
+      const [source, destination] = [
+        associatedAccount(payer, key, program),
+        associatedAccount(recipient, key, program),
+      ];
+      const checked = Buffer.alloc(10);
+      checked[0] = 12;
+      checked.writeBigUInt64LE(amount, 1);
+      checked[9] = DECIMALS;
+      const instructions = [
+        new TransactionInstruction({
+          programId: ATA,
+          keys: [
+            meta(payer, true, true),
+            meta(destination, false, true),
+            meta(recipient, false, false),
+            meta(key, false, false),
+            meta(SYSTEM, false, false),
+            meta(program, false, false),
+          ],
+          data: Buffer.of(1),
+        }),
+        ...(memo === undefined
+          ? []
+          : [new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(memo) })]),
+        new TransactionInstruction({
+          programId: program,
+          keys: [
+            meta(source, false, true),
+            meta(key, false, false),
+            meta(destination, false, true),
+            meta(payer, true, false),
+            ...references.map((reference) => meta(new PublicKey(reference), false, false)),
+          ],
+          data: checked,
+        }),
+      ];
+      const { blockhash } = await connection.getLatestBlockhash();
+      const transaction = new VersionedTransaction(
+        new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions }).compileToV0Message(),
+      );
+      transaction.sign([keypair]);
+      return connection.sendRawTransaction(transaction.serialize(), { maxRetries: 0 });
+    },
+  };
+}
+
+const FREEZE_ACCOUNT = 10;
+
+/** The issuer of a local chain's token freezes what an owner holds of it; resolves with the signature. */
+export async function freezeAccount(chain: StackChain, mint: string, owner: string): Promise<string> {
+  const [issuer, connection, token] = [
+    Keypair.fromSecretKey(base58.decode(nodeWallet.privateKey)),
+    new Connection(chain.rpcUrl, 'confirmed'),
+    new PublicKey(mint),
+  ];
+  const account = await connection.getAccountInfo(token);
+  if (account === null) throw new Error(`${mint} is not on this chain`);
+  const keys = [
+    meta(associatedAccount(new PublicKey(owner), token, account.owner), false, true),
+    meta(token, false, false),
+    meta(issuer.publicKey, true, false),
+  ];
+  const instruction = new TransactionInstruction({ programId: account.owner, keys, data: Buffer.of(FREEZE_ACCOUNT) });
+  const { blockhash } = await connection.getLatestBlockhash();
+  const transaction = new VersionedTransaction(
+    new TransactionMessage({
+      payerKey: issuer.publicKey,
+      recentBlockhash: blockhash,
+      instructions: [instruction],
+    }).compileToV0Message(),
+  );
+  transaction.sign([issuer]);
+  return connection.sendRawTransaction(transaction.serialize(), { maxRetries: 0 });
+}

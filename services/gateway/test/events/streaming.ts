@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { eventIdOf, intentChannel, newIntentId } from '@pf/contracts';
+import {
+  type Database,
+  migrate,
+  openAccount,
+  openDatabase,
+  type OpenedAccount,
+  ProjectionWriter,
+  readCheckpoint,
+} from '@pf/database';
+import { type IntentId, isPublic, view } from '@pf/domain';
+import { createLogger } from '@pf/runtime';
+import { given, happened, type Told } from '@pf/domain/testing';
+import { type OpenStream, openStream, readBackingStack } from '@pf/testing';
+import express from 'express';
+import { Redis } from 'ioredis';
+import { ApiKeys } from '../../src/api-keys.ts';
+import { serve } from '../../src/endpoint.ts';
+import { followIntent } from '../../src/events/events.ts';
+import { Feeds } from '../../src/events/feeds.ts';
+import { Limiter } from '../../src/limits/limiter.ts';
+import { RateLimits } from '../../src/limits/rate-limits.ts';
+import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
+import { RedisLink } from '../../src/redis-link.ts';
+
+const PARTITION = 0;
+
+/** The streams of one gateway, in this process and with comments every few milliseconds, on a database of the test's own. */
+export class Streaming {
+  readonly database: Database;
+  readonly account: OpenedAccount;
+  readonly feeds: Feeds;
+  /** Queries for streams so far. */
+  looks = 0;
+  /** While it is set, queries for streams fail with it. */
+  trouble: Error | null = null;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #publisher: Redis;
+  readonly #stories = new Map<IntentId, Told[]>();
+  readonly #closing: (() => unknown)[] = [];
+
+  private constructor(database: Database, account: OpenedAccount, redisUrl: string, commentMs: number) {
+    this.database = database;
+    this.account = account;
+    const log = createLogger('test', 'silent');
+    const watched = this.#watched();
+    this.feeds = new Feeds(watched, redisUrl, log);
+    this.feeds.open();
+    const keys = new ApiKeys(database, 20);
+    const limiter = new Limiter(new RateLimits(new SharedBuckets(new RedisLink('redis://127.0.0.1:1', log), '')));
+    const endpoint = followIntent({ database: watched, feeds: this.feeds, keys, log, partitions: 1 }, commentMs);
+    this.#server = createServer(express().get('/intents/:id/events', serve(endpoint, keys, limiter)));
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#publisher = new Redis(redisUrl);
+  }
+
+  static async open(commentMs: number, redisUrl?: string): Promise<Streaming> {
+    const stack = readBackingStack();
+    const name = `pf_test_${randomBytes(6).toString('hex')}`;
+    const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
+    await admin.sql.query(`CREATE DATABASE ${name}`);
+    const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
+    await migrate(url);
+    const database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+    await readCheckpoint(database, PARTITION);
+    const streaming = new Streaming(
+      database,
+      await openAccount(database, randomBytes(32), { name: 'test' }),
+      redisUrl ?? stack.redis,
+      commentMs,
+    );
+    streaming.#closing.push(async () => {
+      await database.close();
+      await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await admin.close();
+    });
+    streaming.#server.listen(0, '127.0.0.1');
+    await once(streaming.#server, 'listening');
+    return streaming;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** An intent that has just been created. */
+  async intent(): Promise<IntentId> {
+    const id = newIntentId(PARTITION);
+    this.#stories.set(id, []);
+    await this.tell(id, happened.created());
+    return id;
+  }
+
+  /** More happens to an intent: it is projected, as the intent service does. @param bodyLength of each event, in place of the real one */
+  async tell(id: IntentId, told: Told, bodyLength?: number): Promise<void> {
+    const story = this.#stories.get(id) ?? [];
+    story.push(happened.of(id, told));
+    const folded = given(...story).ledger.intent(id);
+    if (!folded) throw new Error(`${id} has no story`);
+    const intent = { ...folded, accountId: this.account.id };
+    const { version } = intent;
+    const at = new Date().toISOString();
+    const real = JSON.stringify({
+      eventId: eventIdOf(id, version),
+      type: told.type,
+      createdAt: at,
+      livemode: false,
+      data: { intent: view(intent) },
+    });
+    const body = bodyLength === undefined ? real : JSON.stringify('x'.repeat(bodyLength));
+    const events = isPublic(told.type)
+      ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: told.type, body, at }]
+      : [];
+    const { position } = await readCheckpoint(this.database, PARTITION);
+    await new ProjectionWriter(this.database.sql).project({
+      partition: PARTITION,
+      from: position,
+      next: position + 1n,
+      lastAt: Date.now(),
+      intents: [{ intent, before: version - 1 }],
+      events,
+      outcomes: [],
+    });
+  }
+
+  /** Says on Redis that something has happened. */
+  async notice(id: IntentId): Promise<void> {
+    await this.#publisher.publish(intentChannel(id), '{}');
+  }
+
+  follow(
+    id: IntentId,
+    { key = this.account.apiKeys.test, lastEventId }: { key?: string; lastEventId?: number } = {},
+  ): Promise<OpenStream> {
+    return openStream(`http://127.0.0.1:${this.port}/intents/${id}/events`, {
+      authorization: `Bearer ${key}`,
+      ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
+    });
+  }
+
+  /** True while the client with this port of its own is connected. */
+  isConnected(port: number | undefined): boolean {
+    return [...this.#sockets].some(({ remotePort }) => remotePort === port);
+  }
+
+  async close(): Promise<void> {
+    this.feeds.close();
+    this.#publisher.disconnect();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+    for (const close of this.#closing) await close();
+  }
+
+  /** The database, with the queries for streams counted, and failing when the test says so. */
+  #watched(): Database {
+    const { sql } = this.database;
+    const query = (...args: unknown[]): unknown => {
+      const [config] = args;
+      if (typeof config === 'object' && config !== null && 'name' in config && config.name === 'look-at-intents') {
+        this.looks += 1;
+        if (this.trouble) return Promise.reject(this.trouble);
+      }
+      return (sql.query as (...all: unknown[]) => unknown).apply(sql, args);
+    };
+    return {
+      ...this.database,
+      sql: new Proxy(sql, {
+        get: (pool, property) => (property === 'query' ? query : Reflect.get(pool, property)) as unknown,
+      }),
+    };
+  }
+}

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createKey, revokeKey } from '@pf/database';
+import type { IntentId } from '@pf/domain';
+import { given, happened, samples } from '@pf/domain/testing';
+import { until } from '@pf/testing';
+import { isOver } from '../../src/events/feeds.ts';
+import { Streaming } from './streaming.ts';
+
+jest.setTimeout(60_000);
+const { FIRST } = samples;
+/** So far apart that no comment comes while a test is about something else. */
+const SELDOM_MS = 3_600_000;
+
+describe('streams', () => {
+  let streaming: Streaming;
+  beforeAll(async () => {
+    streaming = await Streaming.open(SELDOM_MS);
+  });
+  afterAll(() => streaming.close());
+
+  it('of one intent cost one query a notice, however many follow it', async () => {
+    const id = await streaming.intent();
+    const streams = await Promise.all(Array.from({ length: 25 }, () => streaming.follow(id)));
+    await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
+    streaming.looks = 0;
+    await streaming.tell(id, happened.detected());
+    await streaming.notice(id);
+    await until('the event everywhere', () => streams.every(({ messages }) => messages.length === 2));
+    expect(streaming.looks).toBe(1);
+    for (const stream of streams) stream.close();
+  });
+
+  it('of many intents that are noticed at once are fed by few queries', async () => {
+    const ids: IntentId[] = [];
+    for (let n = 0; n < 20; n++) ids.push(await streaming.intent());
+    const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
+    await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
+    for (const id of ids) await streaming.tell(id, happened.detected());
+    streaming.looks = 0;
+    await Promise.all(ids.map((id) => streaming.notice(id)));
+    await until('each its event', () => streams.every(({ messages }) => messages.length === 2));
+    expect(streaming.looks).toBeLessThanOrEqual(5);
+    expect(streams.map(({ messages }) => messages.map(({ id }) => id))).toEqual(ids.map(() => ['1', '2']));
+    for (const stream of streams) stream.close();
+  });
+
+  it('show one who joins later, or comes back, what the others have had already', async () => {
+    const id = await streaming.intent();
+    await streaming.tell(id, happened.detected());
+    const first = await streaming.follow(id);
+    await until('the snapshot', () => first.messages.length === 1);
+    await streaming.tell(id, happened.pending(FIRST));
+    const [fresh, back, behind] = [
+      await streaming.follow(id),
+      await streaming.follow(id, { lastEventId: 2 }),
+      await streaming.follow(id, { lastEventId: 0 }),
+    ];
+    await streaming.notice(id);
+    await until('all of it', () => [first, fresh, back, behind].every(({ messages }) => messages.at(-1)?.id === '3'));
+    expect(
+      [first, fresh, back, behind].map(({ messages }) =>
+        messages.map(({ event, id: version }) => `${version} ${event}`),
+      ),
+    ).toEqual([
+      ['2 snapshot', '3 intent.pending'],
+      ['3 snapshot'],
+      ['3 intent.pending'],
+      ['1 intent.created', '2 intent.detected', '3 intent.pending'],
+    ]);
+    for (const stream of [first, fresh, back, behind]) stream.close();
+  });
+
+  it('go on when the database has come back', async () => {
+    const id = await streaming.intent();
+    const stream = await streaming.follow(id);
+    await until('the snapshot', () => stream.messages.length === 1);
+    streaming.trouble = new Error('Connection terminated');
+    streaming.looks = 0;
+    await streaming.tell(id, happened.detected());
+    await streaming.notice(id);
+    await until('the database to be asked in vain, again and again', () => streaming.looks > 2);
+    streaming.trouble = null;
+    await until('the event', () => stream.messages.length === 2);
+    stream.close();
+  });
+
+  it('are ended when the gateway stops, with a time to come back; who comes meanwhile is sent on', async () => {
+    const stopping = await Streaming.open(SELDOM_MS);
+    const id = await stopping.intent();
+    const stream = await stopping.follow(id);
+    await until('the snapshot', () => stream.messages.length === 1);
+    stopping.feeds.close();
+    expect([await stream.ended, stream.messages.length]).toEqual([true, 1]);
+    const late = await stopping.follow(id, { lastEventId: 1 });
+    expect([late.status, await late.ended, late.messages]).toEqual([200, true, []]);
+    for (const { retryMs } of [stream, late]) expect(retryMs()).toBeGreaterThanOrEqual(200);
+    await stopping.close();
+  });
+});
+
+describe('at each comment a stream', () => {
+  let streaming: Streaming;
+  beforeAll(async () => {
+    streaming = await Streaming.open(100);
+  });
+  afterAll(() => streaming.close());
+
+  it('looks for what no notice has told of', async () => {
+    const id = await streaming.intent();
+    const stream = await streaming.follow(id);
+    await until('the snapshot', () => stream.messages.length === 1);
+    await streaming.tell(id, happened.detected());
+    await until('the event', () => stream.messages.at(-1)?.event === 'intent.detected');
+    stream.close();
+  });
+
+  it('is closed where its key was revoked, and lives on where that cannot be known', async () => {
+    const { key, id: keyId } = await createKey(streaming.database, {
+      accountId: streaming.account.id,
+      livemode: false,
+    });
+    const id = await streaming.intent();
+    const [stream, other] = [await streaming.follow(id, { key }), await streaming.follow(id)];
+    await until('comments', () => stream.comments() > 1);
+    await revokeKey(streaming.database, { accountId: streaming.account.id, keyId });
+    expect(await stream.ended).toBe(true);
+    const before = other.comments();
+    await until('others to live on', () => other.comments() > before);
+    other.close();
+  });
+
+  it('ends where an expired intent’s last transaction turns out to be dead, of which no event tells', async () => {
+    const id = await streaming.intent();
+    for (const told of [happened.prepared(FIRST), happened.pending(FIRST)]) await streaming.tell(id, told);
+    const stream = await streaming.follow(id);
+    await streaming.tell(id, happened.expired(true));
+    await until('the expiry', () => stream.messages.at(-1)?.event === 'intent.expired');
+    const before = stream.comments();
+    await until('it to stay open', () => stream.comments() > before + 1);
+    await streaming.tell(id, happened.dropped(FIRST));
+    expect(await stream.ended).toBe(true);
+  });
+
+  it('is dropped where its client reads nothing, and not more than one event is held for it', async () => {
+    const id = await streaming.intent();
+    const idle = connect(streaming.port, '127.0.0.1').pause();
+    idle.on('error', () => undefined);
+    idle.write(
+      `GET /intents/${id}/events HTTP/1.1\r\nAuthorization: Bearer ${streaming.account.apiKeys.test}\r\nAccept: text/event-stream\r\nHost: x\r\n\r\n`,
+    );
+    const another = await streaming.intent();
+    const reader = await streaming.follow(another);
+    await until('both to be connected', () => streaming.isConnected(idle.localPort) && reader.messages.length === 1);
+    // More than all buffers between two processes hold.
+    const length = 16 * 1024 * 1024;
+    for (const told of [happened.detected(), happened.pending(FIRST)]) {
+      await streaming.tell(id, told, length);
+      await streaming.notice(id);
+    }
+    await streaming.tell(another, happened.detected());
+    await until('the idle one to be dropped', () => !streaming.isConnected(idle.localPort), 30_000);
+    await until('one who reads to be served', () => reader.messages.length === 2);
+    let bytes = 0;
+    idle.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
+    await once(idle, 'close');
+    expect(bytes).toBeLessThan(length);
+    reader.close();
+  });
+});
+
+describe('a stream has come to its end', () => {
+  it.each([
+    ['created', [happened.created()], false],
+    ['confirmed', [happened.created(), happened.confirmed(FIRST)], false],
+    ['finalized', [happened.created(), happened.confirmed(FIRST), happened.finalized(FIRST)], true],
+    ['cancelled', [happened.created(), happened.cancelled()], true],
+    ['expired', [happened.created(), happened.expired()], true],
+    [
+      'expired with a live submission',
+      [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.expired(true)],
+      false,
+    ],
+    ['failed', [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.failed(FIRST)], true],
+  ])('or not: %s', (_name, told, over) => {
+    const intent = given(...told).ledger.intent(samples.INTENT);
+    expect(intent && isOver(intent)).toBe(over);
+  });
+});

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { errorResponse } from '@pf/contracts';
+import { createKey, setPlan } from '@pf/database';
+import { createLogger } from '@pf/runtime';
+import {
+  type Cluster,
+  type Instance,
+  readBackingStack,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  until,
+} from '@pf/testing';
+import fc from 'fast-check';
+import { addressGroup } from '../../src/limits/limiter.ts';
+import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
+import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
+import { TokenBucket } from '../../src/limits/token-bucket.ts';
+import { RedisLink } from '../../src/redis-link.ts';
+
+jest.setTimeout(60_000);
+
+describe('a token bucket', () => {
+  it('never gives more than its size and what has been filled in since, and never less to one who waits', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 1, max: 40 })), { maxLength: 60 }),
+        (calls) => {
+          const quota = { requests: 20, windowSeconds: 2 };
+          const bucket = new TokenBucket(quota, 0);
+          let now = 0;
+          let given = 0;
+          for (const [later, wanted] of calls) {
+            now += later;
+            const { tokens, left, nextMs } = bucket.take(wanted, now);
+            given += tokens;
+            expect(given).toBeLessThanOrEqual(20 + now / 100 + 1e-6);
+            expect(tokens === wanted || left === 0).toBe(true);
+            expect(nextMs).toBeGreaterThan(0);
+            expect(nextMs).toBeLessThanOrEqual(100 + 1e-6);
+          }
+          expect(bucket.take(100, now + 2_000).tokens).toBe(20);
+        },
+      ),
+    );
+  });
+
+  it('is one for an address of IPv4, however it is written, and for a /64 of IPv6', () => {
+    expect(['192.0.2.1', '::ffff:192.0.2.1'].map(addressGroup)).toEqual(['192.0.2.1', '192.0.2.1']);
+    expect(addressGroup('2001:db8:1:2:3::4')).toBe(addressGroup('2001:db8:1:2::'));
+    expect(addressGroup('2001:db8:1:3::4')).not.toBe(addressGroup('2001:db8:1:2::'));
+    expect([undefined, 'nonsense'].map(addressGroup)).toEqual(['unknown', 'unknown']);
+  });
+});
+
+describe('gateways that share their limits through Redis', () => {
+  const log = createLogger('test', 'silent');
+  let proxy: TcpProxy;
+  const links: RedisLink[] = [];
+  /** The limits of a gateway, connected. */
+  const gateway = async (url: string): Promise<RateLimits> => {
+    const link = new RedisLink(url, log);
+    links.push(link);
+    link.open();
+    await until('Redis', () => link.publish('pf:test', ''));
+    return new RateLimits(new SharedBuckets(link, 'test:'));
+  };
+  const count = async (
+    limits: RateLimits,
+    name: string,
+    requests: number,
+    times: number,
+    windowSeconds = 3_600,
+  ): Promise<readonly Standing[]> => {
+    const standings: Standing[] = [];
+    // Few at once, as requests come.
+    for (let n = 0; n < times; n += 4)
+      standings.push(
+        ...(await Promise.all(Array.from({ length: 4 }, async () => limits.count(name, { requests, windowSeconds })))),
+      );
+    return standings;
+  };
+  const allowed = (standings: readonly Standing[]): number => standings.filter((standing) => standing.allowed).length;
+
+  beforeAll(async () => {
+    proxy = await startTcpProxy(new URL(readBackingStack().redis).host);
+  });
+  afterEach(() => {
+    for (const link of links.splice(0)) link.close();
+  });
+  afterAll(() => proxy.close());
+
+  it('give together what one key may ask for, and say when more can be had', async () => {
+    const { redis } = readBackingStack();
+    const [one, other] = [await gateway(redis), await gateway(redis)];
+    const name = randomUUID();
+    const both = [
+      await count(one, name, 400, 300),
+      await count(other, name, 400, 300),
+      await count(one, name, 400, 40),
+    ].flat();
+    expect(allowed(both)).toBe(400);
+    const refused = both.filter((standing) => !standing.allowed);
+    for (const { left, retryMs } of refused) expect([left, retryMs > 0 && retryMs <= 9_000]).toEqual([0, true]);
+    expect(both[0]?.left).toBeGreaterThan(390);
+  });
+
+  it('ask Redis the less often, the faster requests come', async () => {
+    const limits = await gateway(`redis://${proxy.address}`);
+    const taken = jest.spyOn(SharedBuckets.prototype, 'take');
+    const name = randomUUID();
+    expect(allowed(await count(limits, name, 6_000, 1_000))).toBe(1_000);
+    expect(taken.mock.calls.length).toBeLessThan(100);
+    taken.mockRestore();
+  });
+
+  it.each(['cut', 'freeze'] as const)(
+    'count by themselves while Redis is away (%s), and together when it is back',
+    async (how) => {
+      const limits = await gateway(`redis://${proxy.address}`);
+      const name = randomUUID();
+      expect(allowed(await count(limits, name, 100, 40, 400))).toBe(40);
+      await proxy[how]();
+      const began = performance.now();
+      const away = await count(limits, name, 100, 200, 400);
+      const seconds = (performance.now() - began) / 1_000;
+      expect(seconds).toBeLessThan(15);
+      // What it held of its last lease, a bucket of its own, and what has been filled in.
+      expect(allowed(away)).toBeGreaterThanOrEqual(100);
+      expect(allowed(away)).toBeLessThanOrEqual(104 + seconds / 4);
+      await proxy.restore();
+      // What was counted meanwhile nobody else knows of: the shared bucket has its 60 still.
+      await until(
+        'Redis to be asked again',
+        async () => (await limits.count(name, { requests: 100, windowSeconds: 400 })).left > 30,
+      );
+    },
+  );
+});
+
+describe('a gateway', () => {
+  let cluster: Cluster;
+  let gateway: Instance;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    // 12 requests a minute on the free plan, 240 on scale, and 1 for an address with a payer's key.
+    gateway = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.002' } });
+  });
+  afterAll(() => cluster.close());
+  const ask = (key: string | null, path = '/webhooks', headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/v1${path}`, {
+      headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...headers },
+    });
+
+  it('tells with every answer to a known key how it stands, and refuses what is too much', async () => {
+    const answers: Response[] = [];
+    for (let n = 0; n < 14; n++)
+      answers.push(await ask(cluster.apiKeys.test, n === 3 ? '/intents/pi_none' : '/webhooks'));
+    expect(answers.map(({ status }) => status).slice(0, 12)).toEqual([
+      200,
+      200,
+      200,
+      404,
+      ...Array<number>(8).fill(200),
+    ]);
+    for (const { headers } of answers) {
+      expect(headers.get('ratelimit-policy')).toBe('"key";q=12;w=60');
+      expect(headers.get('ratelimit')).toMatch(/^"key";r=\d+;t=\d+$/);
+    }
+    expect(answers[0]?.headers.get('ratelimit')).toMatch(/^"key";r=11;t=5$/);
+    const refused = answers.find(({ status }) => status === 429);
+    const { error } = errorResponse.parse(await refused?.json());
+    expect(error).toMatchObject({
+      code: 'rate_limit.exceeded',
+      param: null,
+      details: { retry_after: expect.any(Number) },
+    });
+    expect(refused?.headers.get('retry-after')).toBe(String(error.details?.['retry_after']));
+    expect(refused?.headers.get('ratelimit')).toBe(`"key";r=0;t=${String(error.details?.['retry_after'])}`);
+    expect(error.details?.['retry_after']).toBeLessThanOrEqual(5);
+    // Each key is for itself; who has none is told nothing.
+    expect((await ask(cluster.apiKeys.live)).status).toBe(200);
+    expect((await ask(null)).headers.get('ratelimit')).toBeNull();
+  });
+
+  it('takes more of a higher plan', async () => {
+    await setPlan(cluster.database, cluster.accountId, 'scale');
+    const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false });
+    expect((await ask(key)).headers.get('ratelimit-policy')).toBe('"key";q=240;w=60');
+  });
+
+  it('holds one address back that asks too much with a payer’s key, and no other', async () => {
+    const proxied = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.005', TRUSTED_PROXIES: '1' } });
+    const { key } = await createKey(cluster.database, {
+      accountId: cluster.accountId,
+      livemode: false,
+      scope: 'payer',
+    });
+    const from = (address: string) =>
+      fetch(`${proxied.url}/v1/intents/pi_none`, {
+        headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': address },
+      });
+    const answers: Response[] = [];
+    for (let n = 0; n < 5; n++) answers.push(await from('198.51.100.7'));
+    expect(answers.map(({ status }) => status).slice(0, 3)).toEqual([404, 404, 404]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('ratelimit-policy')).toBe('"address";q=3;w=60, "key";q=600;w=60');
+    expect(refused?.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/);
+    expect((await from('198.51.100.8')).status).toBe(404);
+  });
+});

@@ -1,0 +1,54 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { OPERATIONS, statusesOf } from '@pf/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BareApp, startBareApp } from '../bare-app.ts';
+
+interface Document {
+  readonly paths: Record<
+    string,
+    Record<string, { readonly operationId: string; readonly responses: Record<string, unknown> }>
+  >;
+}
+
+describe('the API described by itself', () => {
+  let app: BareApp;
+  beforeAll(async () => {
+    app = await startBareApp();
+  });
+  afterAll(() => app.close());
+  const read = (path: string): Promise<Response> => fetch(`${app.url}/v1${path}`);
+
+  it('is a valid OpenAPI 3.1 document, for which no key is needed', async () => {
+    const response = await read('/openapi.json');
+    expect(response.headers.get('content-type')).toContain('application/json');
+    const validator = new Validator();
+    expect(await validator.validate((await response.json()) as Record<string, unknown>)).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('names every operation with every status that it can answer', async () => {
+    const { paths } = (await (await read('/openapi.json')).json()) as Document;
+    const told = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, responses }) => [operationId, Object.keys(responses).map(Number)]);
+    expect(Object.fromEntries(told)).toEqual(
+      Object.fromEntries(Object.values(OPERATIONS).map((operation) => [operation.id, statusesOf(operation)])),
+    );
+  });
+
+  it.each(Object.values(OPERATIONS))('is what is served: $method $path', async ({ method, path }) => {
+    const response = await fetch(`${app.url}/v1${path.replace('{id}', 'x')}`, { method: method.toUpperCase() });
+    // Known, and closed without a key.
+    expect(response.status).toBe(401);
+  });
+
+  it('is shown by a page that loads everything from here', async () => {
+    const page = await read('/docs');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const html = await page.text();
+    const linked = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target]) => target ?? '');
+    expect(linked.length).toBeGreaterThan(4);
+    for (const target of linked)
+      expect({ target, status: (await read(`/${target}`)).status }).toEqual({ target, status: 200 });
+  });
+});

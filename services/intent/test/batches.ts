@@ -1,0 +1,111 @@
+import {
+  type CommandMessage,
+  decodeIntent,
+  encodeInput,
+  encodeIntent,
+  eventOf,
+  type EventEnvelope,
+  type ObservationMessage,
+  parseEvent,
+  partitionOf,
+} from '@pf/contracts';
+import { fold, intentsOf } from '@pf/database';
+import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { InputTopic, LogRecord } from '@pf/event-log';
+import { samples } from '@pf/domain/testing';
+import { readInput } from '../src/input.ts';
+import { type DecidedSlice, type Known, SliceDecider } from '../src/batch-decider.ts';
+import { PARTITIONS } from './messages.ts';
+
+export const NOW: Instant = samples.STORY_BEGINS;
+
+/** A record of an input topic. */
+export const raw = (
+  value: string | null,
+  {
+    topic = 'intent.commands',
+    partition = 0,
+    offset = 0n,
+    timestamp = NOW,
+  }: Partial<{ topic: InputTopic; partition: number; offset: bigint; timestamp: Instant }> = {},
+): LogRecord => ({
+  topic,
+  partition,
+  offset,
+  timestamp,
+  key: null,
+  value,
+  headers: {},
+});
+
+/** A message as a record, appended at `timestamp`. */
+export const arrived = (message: CommandMessage | ObservationMessage, timestamp: Instant = NOW): LogRecord =>
+  raw(encodeInput(message), {
+    topic: message.kind === 'command' ? 'intent.commands' : 'chain.observations',
+    partition: partitionOf(message.intentId),
+    timestamp,
+  });
+
+/** Decides records of one partition as one slice. */
+export function decideSlice(
+  records: readonly LogRecord[],
+  {
+    known = { intents: [], outcomes: [] },
+    now = NOW,
+    clock = now,
+  }: { known?: Known; now?: Instant; clock?: Instant } = {},
+): DecidedSlice {
+  const decider = new SliceDecider(records[0]?.partition ?? 0, now, clock, known);
+  for (const record of records) decider.take(readInput(record, PARTITIONS));
+  return decider.decided();
+}
+
+/** The events that a slice appends, as a reader of the log sees them. */
+export const eventsOf = ({ records }: DecidedSlice): readonly EventEnvelope[] =>
+  records.map(({ value }) => parseEvent(value));
+
+/** One partition with its log and its projection, in memory: states go through their bytes, as through Postgres. */
+export class PartitionModel {
+  readonly log: EventEnvelope[] = [];
+  readonly rows = new Map<IntentId, string>();
+  readonly history: string[] = [];
+  readonly outcomes = new Map<string, DecidedSlice['outcomes'][number]['outcome']>();
+
+  /** Decides and projects a slice, and checks each row's version as the database does. */
+  take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedSlice {
+    const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
+    const slice = decideSlice(
+      messages.map((message) => arrived(message, now)),
+      { known, now },
+    );
+    this.log.push(...eventsOf(slice));
+    for (const { intent, before } of slice.intents) {
+      const row = this.rows.get(intent.id);
+      if ((row === undefined ? 0 : decodeIntent(row).version) !== before)
+        throw new Error(`${intent.id} is not at version ${before}`);
+      this.rows.set(intent.id, encodeIntent(intent));
+    }
+    this.history.push(...slice.events.map(({ body }) => body));
+    for (const { outcome } of slice.outcomes) this.outcomes.set(outcome.commandId, outcome);
+    return slice;
+  }
+
+  /** The projection as the log alone makes it, in runs of the given length. */
+  rebuilt(length: number): { rows: Map<IntentId, string>; history: string[] } {
+    const rows = new Map<IntentId, string>();
+    const history: string[] = [];
+    for (let start = 0; start < this.log.length; start += length) {
+      const events = this.log.slice(start, start + length);
+      const stored = intentsOf(events).flatMap((id): PaymentIntent[] =>
+        rows.has(id) ? [decodeIntent(rows.get(id) ?? '')] : [],
+      );
+      const folded = fold(stored, events);
+      for (const { intent } of folded.intents) rows.set(intent.id, encodeIntent(intent));
+      history.push(...folded.events.map(({ body }) => body));
+    }
+    return { rows, history };
+  }
+}
+
+/** What happened, in the domain's words. */
+export const typesOf = (slice: DecidedSlice): readonly string[] => eventsOf(slice).map((event) => eventOf(event).type);
