@@ -1,5 +1,5 @@
 /** Which payment a control waits for: all that is given must hold; nothing given means the next one. */
-export interface Aim {
+export interface PaymentFilter {
   /** Who signs and pays for it. */
   readonly payer?: string;
   /** The reference of its intent. */
@@ -15,7 +15,7 @@ export interface Payment {
 }
 
 /** A payment that something was done to. */
-export interface Struck extends Payment {
+export interface AffectedPayment extends Payment {
   /** What was done, in the chain's words. */
   readonly how: string;
   /** From when on it is proven that the payment can never land, where that takes until a given time; null: at once. */
@@ -70,11 +70,11 @@ export interface ChainState {
  */
 export interface ChainControls {
   /** The payment vanishes on its way, though its node took it, and can never land. */
-  drop(aim: Aim): Promise<Armed<Struck>>;
+  drop(aim: PaymentFilter): Promise<Armed<AffectedPayment>>;
   /** The payment was good when it was simulated, gets into a block, and fails there. */
-  fail(aim: Aim): Promise<Armed<Struck>>;
+  fail(aim: PaymentFilter): Promise<Armed<AffectedPayment>>;
   /** The payment gets into a block, and then the chain stands still, until `orphan` or `release`. */
-  hold(aim: Aim): Promise<Armed<Held>>;
+  hold(aim: PaymentFilter): Promise<Armed<Held>>;
   /** The newest blocks never were. @param depth how many; null: all that are not final */
   reorg(depth: number | null, options: ReorgOptions): Promise<Orphaned>;
   /** Nothing gets into a block until the returned function is called. */

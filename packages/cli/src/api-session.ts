@@ -3,7 +3,7 @@ import { ERROR_CODES, ERRORS } from '@pf/contracts';
 import type { Command } from 'commander';
 import { CliError } from './cli-error.ts';
 import { createOutput, type Output } from './output.ts';
-import { globalOptions, type Mode, type Surroundings } from './session.ts';
+import { globalOptions, type Mode, type CommandContext } from './session.ts';
 import { findStack } from './stack.ts';
 
 /** What a command works with that asks the public API, as any integrator does. */
@@ -16,7 +16,7 @@ export interface ApiSession {
 /** Runs a command's work with a client of the API; what the API refuses is told with its remedy. */
 export async function withApi(
   command: Command,
-  { environment, write }: Surroundings,
+  { environment, write }: CommandContext,
   work: (session: ApiSession) => Promise<void>,
 ): Promise<void> {
   const { mode, json, account } = globalOptions(command);

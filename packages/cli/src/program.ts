@@ -8,12 +8,12 @@ import { listenCommand } from './commands/listen.ts';
 import { logCommand } from './commands/log.ts';
 import { sanctionsCommand } from './commands/sanctions.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
-import type { Surroundings } from './session.ts';
+import type { CommandContext } from './session.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-export interface Terminal extends Surroundings {
+export interface Terminal extends CommandContext {
   readonly writeError: (text: string) => void;
 }
 

@@ -28,7 +28,7 @@ export interface Session {
 }
 
 /** What a command needs from outside; given by main.ts, and by tests. */
-export interface Surroundings {
+export interface CommandContext {
   readonly environment?: NodeJS.ProcessEnv;
   readonly write: (text: string) => void;
   /** For commands that go on until they are ended: a signal that aborts then (Ctrl-C). */
@@ -38,7 +38,7 @@ export interface Surroundings {
 /** For commands that need no database. */
 export function withoutDatabase(
   command: Command,
-  { environment, write }: Surroundings,
+  { environment, write }: CommandContext,
 ): Pick<Session, 'output' | 'stack'> {
   return { output: createOutput(globalOptions(command).json, write), stack: findStack(environment) };
 }
@@ -46,7 +46,7 @@ export function withoutDatabase(
 /** Opens the database, runs a command's work, closes it again. */
 export async function withSession(
   command: Command,
-  { environment, write }: Surroundings,
+  { environment, write }: CommandContext,
   work: (session: Session) => Promise<void>,
 ): Promise<void> {
   const { account, mode, json } = globalOptions(command);

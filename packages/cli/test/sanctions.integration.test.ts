@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { UnaskedPayments } from '@pf/database';
+import { UnscreenedPayments } from '@pf/database';
 import type { Address, ChainId, IntentId, TransactionHash } from '@pf/domain';
 import { type Cluster, startCluster } from '@pf/testing';
 import { runPf } from '../src/index.ts';
@@ -27,7 +27,7 @@ describe('pf sanctions flagged', () => {
 
   it('shows the payments from sanctioned wallets, and not those that are still to be screened', async () => {
     expect(await pf()).toBe('No payment came from a sanctioned wallet.\n');
-    const payments = new UnaskedPayments(cluster.database);
+    const payments = new UnscreenedPayments(cluster.database);
     const payment = {
       chain: 'eip155:8453' as ChainId,
       hash: '0xaa' as TransactionHash,

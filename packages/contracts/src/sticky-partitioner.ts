@@ -8,7 +8,7 @@ const HOLD_MS = 10;
  * go together. A writer's cost is that of its transactions, and one with forty creates costs little more than one with
  * four; Kafka's own clients choose partitions in this way for the same reason.
  */
-export class AnyPartition {
+export class StickyPartitioner {
   readonly #partitions: number;
   readonly #clock: () => number;
   #chosen = 0;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnyPartition } from '../src/index.ts';
+import { StickyPartitioner } from '../src/index.ts';
 
 describe('The partition of an intent that may lie in any', () => {
   it('is the same for those that are made together, and in time each of them', () => {
     let now = 0;
-    const anywhere = new AnyPartition(6, () => now);
+    const anywhere = new StickyPartitioner(6, () => now);
     const chosen = new Map<number, number>();
     for (let window = 0; window < 6_000; window++) {
       const together = Array.from({ length: 5 }, () => anywhere.next());

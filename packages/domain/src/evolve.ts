@@ -18,22 +18,22 @@ type Change = Partial<PaymentIntent>;
  * @throws VersionGapError when the event is of another intent or not the next version.
  */
 export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): PaymentIntent => {
-  if (event.type === 'intent.created') return born(state, event);
+  if (event.type === 'intent.created') return applyCreated(state, event);
   if (state?.id !== event.intentId || event.version !== state.version + 1) {
     throw new VersionGapError(
       `${event.type} is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0} of ${state?.id ?? 'nothing'}`,
     );
   }
-  const change = changeBy(state, event);
+  const change = applyEvent(state, event);
   return {
     ...state,
     ...change,
     version: event.version,
-    updatedAt: showsIn(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
+    updatedAt: isPublicChange(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
   };
 };
 
-const born = (
+const applyCreated = (
   state: PaymentIntent | undefined,
   event: Extract<IntentEvent, { type: 'intent.created' }>,
 ): PaymentIntent => {
@@ -85,14 +85,14 @@ const born = (
 };
 
 /** True when the change is one that integrators see. */
-const showsIn = (state: PaymentIntent, change: Change): boolean => {
+const isPublicChange = (state: PaymentIntent, change: Change): boolean => {
   for (const field of Object.keys(change) as (keyof PaymentIntent)[]) {
     if (change[field] !== state[field] && isPublicField(field)) return true;
   }
   return false;
 };
 
-const changeBy = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'intent.created' }>): Change => {
+const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'intent.created' }>): Change => {
   switch (event.type) {
     case 'intent.detected':
       return { detectedAt: event.at };

@@ -61,7 +61,7 @@ export interface LogReader {
 }
 
 /** What one slice of input led to. */
-export interface Slice<Context> {
+export interface BatchResult<Context> {
   /** Records to append to intent.events, in order. Empty: only the offsets move. */
   readonly append: readonly NewRecord[];
   /** Handed back to `project` after the commit. */
@@ -82,7 +82,7 @@ export interface PartitionWork<Context> {
   /** Called when the partition is lost: by now another may own it. */
   lost(partition: number): void;
   /** Decides a slice of one topic. Must not throw for a bad message: those are its own business (dead letters). */
-  decide(partition: number, records: readonly LogRecord[]): Promise<Slice<Context>>;
+  decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<Context>>;
   /**
    * As catchUp, for what this owner has just appended: the records of `append` lie at `from`, `from` + 1 and so on, and
    * `next` behind the commit's marker. With an empty `append` only offsets were committed, and `from` is `next`.
@@ -105,7 +105,7 @@ export interface PartitionOwner<Context> {
   run(
     partition: number,
     after: { readonly topic: InputTopic; readonly offset: bigint } | null,
-    work: () => Promise<Slice<Context>>,
+    work: () => Promise<BatchResult<Context>>,
   ): Promise<void>;
   /** Milliseconds since the group's coordinator last answered: feeds the liveness probe. A join may take 15 s. */
   idleMs(): number;

@@ -1,4 +1,4 @@
-import { BackOff, count, errorTypeOf, measureSince } from '@pf/runtime';
+import { BackOff, count, errorTypeOf, recordDuration } from '@pf/runtime';
 import type { Producer, TopicMessages } from 'kafkajs';
 import { asError, isRefusal } from './errors.ts';
 import type { Names } from './names.ts';
@@ -115,11 +115,11 @@ export class KafkaPublisher implements Publisher {
       const began = performance.now();
       try {
         await this.#send(batch);
-        measureSince('messaging.client.operation.duration', began, SENDING);
+        recordDuration('messaging.client.operation.duration', began, SENDING);
         for (const waiting of batch) waiting.accept();
         backOff.reset();
       } catch (error) {
-        measureSince('messaging.client.operation.duration', began, { ...SENDING, 'error.type': errorTypeOf(error) });
+        recordDuration('messaging.client.operation.duration', began, { ...SENDING, 'error.type': errorTypeOf(error) });
         await this.#dropProducer();
         if (isRefusal(error)) {
           for (const waiting of batch)

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { lookUp } from './metrics/recording.ts';
+import { registerGauge } from './metrics/recording.ts';
 
 export interface HealthChecks {
   /** False only where the process makes no progress and should be restarted. */
@@ -20,7 +20,7 @@ export const liveness = (checks: HealthChecks): HealthAnswer =>
 
 /** What the last probe found, by part: for the metrics, which ask nobody themselves. */
 const answered = new Map<string, boolean>();
-lookUp('payments.dependency.up', () => [...answered].map(([dependency, up]) => [up ? 1 : 0, { dependency }]));
+registerGauge('payments.dependency.up', () => [...answered].map(([dependency, up]) => [up ? 1 : 0, { dependency }]));
 
 /** Asks all parts at once and names those that are away. */
 export async function readiness(checks: HealthChecks): Promise<HealthAnswer> {

@@ -10,7 +10,7 @@ export {
   type MetricName,
 } from './metrics/catalogue.ts';
 export { type Metric, prometheusName } from './metrics/metric.ts';
-export { change, count, lookUp, measure, measureSince, measuring } from './metrics/recording.ts';
+export { add, count, registerGauge, record, recordDuration, isRecording } from './metrics/recording.ts';
 export * from './pause.ts';
 export * from './periodic-task.ts';
 export * from './service.ts';

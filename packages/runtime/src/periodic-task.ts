@@ -1,6 +1,6 @@
 import { pause } from './pause.ts';
 
-export interface RoundsParts {
+export interface PeriodicTaskOptions {
   /** What is done in each round. `stopping` aborts when no more of it is wanted. */
   readonly work: (stopping: AbortSignal) => Promise<unknown>;
   /** Between the end of a round and the next. */
@@ -10,12 +10,12 @@ export interface RoundsParts {
 }
 
 /** Work that is done in the background, again and again until stopped. A round that fails is left to the next one. */
-export class Rounds {
-  readonly #parts: RoundsParts;
+export class PeriodicTask {
+  readonly #parts: PeriodicTaskOptions;
   readonly #stopping = new AbortController();
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(parts: RoundsParts) {
+  constructor(parts: PeriodicTaskOptions) {
     this.#parts = parts;
   }
 

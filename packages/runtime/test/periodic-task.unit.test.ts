@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { Rounds } from '../src/periodic-task.ts';
+import { PeriodicTask } from '../src/periodic-task.ts';
 
 describe('Rounds', () => {
   it('go on after those that fail, and tell of the first of an outage', async () => {
     const outages = ['first', 'second', null, 'third', null];
     const told: unknown[] = [];
     const over = Promise.withResolvers<void>();
-    const rounds = new Rounds({
+    const rounds = new PeriodicTask({
       async work() {
         const [outage] = outages.splice(0, 1);
         if (outage === undefined) return over.resolve();
@@ -26,7 +26,7 @@ describe('Rounds', () => {
     const began = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     let begun = 0;
-    const rounds = new Rounds({
+    const rounds = new PeriodicTask({
       async work(stopping) {
         begun++;
         began.resolve();

@@ -1,8 +1,8 @@
 import { ConfigurationError, type Logger } from '@pf/runtime';
 import { z } from 'zod';
-import { ApiPart, CLEAN_MAX_SECONDS } from './api/api-screener.ts';
-import { ListPart } from './list/list-screener.ts';
-import type { Screening, ScreeningPart } from './port.ts';
+import { ApiScreener, CLEAN_MAX_SECONDS } from './api/api-screener.ts';
+import { ListScreener } from './list/list-screener.ts';
+import type { Screening, Screener } from './port.ts';
 import { createScreening } from './screening.ts';
 
 /** The variables of the screening. Which parts are on is said by what is set; that none is must be said with SCREENING=off. */
@@ -40,9 +40,9 @@ export function openScreening(config: ScreeningConfig, log: Logger): Screening {
         ? 'SCREENING_API_URL: is not set, but SCREENING_API_KEY is'
         : 'SCREENING_API_KEY: is not set, but SCREENING_API_URL is',
     );
-  const parts: ScreeningPart[] = [];
-  if (file !== undefined) parts.push(new ListPart({ file, log }));
-  if (url !== undefined && key !== undefined) parts.push(new ApiPart({ url, key, cleanSeconds, log }));
+  const parts: Screener[] = [];
+  if (file !== undefined) parts.push(new ListScreener({ file, log }));
+  if (url !== undefined && key !== undefined) parts.push(new ApiScreener({ url, key, cleanSeconds, log }));
   if (parts.length === 0)
     throw wrong(
       'SCREENING: set SCREENING_LIST_FILE, or SCREENING_API_URL and SCREENING_API_KEY, or both; to screen nobody, say SCREENING=off',

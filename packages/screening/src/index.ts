@@ -1,5 +1,5 @@
 export { createScreening } from './screening.ts';
-export { ApiPart } from './api/api-screener.ts';
+export { ApiScreener } from './api/api-screener.ts';
 export { openScreening, screeningVariables } from './environment.ts';
 export { comparable } from './comparable.ts';
 export {
@@ -9,7 +9,7 @@ export {
   type SanctionsList,
   writeListFile,
 } from './list/list-file.ts';
-export { ListPart } from './list/list-screener.ts';
+export { ListScreener } from './list/list-screener.ts';
 export { type ListedAddress, OfacExportError } from './list/ofac-export.ts';
 export {
   changesBetween,

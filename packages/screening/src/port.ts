@@ -44,7 +44,7 @@ export interface Screening {
 }
 
 /** One source of knowledge. */
-export interface ScreeningPart {
+export interface Screener {
   /** What is known of this wallet, null for nothing. @throws ScreeningUnavailableError */
   find(wallet: ScreenedWallet): Promise<Finding | null>;
   close(): Promise<void>;

@@ -1,15 +1,15 @@
-import { measureSince, type MetricLabels } from '@pf/runtime';
+import { recordDuration, type MetricLabels } from '@pf/runtime';
 import {
   type Finding,
   type ScreenedWallet,
   type Screening,
-  type ScreeningPart,
+  type Screener,
   ScreeningUnavailableError,
   type Verdict,
 } from './port.ts';
 
 /** The port over its parts, which are asked in their order: what one knows need not be asked of the next. */
-export const createScreening = (parts: readonly ScreeningPart[]): Screening => ({
+export const createScreening = (parts: readonly Screener[]): Screening => ({
   async screen(wallets) {
     const began = performance.now();
     let verdict: MetricLabels<'payments.screening.duration'>['verdict'] = 'unavailable';
@@ -18,13 +18,13 @@ export const createScreening = (parts: readonly ScreeningPart[]): Screening => (
       verdict = answer.kind;
       return answer;
     } finally {
-      measureSince('payments.screening.duration', began, { verdict });
+      recordDuration('payments.screening.duration', began, { verdict });
     }
   },
   close: async () => void (await Promise.all(parts.map((part) => part.close()))),
 });
 
-async function screen(parts: readonly ScreeningPart[], wallets: readonly ScreenedWallet[]): Promise<Verdict> {
+async function screen(parts: readonly Screener[], wallets: readonly ScreenedWallet[]): Promise<Verdict> {
   const answers = await Promise.allSettled(wallets.map((wallet) => find(parts, wallet)));
   let failure: ScreeningUnavailableError | null = null;
   for (const [at, answer] of answers.entries()) {
@@ -39,7 +39,7 @@ async function screen(parts: readonly ScreeningPart[], wallets: readonly Screene
 
 const CLEAN: Verdict = { kind: 'clean' };
 
-async function find(parts: readonly ScreeningPart[], wallet: ScreenedWallet): Promise<Finding | null> {
+async function find(parts: readonly Screener[], wallet: ScreenedWallet): Promise<Finding | null> {
   for (const part of parts) {
     const finding = await part.find(wallet);
     if (finding) return finding;

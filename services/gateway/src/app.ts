@@ -26,7 +26,7 @@ import { requestLog } from './request-log.ts';
 import { listDeliveries } from './webhooks/list.ts';
 import { retryDelivery } from './webhooks/retry.ts';
 
-export interface AppParts {
+export interface AppDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
@@ -43,7 +43,7 @@ export interface AppParts {
 }
 
 /** The HTTP API: every request is authenticated, validated and answered in the one shape of its endpoint or of an error. */
-export function createApp(parts: AppParts): Express {
+export function createApp(parts: AppDependencies): Express {
   const { health, keys, limiter, log, trustedProxies = 0 } = parts;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);

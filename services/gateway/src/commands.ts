@@ -11,7 +11,7 @@ import type {
   Refusal,
 } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
-import { BackOff, currentTrace, inSpan, measureSince, type MetricLabels, SpanKind } from '@pf/runtime';
+import { BackOff, currentTrace, inSpan, recordDuration, type MetricLabels, SpanKind } from '@pf/runtime';
 import { ApiError } from './api-error.ts';
 import { OutcomeUnknownError, type Outcomes } from './outcomes.ts';
 import { refused } from './refusals.ts';
@@ -135,7 +135,7 @@ export class Commands {
       throw error;
     } finally {
       clearTimeout(timer);
-      measureSince('payments.command.duration', began, { type, outcome });
+      recordDuration('payments.command.duration', began, { type, outcome });
     }
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { change, inSpan, type Logger, markFailed, measureSince, type Span, SpanKind } from '@pf/runtime';
+import { add, inSpan, type Logger, markFailed, recordDuration, type Span, SpanKind } from '@pf/runtime';
 import type { NextFunction, Request, Response } from 'express';
 
 const SAFE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
@@ -35,7 +35,7 @@ export const requestLog =
     if (PROBES.has(request.path)) return next();
     const began = performance.now();
     const method = METHODS.has(request.method) ? request.method : '_OTHER';
-    change('http.server.active_requests', 1, { 'url.scheme': 'http' });
+    add('http.server.active_requests', 1, { 'url.scheme': 'http' });
     void inSpan(
       method,
       { requestId, traceparent: traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : null },
@@ -47,8 +47,8 @@ export const requestLog =
         // The pattern, not the path: as few names as there are routes.
         const route = typeof locals['route'] === 'string' ? locals['route'] : null;
         const status = headersSent ? response.statusCode : CLIENT_GONE;
-        change('http.server.active_requests', -1, { 'url.scheme': 'http' });
-        measureSince('http.server.request.duration', began, {
+        add('http.server.active_requests', -1, { 'url.scheme': 'http' });
+        recordDuration('http.server.request.duration', began, {
           'http.request.method': method,
           ...(route !== null && { 'http.route': route }),
           'http.response.status_code': String(status),

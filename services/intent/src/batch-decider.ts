@@ -38,13 +38,13 @@ export const REPLY_TO_HEADER = 'reply-to';
 const MAX_EVENT_BYTES = 512 * 1024;
 
 /** A letter for intent.dead, and the error that led to it where it was one of ours. */
-export interface PutAside {
+export interface DeadLettered {
   readonly letter: DeadLetter;
   readonly cause: unknown;
 }
 
 /** Everything that a slice of input led to. */
-export interface DecidedSlice {
+export interface DecidedBatch {
   readonly at: Instant;
   readonly records: readonly NewRecord[];
   /** What those records say. */
@@ -55,7 +55,7 @@ export interface DecidedSlice {
   /** By the channel of the gateway that waits. */
   readonly replies: ReadonlyMap<string, readonly Reply[]>;
   readonly notices: readonly Notice[];
-  readonly dead: readonly PutAside[];
+  readonly dead: readonly DeadLettered[];
   /** Commands that came after their deadline: nobody waits for them any more. */
   readonly late: readonly CommandMessage[];
 }
@@ -76,7 +76,7 @@ interface Changed {
 }
 
 /** Decides the messages of one slice one after another: what one appends the next one sees. Pure but for what it gathers. */
-export class SliceDecider {
+export class BatchDecider {
   readonly #partition: number;
   readonly #at: Instant;
   readonly #clock: Instant;
@@ -88,7 +88,7 @@ export class SliceDecider {
   readonly #events: ProjectedEvent[] = [];
   readonly #newOutcomes: ProjectedOutcome[] = [];
   readonly #replies = new Map<string, Reply[]>();
-  readonly #dead: PutAside[] = [];
+  readonly #dead: DeadLettered[] = [];
   readonly #late: CommandMessage[] = [];
 
   /**
@@ -136,7 +136,7 @@ export class SliceDecider {
     this.#decide(message);
   }
 
-  decided(): DecidedSlice {
+  decided(): DecidedBatch {
     const changed = [...this.#changed.values()];
     return {
       at: this.#at,

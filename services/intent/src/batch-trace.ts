@@ -41,7 +41,7 @@ const PROJECT = {
  * somebody keeps has one in that trace, with the transaction and the projection below it: so each payment's trace shows
  * all that was done for it, however many others were in the slice.
  */
-export class SliceTrace {
+export class BatchTrace {
   /** As they were read, but with the trace in which they are processed: their events go on from there. */
   readonly inputs: readonly Input[];
   readonly #slice: OpenSpan;

@@ -1,7 +1,7 @@
 import { encodeDeadLetter } from '@pf/contracts';
 import type { Publisher } from '@pf/event-log';
 import { count, fieldsOf, type Logger } from '@pf/runtime';
-import type { PutAside } from './batch-decider.ts';
+import type { DeadLettered } from './batch-decider.ts';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
 
@@ -10,7 +10,11 @@ const PUBLISH_TIMEOUT_MS = 5_000;
  * letter may come twice and is never missing.
  * @throws LogUnavailableError when the broker may not have them.
  */
-export async function sendDeadLetters(publisher: Publisher, letters: readonly PutAside[], log: Logger): Promise<void> {
+export async function sendDeadLetters(
+  publisher: Publisher,
+  letters: readonly DeadLettered[],
+  log: Logger,
+): Promise<void> {
   if (letters.length === 0) return;
   const deadline = AbortSignal.timeout(PUBLISH_TIMEOUT_MS);
   await Promise.all(

@@ -1,32 +1,32 @@
 import type { IntentStates } from '@pf/database';
 import type { Instant, IntentId } from '@pf/domain';
-import type { LogReader, PartitionOwner, Slice } from '@pf/event-log';
-import { type Logger, Rounds } from '@pf/runtime';
+import type { LogReader, PartitionOwner, BatchResult } from '@pf/event-log';
+import { type Logger, PeriodicTask } from '@pf/runtime';
 
 const ROUND_MS = 1_000;
 /** Of one partition and round: what more is due waits a second. */
 const DUE_AT_MOST = 500;
 
-export interface ExpiryParts<Context> {
+export interface ExpiryDependencies<Context> {
   readonly owner: Pick<PartitionOwner<Context>, 'owned' | 'run'>;
   readonly states: Pick<IntentStates, 'overdue'>;
   readonly reader: Pick<LogReader, 'endOffsets'>;
-  readonly expire: (partition: number, ids: readonly IntentId[]) => Promise<Slice<Context>>;
+  readonly expire: (partition: number, ids: readonly IntentId[]) => Promise<BatchResult<Context>>;
   readonly log: Logger;
   readonly clock: () => Instant;
 }
 
 /** Looks once a second for open intents of the partitions owned here whose time has run out. */
 export class Expiry<Context> {
-  readonly #parts: ExpiryParts<Context>;
-  readonly #rounds: Rounds;
+  readonly #parts: ExpiryDependencies<Context>;
+  readonly #rounds: PeriodicTask;
   /** Partitions whose last finds are still waiting to be decided. */
   readonly #waiting = new Set<number>();
 
-  constructor(parts: ExpiryParts<Context>) {
+  constructor(parts: ExpiryDependencies<Context>) {
     this.#parts = parts;
     // Postgres or Kafka is away: nothing expires until they are back.
-    this.#rounds = new Rounds({
+    this.#rounds = new PeriodicTask({
       work: () => this.look(),
       pauseMs: ROUND_MS,
       onFailure: (error) => parts.log.warn({ err: error }, 'expiry cannot look'),

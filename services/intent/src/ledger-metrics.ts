@@ -1,6 +1,6 @@
 import { networks } from '@pf/chains/networks';
 import { type ChainId, type IntentEvent, type PaymentIntent, submissionOf } from '@pf/domain';
-import { count, measure, measuring } from '@pf/runtime';
+import { count, record, isRecording } from '@pf/runtime';
 
 /** An event that was appended, and the intent after it. */
 export interface Appended {
@@ -12,7 +12,7 @@ const names = new Map<ChainId, string>(networks.map(({ chain, name }) => [chain,
 
 /** Counts what was appended, and takes down how long payments took. Called once what was appended is committed. */
 export function measureAppended(appended: readonly Appended[]): void {
-  if (!measuring()) return;
+  if (!isRecording()) return;
   for (const { event, intent } of appended) {
     const where = {
       network: names.get(intent.chain) ?? 'unknown',
@@ -21,13 +21,13 @@ export function measureAppended(appended: readonly Appended[]): void {
     count('payments.intent.events', { type: event.type, ...where });
     if (intent.simulated) continue;
     if (event.type === 'intent.confirmed') {
-      measure('payments.payment.duration', secondsBetween(intent.createdAt, event.at), where);
+      record('payments.payment.duration', secondsBetween(intent.createdAt, event.at), where);
       // From the claim: that is when the client's submit was accepted. A wallet that sent it by itself has none.
       const submission = submissionOf(intent, event.data.hash);
-      if (submission) measure('payments.confirmation.duration', secondsBetween(submission.preparedAt, event.at), where);
+      if (submission) record('payments.confirmation.duration', secondsBetween(submission.preparedAt, event.at), where);
     }
     if (event.type === 'intent.finalized' && intent.confirmedAt !== null)
-      measure('payments.finalization.duration', secondsBetween(intent.confirmedAt, event.at), where);
+      record('payments.finalization.duration', secondsBetween(intent.confirmedAt, event.at), where);
   }
 }
 

@@ -2,7 +2,7 @@ import { BY_INDEX, IntentStates, openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService, serveHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
-import { cleaning } from './retention.ts';
+import { createRetention } from './retention.ts';
 import { intentVariables } from './config.ts';
 import { Expiry } from './expiry.ts';
 import { IntentWriter } from './writer.ts';
@@ -54,7 +54,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   });
   onShutdown('expiry', () => expiry.stop());
   expiry.start();
-  const cleaner = cleaning(database, log);
+  const cleaner = createRetention(database, log);
   onShutdown('cleaning', () => cleaner.stop());
   cleaner.start();
 });

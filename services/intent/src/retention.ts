@@ -1,5 +1,5 @@
 import { type Database, forgetOutcomes } from '@pf/database';
-import { type Logger, Rounds } from '@pf/runtime';
+import { type Logger, PeriodicTask } from '@pf/runtime';
 import { OUTCOME_RETENTION_MS } from './answers-from-log.ts';
 
 const ROUND_MS = 60 * 60 * 1000;
@@ -7,8 +7,8 @@ const ROUND_MS = 60 * 60 * 1000;
 const ROWS_AT_ONCE = 5_000;
 
 /** Deletes outcomes that are kept long enough, every hour. Several processes may do so at once. */
-export function cleaning(database: Database, log: Logger): Rounds {
-  return new Rounds({
+export function createRetention(database: Database, log: Logger): PeriodicTask {
+  return new PeriodicTask({
     pauseMs: ROUND_MS,
     async work(stopping) {
       const outcomes = await clean(database, Date.now(), stopping);

@@ -11,17 +11,17 @@ import {
   readCheckpoint,
 } from '@pf/database';
 import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
-import type { LogRecord, PartitionWork, Publisher, Slice } from '@pf/event-log';
+import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
 import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
 import { answersFrom } from './answers-from-log.ts';
 import { sendDeadLetters } from './dead-letters.ts';
 import { type Input, readInput } from './input.ts';
 import { measureAppended } from './ledger-metrics.ts';
-import { type DecidedSlice, type Known, SliceDecider } from './batch-decider.ts';
-import { SliceTrace } from './batch-trace.ts';
+import { type DecidedBatch, type Known, BatchDecider } from './batch-decider.ts';
+import { BatchTrace } from './batch-trace.ts';
 
-export interface WriterParts {
+export interface WriterDependencies {
   readonly partitions: number;
   readonly database: Database;
   readonly publisher: Publisher;
@@ -33,8 +33,8 @@ export interface WriterParts {
 
 /** A decided slice on its way to the projection, and the spans that show it. */
 export interface WriterContext {
-  readonly decided: DecidedSlice;
-  readonly trace: SliceTrace;
+  readonly decided: DecidedBatch;
+  readonly trace: BatchTrace;
 }
 
 /** What ends the spans of a slice that its partition was lost with. */
@@ -47,16 +47,16 @@ class PartitionLostError extends Error {
 
 /** The business of a partition's owner: commands and observations in; events, projection and answers out (architecture.md). */
 export class IntentWriter implements PartitionWork<WriterContext> {
-  readonly #parts: WriterParts;
+  readonly #parts: WriterDependencies;
   readonly #clock: () => Instant;
   readonly #states: IntentStates;
   readonly #projection: ProjectionWriter;
   /** The last time stamped in each partition that is owned. */
   readonly #lastAt = new Map<number, Instant>();
   /** Of the slice under way in each partition. */
-  readonly #traces = new Map<number, SliceTrace>();
+  readonly #traces = new Map<number, BatchTrace>();
 
-  constructor(parts: WriterParts) {
+  constructor(parts: WriterDependencies) {
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
     this.#states = new IntentStates(parts.database.sql);
@@ -98,7 +98,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     );
   }
 
-  async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<WriterContext>> {
+  async decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<WriterContext>> {
     const inputs = records.map((record) => readInput(record, this.#parts.partitions));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
     return this.#deciding(`slice of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
@@ -109,7 +109,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   /** Decides the end of these intents' time. Those for which it has been put off meanwhile, or which are no longer open, stay as they are. */
-  async expire(partition: number, ids: readonly IntentId[]): Promise<Slice<WriterContext>> {
+  async expire(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
     return this.#deciding('expire', partition, [], async ({ trace }) => {
       const known = await this.#states.lookUp({ ids, keys: [], commandIds: [] });
       const decider = this.#decider(partition, known);
@@ -147,11 +147,11 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     this.#parts.announcer.announce(decided.replies, decided.notices);
   }
 
-  #decider(partition: number, known: Known): SliceDecider {
+  #decider(partition: number, known: Known): BatchDecider {
     const clock = this.#clock();
     const at = Math.max(clock, this.#lastAt.get(partition) ?? 0);
     this.#lastAt.set(partition, at);
-    return new SliceDecider(partition, at, clock, known);
+    return new BatchDecider(partition, at, clock, known);
   }
 
   /** Everything that the decisions may look at. */
@@ -176,9 +176,9 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     name: string,
     partition: number,
     inputs: readonly Input[],
-    decide: (trace: SliceTrace) => Promise<DecidedSlice>,
-  ): Promise<Slice<WriterContext>> {
-    const trace = new SliceTrace(name, partition, inputs);
+    decide: (trace: BatchTrace) => Promise<DecidedBatch>,
+  ): Promise<BatchResult<WriterContext>> {
+    const trace = new BatchTrace(name, partition, inputs);
     this.#traces.set(partition, trace);
     return trace.run(async () => {
       const { publisher, log } = this.#parts;

@@ -14,7 +14,7 @@ import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
 import type { InputTopic, LogRecord } from '@pf/event-log';
 import { samples } from '@pf/domain/testing';
 import { readInput } from '../src/input.ts';
-import { type DecidedSlice, type Known, SliceDecider } from '../src/batch-decider.ts';
+import { type DecidedBatch, type Known, BatchDecider } from '../src/batch-decider.ts';
 import { PARTITIONS } from './messages.ts';
 
 export const NOW: Instant = samples.STORY_BEGINS;
@@ -54,14 +54,14 @@ export function decideSlice(
     now = NOW,
     clock = now,
   }: { known?: Known; now?: Instant; clock?: Instant } = {},
-): DecidedSlice {
-  const decider = new SliceDecider(records[0]?.partition ?? 0, now, clock, known);
+): DecidedBatch {
+  const decider = new BatchDecider(records[0]?.partition ?? 0, now, clock, known);
   for (const record of records) decider.take(readInput(record, PARTITIONS));
   return decider.decided();
 }
 
 /** The events that a slice appends, as a reader of the log sees them. */
-export const eventsOf = ({ records }: DecidedSlice): readonly EventEnvelope[] =>
+export const eventsOf = ({ records }: DecidedBatch): readonly EventEnvelope[] =>
   records.map(({ value }) => parseEvent(value));
 
 /** One partition with its log and its projection, in memory: states go through their bytes, as through Postgres. */
@@ -69,10 +69,10 @@ export class PartitionModel {
   readonly log: EventEnvelope[] = [];
   readonly rows = new Map<IntentId, string>();
   readonly history: string[] = [];
-  readonly outcomes = new Map<string, DecidedSlice['outcomes'][number]['outcome']>();
+  readonly outcomes = new Map<string, DecidedBatch['outcomes'][number]['outcome']>();
 
   /** Decides and projects a slice, and checks each row's version as the database does. */
-  take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedSlice {
+  take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedBatch {
     const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
     const slice = decideSlice(
       messages.map((message) => arrived(message, now)),
@@ -108,4 +108,4 @@ export class PartitionModel {
 }
 
 /** What happened, in the domain's words. */
-export const typesOf = (slice: DecidedSlice): readonly string[] => eventsOf(slice).map((event) => eventOf(event).type);
+export const typesOf = (slice: DecidedBatch): readonly string[] => eventsOf(slice).map((event) => eventOf(event).type);

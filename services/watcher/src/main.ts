@@ -1,7 +1,7 @@
 import { createChains, upstreamsOf } from '@pf/chains';
-import { NetworkWatches, openDatabase, SignedTransactions, UnaskedPayments } from '@pf/database';
+import { NetworkWatches, openDatabase, SignedTransactions, UnscreenedPayments } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { ConfigurationError, loadConfig, Rounds, runService, serveHealth } from '@pf/runtime';
+import { ConfigurationError, loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { watcherVariables } from './config.ts';
 import { NetworkWatch } from './network-watch.ts';
@@ -52,8 +52,8 @@ runService('watcher', async (service) => {
 
   const screening = openScreening(config, log);
   service.onShutdown('screening', () => screening.close());
-  const unasked = new UnaskedPayments(database);
-  const screeners = new Rounds({
+  const unasked = new UnscreenedPayments(database);
+  const screeners = new PeriodicTask({
     work: (stopping) =>
       screenSenders(
         { payments: unasked, screening, chains: networks.map(({ observer }) => observer.network.chain), log },

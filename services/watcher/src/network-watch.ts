@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
-import { isDatabaseAway, type NetworkWatches, type UnaskedPayments } from '@pf/database';
+import { isDatabaseAway, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
 import { type IntentId, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, type Logger, pause } from '@pf/runtime';
@@ -22,13 +22,13 @@ const FINISH_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
 
-export interface NetworkWatchParts {
+export interface NetworkWatchDependencies {
   readonly observer: ChainObserver;
   readonly sets: WatchSets;
   readonly watches: NetworkWatches;
   readonly publisher: Publisher;
   readonly rebroadcaster: Rebroadcaster;
-  readonly unasked: UnaskedPayments;
+  readonly unasked: UnscreenedPayments;
   /** How long the lease lasts without being renewed: so long nobody watches after a holder was killed. */
   readonly leaseMs: number;
   readonly log: Logger;
@@ -42,7 +42,7 @@ export interface WatchStatus extends WatchFacts {
 
 /** The watch over one network: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
-  readonly #parts: NetworkWatchParts;
+  readonly #parts: NetworkWatchDependencies;
   readonly #log: Logger;
   readonly #holder = randomUUID();
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
@@ -51,7 +51,7 @@ export class NetworkWatch {
   #warned: readonly string[] = [];
   readonly #metrics: WatchMetrics;
 
-  constructor(parts: NetworkWatchParts) {
+  constructor(parts: NetworkWatchDependencies) {
     this.#parts = parts;
     this.#log = parts.log;
     this.#metrics = new WatchMetrics(this.name, () => this.#status);

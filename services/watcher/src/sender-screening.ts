@@ -1,4 +1,4 @@
-import type { UnaskedPayment, UnaskedPayments } from '@pf/database';
+import type { UnscreenedPayment, UnscreenedPayments } from '@pf/database';
 import type { ChainId, Observation } from '@pf/domain';
 import { count, type Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError } from '@pf/screening';
@@ -12,8 +12,8 @@ export const unaskedAmong = (
   observations: readonly Observation[],
   chain: ChainId,
   watched: WatchedIntents,
-): readonly UnaskedPayment[] =>
-  observations.flatMap((observation): UnaskedPayment[] => {
+): readonly UnscreenedPayment[] =>
+  observations.flatMap((observation): UnscreenedPayment[] => {
     if (observation.type !== 'landed') return [];
     const { intentId, data } = observation;
     return watched.wasSubmitted(intentId, data.hash)
@@ -21,8 +21,8 @@ export const unaskedAmong = (
       : [{ chain, hash: data.hash, sender: data.transfer.from, intentId }];
   });
 
-interface Parts {
-  readonly payments: UnaskedPayments;
+interface Dependencies {
+  readonly payments: UnscreenedPayments;
   readonly screening: Screening;
   readonly chains: readonly ChainId[];
   readonly log: Logger;
@@ -33,7 +33,10 @@ interface Parts {
  * sender is flagged, for the operator only.
  * @throws ScreeningUnavailableError where some could not be screened: they wait for the next round
  */
-export async function screenSenders({ payments, screening, chains, log }: Parts, stopping: AbortSignal): Promise<void> {
+export async function screenSenders(
+  { payments, screening, chains, log }: Dependencies,
+  stopping: AbortSignal,
+): Promise<void> {
   let failure: ScreeningUnavailableError | null = null;
   for (const payment of await payments.waiting(chains, PAYMENTS_A_ROUND)) {
     if (stopping.aborted) return;

@@ -1,4 +1,4 @@
-import { lookUp, measureSince } from '@pf/runtime';
+import { registerGauge, recordDuration } from '@pf/runtime';
 
 /** How a network is being watched. Blocks are decimal; null before the first step, and while standing by. */
 export interface WatchFacts {
@@ -33,24 +33,24 @@ export class WatchMetrics {
     };
     const secondsSince = (at: number): number => (performance.now() - at) / 1_000;
     const ends = [
-      lookUp('payments.watcher.active', () => [[this.#facts().role === 'active' ? 1 : 0, about]]),
-      lookUp(
+      registerGauge('payments.watcher.active', () => [[this.#facts().role === 'active' ? 1 : 0, about]]),
+      registerGauge(
         'payments.watcher.head',
         whileActive(({ head }) => (head === null ? null : Number(head))),
       ),
-      lookUp(
+      registerGauge(
         'payments.watcher.lag',
         whileActive(({ behind }) => (behind === null ? null : Number(behind))),
       ),
-      lookUp(
+      registerGauge(
         'payments.watcher.intents',
         whileActive(({ watched }) => watched),
       ),
-      lookUp(
+      registerGauge(
         'payments.watcher.head.age',
         whileActive(() => secondsSince(this.#roseAt)),
       ),
-      lookUp(
+      registerGauge(
         'payments.watcher.step.age',
         whileActive(() => secondsSince(this.#steppedAt)),
       ),
@@ -67,14 +67,14 @@ export class WatchMetrics {
 
   /** A look at the chain, which began then, has come to its end. */
   looked(began: number, head: bigint): void {
-    measureSince('payments.watcher.step.duration', began, { network: this.#network, outcome: 'done' });
+    recordDuration('payments.watcher.step.duration', began, { network: this.#network, outcome: 'done' });
     if (head <= this.#highest) return;
     this.#highest = head;
     this.#roseAt = performance.now();
   }
 
   failed(began: number): void {
-    measureSince('payments.watcher.step.duration', began, { network: this.#network, outcome: 'failed' });
+    recordDuration('payments.watcher.step.duration', began, { network: this.#network, outcome: 'failed' });
   }
 
   /** All of a step is done: what was seen is sent too. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SignedTransactions, UnaskedPayments } from '@pf/database';
+import { SignedTransactions, UnscreenedPayments } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
-import { createScreening, ListPart, writeListFile } from '@pf/screening';
+import { createScreening, ListScreener, writeListFile } from '@pf/screening';
 import { type Anvil, type Cluster, readBackingStack, startAnvil, startCluster, until } from '@pf/testing';
 import { type IntentLog, openIntentLog } from './intent-log.ts';
 import { Payer, request } from './payer.ts';
@@ -17,12 +17,12 @@ describe('who sent what nobody submitted', () => {
   let chain: Anvil;
   let writer: IntentLog;
   let watching: Watching;
-  let payments: UnaskedPayments;
+  let payments: UnscreenedPayments;
 
   beforeAll(async () => {
     [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
     writer = await openIntentLog(cluster, stack.kafka);
-    payments = new UnaskedPayments(cluster.database);
+    payments = new UnscreenedPayments(cluster.database);
     watching = await startWatching(cluster, { [chain.caip2]: chain.rpcUrl });
   }, 60_000);
   afterAll(async () => {
@@ -35,7 +35,7 @@ describe('who sent what nobody submitted', () => {
   const chains = (): ChainId[] => [chain.caip2 as ChainId];
   const round = (listFile: string): Promise<void> =>
     screenSenders(
-      { payments, screening: createScreening([new ListPart({ file: listFile, log })]), chains: chains(), log },
+      { payments, screening: createScreening([new ListScreener({ file: listFile, log })]), chains: chains(), log },
       new AbortController().signal,
     );
 

@@ -8,7 +8,7 @@ import {
   type PaymentIntent,
   VersionGapError,
 } from '@pf/domain';
-import { happened, samples, type Told } from '@pf/domain/testing';
+import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
 import { WatchedIntents } from '../src/watched-intents.ts';
 
 const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, STORY_BEGINS, referenceOf } = samples;
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const WATCH_MS = 30 * DAY_MS;
 
 /** Events a second apart, numbered by their intent. */
-function story(...told: readonly Told[]): readonly IntentEvent[] {
+function story(...told: readonly ExpectedEvent[]): readonly IntentEvent[] {
   const versions = new Map<IntentId, number>();
   return told.map(({ type, data, of = INTENT }, at) => {
     const version = (versions.get(of) ?? 0) + 1;
@@ -24,17 +24,17 @@ function story(...told: readonly Told[]): readonly IntentEvent[] {
     return { type, data, intentId: of, version, at: STORY_BEGINS + at * 1_000 } as IntentEvent;
   });
 }
-function after(...told: readonly Told[]): WatchedIntents {
+function after(...told: readonly ExpectedEvent[]): WatchedIntents {
   const set = new WatchedIntents(WATCH_MS);
   for (const event of story(...told)) set.apply(event);
   return set;
 }
-const other = (): Told => happened.of(REFUND, happened.created({ reference: referenceOf(REFUND) }));
+const other = (): ExpectedEvent => events.of(REFUND, events.created({ reference: referenceOf(REFUND) }));
 const ids = (intents: Iterable<WatchedIntent>): readonly IntentId[] => [...intents].map(({ id }) => id);
 
 describe('the watch set', () => {
   it('finds an intent by its reference and by whom it is to be paid to', () => {
-    const set = after(happened.created());
+    const set = after(events.created());
     expect(set.byReference(REFERENCE)).toMatchObject({
       id: INTENT,
       status: 'created',
@@ -47,7 +47,7 @@ describe('the watch set', () => {
   });
 
   it('keeps a recipient for as long as one of its intents is watched', () => {
-    const set = after(happened.created(), other(), happened.cancelled());
+    const set = after(events.created(), other(), events.cancelled());
     expect(set.recipients()).toEqual([ALICE]);
     set.prune(STORY_BEGINS + WATCH_MS + 2_000);
     expect([set.size, set.recipients()]).toEqual([1, [ALICE]]);
@@ -55,67 +55,58 @@ describe('the watch set', () => {
   });
 
   it('goes by the amount that was asked for last', () => {
-    const set = after(happened.created(), happened.updated({ amount: '1', amountBaseUnits: 1_000_000n }));
+    const set = after(events.created(), events.updated({ amount: '1', amountBaseUnits: 1_000_000n }));
     expect(set.byReference(REFERENCE)?.terms.amount).toBe(1_000_000n);
   });
 
   it('knows which submission can still land', () => {
-    expect(ids(after(happened.created(), happened.built(), happened.prepared(FIRST)).submitted())).toEqual([INTENT]);
-    expect(ids(after(happened.created(), happened.prepared(FIRST), happened.refused(FIRST)).submitted())).toEqual([]);
-    const revived = after(
-      happened.created(),
-      happened.prepared(FIRST),
-      happened.refused(FIRST),
-      happened.pending(FIRST),
-    );
+    expect(ids(after(events.created(), events.built(), events.prepared(FIRST)).submitted())).toEqual([INTENT]);
+    expect(ids(after(events.created(), events.prepared(FIRST), events.refused(FIRST)).submitted())).toEqual([]);
+    const revived = after(events.created(), events.prepared(FIRST), events.refused(FIRST), events.pending(FIRST));
     expect([...revived.submitted()].map(({ submission }) => submission.hash)).toEqual([FIRST]);
-    const replaced = after(happened.created(), happened.prepared(FIRST), happened.prepared(SECOND));
+    const replaced = after(events.created(), events.prepared(FIRST), events.prepared(SECOND));
     expect([...replaced.submitted()].map(({ submission }) => submission.hash)).toEqual([SECOND]);
   });
 
   it('expects a payment of what was detected, until it is submitted or closed, and again after a drop', () => {
-    expect(ids(after(happened.created(), other()).expected())).toEqual([]);
-    expect(ids(after(happened.created(), happened.detected()).expected())).toEqual([INTENT]);
-    expect(ids(after(happened.created(), happened.detected(), happened.prepared(FIRST)).expected())).toEqual([]);
+    expect(ids(after(events.created(), other()).expected())).toEqual([]);
+    expect(ids(after(events.created(), events.detected()).expected())).toEqual([INTENT]);
+    expect(ids(after(events.created(), events.detected(), events.prepared(FIRST)).expected())).toEqual([]);
     expect(
-      ids(after(happened.created(), happened.detected(), happened.prepared(FIRST), happened.refused(FIRST)).expected()),
+      ids(after(events.created(), events.detected(), events.prepared(FIRST), events.refused(FIRST)).expected()),
     ).toEqual([INTENT]);
-    expect(ids(after(happened.created(), happened.detected(), happened.expired()).expected())).toEqual([]);
+    expect(ids(after(events.created(), events.detected(), events.expired()).expected())).toEqual([]);
   });
 
   it('looks a last time for what has expired unpaid, for a while', () => {
-    const expired = after(happened.created(), happened.expired());
-    expect(ids(after(happened.created()).lapsed())).toEqual([]);
+    const expired = after(events.created(), events.expired());
+    expect(ids(after(events.created()).lapsed())).toEqual([]);
     expect(ids(expired.lapsed())).toEqual([INTENT]);
-    expect(ids(after(happened.created(), happened.prepared(FIRST), happened.expired(true)).lapsed())).toEqual([]);
-    expect(
-      ids(after(happened.created(), happened.expired(), happened.confirmed(FIRST, {}, 'expired')).lapsed()),
-    ).toEqual([]);
+    expect(ids(after(events.created(), events.prepared(FIRST), events.expired(true)).lapsed())).toEqual([]);
+    expect(ids(after(events.created(), events.expired(), events.confirmed(FIRST, {}, 'expired')).lapsed())).toEqual([]);
     expired.prune(STORY_BEGINS + 3_600_000);
     expect([ids(expired.lapsed()), expired.size]).toEqual([[], 1]);
   });
 
   it('has a settlement among the settling ones until it is final, and again when it was lost', () => {
-    const paid = [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)];
+    const paid = [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)];
     expect(ids(after(...paid).settling())).toEqual([INTENT]);
     expect(ids(after(...paid).submitted())).toEqual([]);
-    expect(ids(after(...paid, happened.finalized(FIRST)).settling())).toEqual([]);
-    expect([...after(...paid, happened.lost(FIRST)).settling()].map(({ settlement }) => settlement.lost)).toEqual([
-      true,
-    ]);
-    expect(ids(after(...paid, happened.finalized(FIRST), happened.lost(FIRST)).settling())).toEqual([INTENT]);
+    expect(ids(after(...paid, events.finalized(FIRST)).settling())).toEqual([]);
+    expect([...after(...paid, events.lost(FIRST)).settling()].map(({ settlement }) => settlement.lost)).toEqual([true]);
+    expect(ids(after(...paid, events.finalized(FIRST), events.lost(FIRST)).settling())).toEqual([INTENT]);
   });
 
   it('looks no more for a lost settlement that is proven dead: its intent has failed', () => {
-    const paid = [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)];
-    const set = after(...paid, happened.lost(FIRST), happened.failed(FIRST));
+    const paid = [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)];
+    const set = after(...paid, events.lost(FIRST), events.failed(FIRST));
     expect(ids(set.settling())).toEqual([]);
     expect(set.byReference(REFERENCE)).toBeDefined();
   });
 
   it('watches a closed intent for as long as it was told, and one that is open for ever', () => {
-    const closed = after(happened.created(), happened.expired());
-    const open = after(happened.created(), happened.pending(FIRST), happened.confirmed(FIRST));
+    const closed = after(events.created(), events.expired());
+    const open = after(events.created(), events.pending(FIRST), events.confirmed(FIRST));
     const closedAt = STORY_BEGINS + 1_000;
     for (const set of [closed, open]) set.prune(closedAt + WATCH_MS - 1);
     expect([closed.size, open.size]).toEqual([1, 1]);
@@ -125,20 +116,20 @@ describe('the watch set', () => {
 
   it('has nothing to do with a simulated intent, whatever becomes of it', () => {
     const set = after(
-      happened.created(),
-      happened.simulated.pending(FIRST),
-      happened.updated({ metadata: { order: '1' } }),
-      happened.simulated.confirmed(FIRST),
+      events.created(),
+      events.simulated.pending(FIRST),
+      events.updated({ metadata: { order: '1' } }),
+      events.simulated.confirmed(FIRST),
     );
     expect([set.size, set.recipients(), ids(set.settling())]).toEqual([0, [], []]);
   });
 
   it('applies the next version once, ignores what it has seen, and stops at a gap', () => {
-    const [created, prepared, pending] = story(
-      happened.created(),
-      happened.prepared(FIRST),
-      happened.pending(FIRST),
-    ) as [IntentEvent, IntentEvent, IntentEvent];
+    const [created, prepared, pending] = story(events.created(), events.prepared(FIRST), events.pending(FIRST)) as [
+      IntentEvent,
+      IntentEvent,
+      IntentEvent,
+    ];
     const set = new WatchedIntents(WATCH_MS);
     for (const event of [created, prepared, created, prepared]) set.apply(event);
     expect(set.byReference(REFERENCE)?.status).toBe('created');
@@ -148,7 +139,7 @@ describe('the watch set', () => {
   });
 
   it('does not change while a step holds it, and misses nothing', () => {
-    const [created, cancelled] = story(happened.created(), happened.cancelled()) as [IntentEvent, IntentEvent];
+    const [created, cancelled] = story(events.created(), events.cancelled()) as [IntentEvent, IntentEvent];
     const set = new WatchedIntents(WATCH_MS);
     set.hold();
     set.apply(created);
@@ -162,22 +153,22 @@ describe('the watch set', () => {
 
   it('sees of an intent what its whole fold says, though it keeps less', () => {
     const told = [
-      happened.created({ metadata: { order: '1' }, idempotencyKey: 'key' }),
-      happened.detected(),
-      happened.built(),
-      happened.prepared(FIRST),
-      happened.refused(FIRST),
-      happened.built({ fulfiller: CAROL }),
-      happened.prepared(SECOND, { sender: CAROL, nonce: '9' }),
-      happened.pending(SECOND),
-      happened.retryRequired(SECOND),
-      happened.prepared(FIRST, {}, 2),
-      happened.expired(true),
-      happened.confirmed(FIRST, {}, 'expired'),
-      happened.lost(FIRST),
-      happened.restored(FIRST, samples.MOVED),
-      happened.extraPayment(SECOND),
-      happened.finalized(FIRST, samples.MOVED),
+      events.created({ metadata: { order: '1' }, idempotencyKey: 'key' }),
+      events.detected(),
+      events.built(),
+      events.prepared(FIRST),
+      events.refused(FIRST),
+      events.built({ fulfiller: CAROL }),
+      events.prepared(SECOND, { sender: CAROL, nonce: '9' }),
+      events.pending(SECOND),
+      events.retryRequired(SECOND),
+      events.prepared(FIRST, {}, 2),
+      events.expired(true),
+      events.confirmed(FIRST, {}, 'expired'),
+      events.lost(FIRST),
+      events.restored(FIRST, samples.MOVED),
+      events.extraPayment(SECOND),
+      events.finalized(FIRST, samples.MOVED),
     ];
     const set = new WatchedIntents(WATCH_MS);
     let whole: PaymentIntent | undefined;

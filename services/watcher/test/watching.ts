@@ -1,5 +1,5 @@
 import { createChains } from '@pf/chains';
-import { NetworkWatches, SignedTransactions, UnaskedPayments } from '@pf/database';
+import { NetworkWatches, SignedTransactions, UnscreenedPayments } from '@pf/database';
 import { type IntentId, type Observation } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
 import { parseObservation, partitionOf, type ObservationMessage } from '@pf/contracts';
@@ -49,7 +49,7 @@ export async function startWatching(
         watches: new NetworkWatches(cluster.database),
         publisher: through(publisher),
         rebroadcaster,
-        unasked: new UnaskedPayments(cluster.database),
+        unasked: new UnscreenedPayments(cluster.database),
         leaseMs: 10_000,
         log,
       }),

@@ -1,5 +1,5 @@
 import { countOutstanding, type Database, type Outstanding } from '@pf/database';
-import { type Logger, lookUp, measuring, Rounds } from '@pf/runtime';
+import { type Logger, registerGauge, isRecording, PeriodicTask } from '@pf/runtime';
 
 const LOOK_EVERY_MS = 10_000;
 const COUNTED_AT_MOST = 10_000;
@@ -7,7 +7,7 @@ const COUNTED_AT_MOST = 10_000;
 /** Looks every ten seconds how much is still to be sent, where metrics are exported. @returns ends it */
 export function watchBacklog(database: Database, log: Logger, now: () => number): { stop(): Promise<void> } {
   let found: Outstanding | null = null;
-  const rounds = new Rounds({
+  const rounds = new PeriodicTask({
     pauseMs: LOOK_EVERY_MS,
     // What was found before is not what is now: nothing is told until it is known again.
     work: async () => {
@@ -17,7 +17,7 @@ export function watchBacklog(database: Database, log: Logger, now: () => number)
     onFailure: (error) => log.warn({ err: error }, 'how much is still to be sent is not known now'),
   });
   const unlook = [
-    lookUp('payments.deliveries.outstanding', () =>
+    registerGauge('payments.deliveries.outstanding', () =>
       found
         ? [
             [found.due, { status: 'due' }],
@@ -25,11 +25,11 @@ export function watchBacklog(database: Database, log: Logger, now: () => number)
           ]
         : [],
     ),
-    lookUp('payments.deliveries.due.age', () =>
+    registerGauge('payments.deliveries.due.age', () =>
       found ? [[found.dueSince === null ? 0 : Math.max(0, now() - found.dueSince.getTime()) / 1_000, {}]] : [],
     ),
   ];
-  if (measuring()) rounds.start();
+  if (isRecording()) rounds.start();
   return {
     async stop() {
       for (const end of unlook) end();

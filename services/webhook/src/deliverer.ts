@@ -8,10 +8,10 @@ import {
   recordFailure,
   recordGone,
 } from '@pf/database';
-import { count, currentTrace, type Logger, measure } from '@pf/runtime';
+import { count, currentTrace, type Logger, record } from '@pf/runtime';
 import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
-import type { SecretBook } from './secret-cache.ts';
+import type { SecretCache } from './secret-cache.ts';
 import type { Sender, SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
@@ -19,10 +19,10 @@ import { signatureHeaders } from './signature.ts';
 const LEASE_MS = 60_000;
 const GONE = 410;
 
-export interface DelivererParts {
+export interface DelivererDependencies {
   readonly database: Database;
   readonly sender: Sender;
-  readonly secrets: SecretBook;
+  readonly secrets: SecretCache;
   readonly log: Logger;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -38,9 +38,9 @@ interface Recorded {
 
 /** Makes one attempt: claims it, sends it, writes down what came of it. */
 export class Deliverer {
-  readonly #parts: DelivererParts;
+  readonly #parts: DelivererDependencies;
 
-  constructor(parts: DelivererParts) {
+  constructor(parts: DelivererDependencies) {
     this.#parts = parts;
   }
 
@@ -63,7 +63,7 @@ export class Deliverer {
     const ms = performance.now() - began;
     const recorded = await this.#record(attempt, sent, now());
     const outcome = outcomeOf(recorded);
-    measure('payments.delivery.duration', ms / 1_000, { outcome });
+    record('payments.delivery.duration', ms / 1_000, { outcome });
     count('payments.delivery.attempts', { outcome });
     const { deliveryId, endpointId, eventId, number } = attempt;
     // Never the URL: it may carry the receiver's own secret.

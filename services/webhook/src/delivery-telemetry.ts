@@ -1,5 +1,5 @@
 import type { Attempt } from '@pf/database';
-import { change, describeSpan, inSpan, markFailed, measure, type MetricLabels, SpanKind } from '@pf/runtime';
+import { add, describeSpan, inSpan, markFailed, record, type MetricLabels, SpanKind } from '@pf/runtime';
 
 export type AttemptOutcome = MetricLabels<'payments.delivery.duration'>['outcome'];
 
@@ -12,9 +12,9 @@ export interface Attempted {
 
 /** Runs an attempt in its span, which goes on in the trace of what the event was about; measured. */
 export async function inAttempt(attempt: Attempt, now: number, work: () => Promise<Attempted>): Promise<void> {
-  change('payments.delivery.active', 1, {});
+  add('payments.delivery.active', 1, {});
   const sinceEvent = (at: number): number => Math.max(0, at - attempt.eventAt.getTime()) / 1_000;
-  if (attempt.number === 1) measure('payments.delivery.first_attempt.delay', sinceEvent(now), {});
+  if (attempt.number === 1) record('payments.delivery.first_attempt.delay', sinceEvent(now), {});
   const began = performance.now();
   try {
     await inSpan(
@@ -22,8 +22,7 @@ export async function inAttempt(attempt: Attempt, now: number, work: () => Promi
       attempt,
       async (span) => {
         const { outcome, status } = await work();
-        if (outcome === 'delivered')
-          measure('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
+        if (outcome === 'delivered') record('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
         describeSpan({
           ...(status !== null && { 'http.response.status_code': status }),
           'payments.delivery.outcome': outcome,
@@ -33,7 +32,7 @@ export async function inAttempt(attempt: Attempt, now: number, work: () => Promi
       { kind: SpanKind.CLIENT, attributes: aboutRequest(attempt) },
     );
   } finally {
-    change('payments.delivery.active', -1, {});
+    add('payments.delivery.active', -1, {});
   }
 }
 

@@ -10,7 +10,7 @@ interface Lane {
  * the lane full is turned away without waiting; whoever is in it goes on with the next until none is found that was
  * turned away: nobody is forgotten, and nothing is asked where nobody was.
  */
-export class Lanes {
+export class EndpointConcurrency {
   readonly #width: number;
   readonly #lanes = new Map<string, Lane>();
 

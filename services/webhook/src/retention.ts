@@ -1,5 +1,5 @@
 import { type Database, forgetDeliveries } from '@pf/database';
-import { type Logger, Rounds } from '@pf/runtime';
+import { type Logger, PeriodicTask } from '@pf/runtime';
 
 /** Deliveries are listed and can be made again for so long after their event. */
 export const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
@@ -8,8 +8,8 @@ const ROUND_MS = 60 * 60 * 1000;
 const ROWS_AT_ONCE = 2_000;
 
 /** Deletes deliveries that are kept long enough, every hour. Several processes may do so at once. */
-export function createCleaning(database: Database, log: Logger, now: () => number): Rounds {
-  return new Rounds({
+export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
+  return new PeriodicTask({
     pauseMs: ROUND_MS,
     onFailure: (error) => log.warn({ err: error }, 'old deliveries cannot be deleted now: the next round does it'),
     work: async (stopping) => {

@@ -4,7 +4,7 @@ import { BackOff, type Logger, pause } from '@pf/runtime';
 /** The jobs of one URL that a sweep adds at most: enough for all workers' lanes, which find the rest themselves. */
 const PER_ENDPOINT = 500;
 
-export interface SchedulerParts {
+export interface SchedulerDependencies {
   readonly database: Database;
   readonly queue: { schedule(deliveries: readonly OutstandingDelivery[]): Promise<void> };
   readonly log: Logger;
@@ -19,14 +19,14 @@ export interface SchedulerParts {
 
 /** Brings what Postgres says must be sent into the queue: new deliveries when their events can be seen, all else by sweeps. */
 export class Scheduler {
-  readonly #parts: SchedulerParts;
+  readonly #parts: SchedulerDependencies;
   readonly #stopping = new AbortController();
   readonly #announced = new Set<Promise<void>>();
   #hurry = new AbortController();
   #sweeping: Promise<void> = Promise.resolve();
   #sweptAt = performance.now();
 
-  constructor(parts: SchedulerParts) {
+  constructor(parts: SchedulerDependencies) {
     this.#parts = parts;
   }
 

@@ -2,14 +2,14 @@ import type { Database } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
-import { createCleaning } from './retention.ts';
+import { createRetention } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { DueNotices } from './due-notices.ts';
 import { EventConsumer } from './event-consumer.ts';
-import { Lanes } from './endpoint-concurrency.ts';
+import { EndpointConcurrency } from './endpoint-concurrency.ts';
 import { Scheduler } from './scheduler.ts';
-import { createSecretBook } from './secret-cache.ts';
+import { createSecretCache } from './secret-cache.ts';
 import { createSender } from './sender.ts';
 
 const GROUP = 'webhook';
@@ -79,13 +79,13 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   const deliverer = new Deliverer({
     database,
     sender,
-    secrets: createSecretBook(database, options.secretsKey),
+    secrets: createSecretCache(database, options.secretsKey),
     log,
     now,
   });
-  const lanes = new Lanes(LANE_WIDTH);
+  const lanes = new EndpointConcurrency(LANE_WIDTH);
   const notices = new DueNotices(options.redisUrl, (due) => scheduler.announce([due]), log);
-  const cleaning = createCleaning(database, log, now);
+  const cleaning = createRetention(database, log, now);
   const consumer = options.eventLog.group(
     GROUP,
     'intent.events',

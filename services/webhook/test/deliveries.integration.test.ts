@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookService } from '../src/index.ts';
 import { pfSignature } from '../src/signature.ts';
-import { type Answer, Stage, status } from './harness.ts';
+import { type Answer, Harness, status } from './harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 describe('webhook deliveries', () => {
-  let stage: Stage;
+  let stage: Harness;
   let service: WebhookService;
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
     service = await stage.start();
   }, 60_000);
   afterAll(() => stage.close(), 30_000);

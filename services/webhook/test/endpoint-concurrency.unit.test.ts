@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Lanes } from '../src/endpoint-concurrency.ts';
+import { EndpointConcurrency } from '../src/endpoint-concurrency.ts';
 
 describe('a lane', () => {
   it('is never wider than it should be, and forgets nobody it turned away', async () => {
@@ -10,7 +10,7 @@ describe('a lane', () => {
         fc.integer({ min: 1, max: 2 }),
         fc.array(fc.constantFrom('a', 'b'), { maxLength: 8 }),
         async (scheduler, width, comers) => {
-          const lanes = new Lanes(width);
+          const lanes = new EndpointConcurrency(width);
           const waiting = new Map<string, Set<number>>([
             ['a', new Set()],
             ['b', new Set()],
@@ -55,7 +55,7 @@ describe('a lane', () => {
   });
 
   it('lets another lane run while one is full', async () => {
-    const lanes = new Lanes(1);
+    const lanes = new EndpointConcurrency(1);
     const held = Promise.withResolvers<undefined>();
     const slow = lanes.run(
       'slow',
@@ -81,7 +81,7 @@ describe('a lane', () => {
   });
 
   it('is left open by one that failed', async () => {
-    const lanes = new Lanes(1);
+    const lanes = new EndpointConcurrency(1);
     await expect(
       lanes.run(
         'a',

@@ -41,7 +41,7 @@ export interface Emitted {
 }
 
 /** A database, topics and a clock of the test's own, and the webhook service between them. */
-export class Stage {
+export class Harness {
   /** The time as the service sees it; moved by the test. */
   clock = Date.now();
   readonly cluster: Cluster;
@@ -55,7 +55,7 @@ export class Stage {
     this.#producer = producer;
   }
 
-  static async open(): Promise<Stage> {
+  static async open(): Promise<Harness> {
     const stack = readBackingStack();
     const cluster = await startCluster(stack);
     const kafka = new Kafka({ clientId: 'test', brokers: stack.kafka.split(','), logLevel: logLevel.NOTHING });
@@ -66,7 +66,7 @@ export class Stage {
           message.partition ?? 0,
     });
     await producer.connect();
-    return new Stage(cluster, stack.redis, producer);
+    return new Harness(cluster, stack.redis, producer);
   }
 
   /** Starts the service as one process would; it ends with the stage at the latest. */

@@ -1,16 +1,16 @@
 import { startTcpProxy, until, via } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { Stage, status } from './harness.ts';
+import { Harness, status } from './harness.ts';
 
 /** A database of Redis that no one else uses: it is emptied as a whole. */
 const REDIS_DATABASE = 13;
 
 describe('Redis', () => {
-  let stage: Stage;
+  let stage: Harness;
   let redisUrl: string;
   beforeEach(async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
     redisUrl = new URL(`/${REDIS_DATABASE}`, stage.redisUrl).href;
   }, 60_000);
   afterEach(() => stage.close(), 30_000);

@@ -19,20 +19,20 @@ import {
 import { until } from '@pf/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { Stage, status } from './harness.ts';
+import { Harness, status } from './harness.ts';
 
 const LEASE_MS = 60_000;
 const HOUR = 3_600_000;
 const RESULT = { responseStatus: 500, responseBody: null, error: 'The answer was 500.' };
 
 describe('the rows of deliveries', () => {
-  let stage: Stage;
+  let stage: Harness;
   let accountId: string;
   let partition = 10;
   const now = new Date('2026-11-21T12:00:00.000Z');
   const later = (ms: number): Date => new Date(now.getTime() + ms);
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
   }, 60_000);
   afterAll(() => stage.close());
   beforeEach(async () => {
@@ -212,9 +212,9 @@ describe('the rows of deliveries', () => {
 });
 
 describe('webhook secrets', () => {
-  let stage: Stage;
+  let stage: Harness;
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
   }, 60_000);
   afterAll(() => stage.close());
 

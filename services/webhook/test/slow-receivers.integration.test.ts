@@ -1,13 +1,13 @@
 import { until } from '@pf/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Stage, status } from './harness.ts';
+import { Harness, status } from './harness.ts';
 
 describe('one URL beside another', () => {
-  let stage: Stage;
+  let stage: Harness;
   afterEach(() => stage.close(), 30_000);
 
   it('does not wait for one that hangs with 200 deliveries outstanding', async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
     await stage.start();
     const hanging = await stage.account(() => undefined);
     const quick = await stage.account(status(200));
@@ -28,7 +28,7 @@ describe('one URL beside another', () => {
   }, 60_000);
 
   it('is followed by those that were turned away, without a sweep, as soon as it answers', async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
     await stage.start();
     const held: (() => void)[] = [];
     let answering = false;
@@ -55,7 +55,7 @@ describe('one URL beside another', () => {
   }, 60_000);
 
   it('is sent each event once by two processes that share the work, also while one of them stops', async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
     const [, second] = [await stage.start(), await stage.start()];
     const { account, receiver } = await stage.account(status(200));
     for (let count = 0; count < 50; count += 1) await stage.emit(account.id);
@@ -71,7 +71,7 @@ describe('one URL beside another', () => {
   }, 60_000);
 
   it('gets the answer to an attempt under way written down before the process ends', async () => {
-    stage = await Stage.open();
+    stage = await Harness.open();
     const service = await stage.start();
     let answer: () => void = () => undefined;
     const { account, receiver } = await stage.account(

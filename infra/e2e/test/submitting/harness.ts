@@ -93,7 +93,7 @@ const hashOf = (name: Name, bytes: string): string => {
 };
 
 /** Three chains and the services around them; one gateway reaches the chains by upstreams that the test can spoil. */
-export class SubmittingStage {
+export class SubmittingHarness {
   readonly chains: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo };
   readonly flows: Readonly<Record<Name, BlockFlow>>;
   /** Two of each chain, to the same node: those of the shaky gateway and of victims. */
@@ -105,7 +105,7 @@ export class SubmittingStage {
   readonly reader: LogReader;
 
   private constructor(
-    parts: Pick<SubmittingStage, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>,
+    parts: Pick<SubmittingHarness, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>,
   ) {
     this.chains = parts.chains;
     this.upstreams = parts.upstreams;
@@ -118,7 +118,7 @@ export class SubmittingStage {
     this.flows = { base: flow('base'), solana: flow('solana'), tempo: flow('tempo') };
   }
 
-  static async open(): Promise<SubmittingStage> {
+  static async open(): Promise<SubmittingHarness> {
     const [base, solana, tempo] = await Promise.all([startAnvil(), startSolana(), startTempo()]);
     const chains = { base, solana, tempo };
     const both = ({ rpcUrl }: StackChain): Promise<[RpcProxy, RpcProxy]> =>
@@ -133,7 +133,7 @@ export class SubmittingStage {
       cluster.start('watcher'),
     ]);
     const client = ({ url }: Instance): ApiClient => apiClient(`${url}/v1`, cluster.apiKeys.test);
-    return new SubmittingStage({
+    return new SubmittingHarness({
       chains,
       upstreams,
       cluster,
@@ -321,8 +321,8 @@ const told = ({ status, body }: SubmitAnswer): Submitted => ({
 });
 
 const throughUpstreams = (
-  chains: SubmittingStage['chains'],
-  upstreams: SubmittingStage['upstreams'],
+  chains: SubmittingHarness['chains'],
+  upstreams: SubmittingHarness['upstreams'],
 ): Record<string, string> =>
   upstreamEnvironment(
     NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreams[name].map(({ url }) => url).join(',') })),

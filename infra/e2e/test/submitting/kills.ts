@@ -3,13 +3,13 @@ import { expect } from '@jest/globals';
 import { type CommandType, FORGOTTEN_AFTER_MS } from '@pf/domain';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { type Instance, readBackingStack, type StackWallet, until } from '@pf/testing';
-import { type Name, NAMES, SENDS, type Signed, type SubmittingStage, type Victim } from './harness.ts';
+import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
 
 const MIB = 2 ** 20;
 
 /** Submits at a gateway that is about to die. */
 interface Dying {
-  readonly stage: SubmittingStage;
+  readonly stage: SubmittingHarness;
   readonly gateway: Instance;
   readonly payments: readonly Signed[];
   /** Begins all submits. */
@@ -23,7 +23,7 @@ export interface Kill {
   /** Submits, and ends when it is the moment to kill the gateway. */
   readonly moment: (dying: Dying) => Promise<void>;
   /** Once the gateway is dead and the writer goes on: puts right what else is not the gateway's own. */
-  readonly after?: (stage: SubmittingStage) => Promise<void>;
+  readonly after?: (stage: SubmittingHarness) => Promise<void>;
   /** What the gateway had sent to the log by then. */
   readonly commands: readonly CommandType[];
   /** No node has it then, and nobody broadcasts it until it counts as forgotten. */
@@ -31,29 +31,29 @@ export interface Kill {
 }
 
 /** What the nodes do with transactions that go through the spoilt upstreams. */
-const spoil = (stage: SubmittingStage, kind: 'hang' | 'swallow'): void => {
+const spoil = (stage: SubmittingHarness, kind: 'hang' | 'swallow'): void => {
   for (const upstream of Object.values(stage.upstreams).flat()) upstream.faults = [{ kind, methods: SENDS }];
 };
-const heal = (stage: SubmittingStage): void => {
+const heal = (stage: SubmittingHarness): void => {
   for (const upstream of Object.values(stage.upstreams).flat()) {
     upstream.faults = [];
     upstream.answer = () => undefined;
     upstream.calls.clear();
   }
 };
-const offered = (stage: SubmittingStage, name: Name): number =>
+const offered = (stage: SubmittingHarness, name: Name): number =>
   stage.upstreams[name].reduce(
     (sum, { calls }) => sum + SENDS.reduce((all, method) => all + (calls.get(method) ?? 0), 0),
     0,
   );
-const goOn = ({ writer }: SubmittingStage): void => writer.kill('SIGCONT');
+const goOn = ({ writer }: SubmittingHarness): void => writer.kill('SIGCONT');
 const taken = ({ stage, payments }: Dying): Promise<unknown> =>
   until('the nodes to have all of it', async () =>
     (await Promise.all(payments.map((payment) => stage.isKnown(payment)))).every(Boolean),
   );
 
 /** What the broker takes at most into the commands; with next to nothing it refuses whatever is to be appended. */
-async function takeAtMost({ cluster }: SubmittingStage, bytes: number): Promise<void> {
+async function takeAtMost({ cluster }: SubmittingHarness, bytes: number): Promise<void> {
   const admin = new Kafka({
     clientId: 'test',
     brokers: readBackingStack().kafka.split(','),
@@ -171,12 +171,12 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 /** Payers of a kill's own, by the places of the chains' names: while blocks flow. */
-export const payersToBe = (stage: SubmittingStage): Promise<StackWallet[][]> =>
+export const payersToBe = (stage: SubmittingHarness): Promise<StackWallet[][]> =>
   Promise.all(NAMES.map((name) => stage.funded(name, 2 * KILLS.length)));
 
 /** Kills one gateway after the other, each while it handles two payments a chain, of which one is submitted again elsewhere. */
 export async function killing(
-  stage: SubmittingStage,
+  stage: SubmittingHarness,
   payers: readonly StackWallet[][],
 ): Promise<ReadonlyMap<Kill, Killed>> {
   const killed = new Map<Kill, Killed>();
@@ -201,7 +201,7 @@ export async function killing(
 }
 
 async function die(
-  stage: SubmittingStage,
+  stage: SubmittingHarness,
   kill: Kill,
   { instance, api }: Victim,
   payments: readonly Signed[],
@@ -237,7 +237,7 @@ async function die(
 }
 
 /** @param forgotten it is broadcast when it cannot be released any more, and no earlier */
-async function end(stage: SubmittingStage, payment: Signed, forgotten = false): Promise<void> {
+async function end(stage: SubmittingHarness, payment: Signed, forgotten = false): Promise<void> {
   await stage.reach(payment.id, 'finalized');
   await stage.expectPaidOnce(payment);
   if (!forgotten) return;
@@ -248,7 +248,7 @@ async function end(stage: SubmittingStage, payment: Signed, forgotten = false): 
 }
 
 /** As a client does that got no answer. What may be asked for again is asked for again, at another gateway. */
-async function endAgain(stage: SubmittingStage, payment: Signed): Promise<void> {
+async function endAgain(stage: SubmittingHarness, payment: Signed): Promise<void> {
   expect(await stage.submit(stage.api, payment)).toMatchObject({ status: 200, txSignature: payment.hash });
   await end(stage, payment);
 }

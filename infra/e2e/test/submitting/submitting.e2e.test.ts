@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { compareProjection, evmWallet, readWholeLog, tempoWallet, until, walletOn } from '@pf/testing';
 import { sendRaw, usedUp } from '../odd-payments.ts';
 import { KILLS, type Kill, killing, payersToBe } from './kills.ts';
-import { type Name, NAMES, SENDS, type Signed, SubmittingStage } from './harness.ts';
+import { type Name, NAMES, SENDS, type Signed, SubmittingHarness } from './harness.ts';
 
-let stage: SubmittingStage;
+let stage: SubmittingHarness;
 let payers: Awaited<ReturnType<typeof payersToBe>>;
 
 interface Story {
@@ -276,7 +276,7 @@ const each = (stories: readonly Pick<Story, 'what' | 'on'>[]): { what: string; n
   stories.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
 
 beforeAll(async () => {
-  stage = await SubmittingStage.open();
+  stage = await SubmittingHarness.open();
   for (const name of NAMES) stage.flows[name].start();
   for (const { what, on, tell } of FLOWING) for (const name of on) ended.set(nameOf(what, name), settled(tell(name)));
   payers = await payersToBe(stage);

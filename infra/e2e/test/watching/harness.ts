@@ -36,7 +36,7 @@ export interface LoggedEvent {
 }
 
 /** A running service with a chain of each family, and what its clients, payers and operators do. Blocks flow until they are held. */
-export class WatchingStage {
+export class WatchingHarness {
   readonly cluster: Cluster;
   readonly api: ApiClient;
   readonly base: Anvil;
@@ -58,11 +58,11 @@ export class WatchingStage {
     this.flows = { base: flow('base'), solana: flow('solana'), tempo: flow('tempo') };
   }
 
-  static async start(): Promise<WatchingStage> {
+  static async start(): Promise<WatchingHarness> {
     const [base, solana, tempo] = await Promise.all([startAnvil(), startSolana(), startTempo()]);
     const cluster = await startCluster(readBackingStack(), [base, solana, tempo]);
     const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
-    return new WatchingStage(cluster, apiClient(`${gateway.url}/v1`, cluster.apiKeys.test), { base, solana, tempo });
+    return new WatchingHarness(cluster, apiClient(`${gateway.url}/v1`, cluster.apiKeys.test), { base, solana, tempo });
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { PublicIntent } from '@pf/domain';
 import { evmWallet, tempoWallet, until, walletOn } from '@pf/testing';
 import type { Hex } from 'viem';
 import { payPlainly, payTogether, sendRaw, spedUp, usedUp } from '../odd-payments.ts';
-import { type LoggedEvent, type Name, NAMES, UNITS, WatchingStage } from './harness.ts';
+import { type LoggedEvent, type Name, NAMES, UNITS, WatchingHarness } from './harness.ts';
 
 /** The least that an intent may live, and what is left of it for paying just before it expires: in seconds. */
 const SHORTEST = 60;
@@ -17,7 +17,7 @@ const typeIs =
   ({ type }: LoggedEvent): boolean =>
     type === wanted;
 
-let stage: WatchingStage;
+let stage: WatchingHarness;
 /** Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before. */
 let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
 
@@ -396,7 +396,7 @@ const HELD: readonly Telling[] = [
 ];
 
 async function begin(): Promise<void> {
-  stage = await WatchingStage.start();
+  stage = await WatchingHarness.start();
   const both = async (name: Name) => ({
     submitted: await stage.create(name),
     unpaid: await stage.create(name, { ttlSeconds: SHORTEST }),

@@ -1,5 +1,5 @@
 import { type ChainName, forEachChain } from '../chains/chains.ts';
-import { type Ground, superviseOn } from '../processes/dependencies.ts';
+import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
 import { startChain } from '../chains/local-chains.ts';
 import type { Part } from '../processes/process-spec.ts';
 import { kafkaPart } from './kafka.ts';
@@ -22,7 +22,7 @@ export interface Backing {
  * Starts whatever the environment does not give, all at once.
  * @throws Error that says what could not be had
  */
-export async function startBacking(ground: Ground): Promise<Backing> {
+export async function startBacking(ground: StackDependencies): Promise<Backing> {
   const { settings, terminal } = ground;
 
   async function start(part: Part): Promise<Supervised> {

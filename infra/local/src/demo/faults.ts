@@ -1,18 +1,18 @@
-import { type Armed, controlsOf, type Struck } from '@pf/chain-controls';
+import { type Armed, controlsOf, type AffectedPayment } from '@pf/chain-controls';
 import { type StackChain, type StackWallet, tempoWallet, walletOn } from '@pf/testing';
 import type { DemoChain } from './options.ts';
 
 /** For the timeline: in short, and how. */
-export type Told = readonly [what: string, how: string];
+export type Explanation = readonly [what: string, how: string];
 
 /** Something that goes wrong with a payment, made to go wrong by the same controls that `pf chain` has. */
-export interface Mishap {
+export interface DemoFault {
   /** After the build, before the submit. */
-  arm(): Promise<Told>;
+  arm(): Promise<Explanation>;
   /** The payer's signature; a wallet may have a part in what goes wrong. */
   sign(blob: string): Promise<string>;
   /** After the submit, once it has happened. */
-  strike(): Promise<Told>;
+  strike(): Promise<Explanation>;
   /** Leaves the chain as it was. May be called at any time, also twice. */
   undo(): Promise<void>;
 }
@@ -21,9 +21,9 @@ export interface Mishap {
 const LIFETIME_SECONDS = 8;
 const WHAT = { drop: 'it vanishes', fail: 'it fails in its block' } as const;
 
-export function mishapOn(name: DemoChain, chain: StackChain, payer: StackWallet, verb: keyof typeof WHAT): Mishap {
+export function faultOn(name: DemoChain, chain: StackChain, payer: StackWallet, verb: keyof typeof WHAT): DemoFault {
   const controls = controlsOf(chain);
-  let armed: Armed<Struck> | null = null;
+  let armed: Armed<AffectedPayment> | null = null;
   return {
     async arm() {
       armed = await controls[verb]({ payer: payer.address });

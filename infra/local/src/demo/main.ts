@@ -13,7 +13,7 @@ import {
   type WebhookReceiver,
 } from '@pf/testing';
 import { CHAINS } from '../chains/chains.ts';
-import { mishapOn } from './faults.ts';
+import { faultOn } from './faults.ts';
 import { type DemoChain, type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
 import { bold, dim, money, say, timeline } from './output.ts';
 import { AMOUNT, type Intent, type Scene } from './scene.ts';
@@ -41,7 +41,7 @@ async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver:
   if (!payer || usdc === undefined)
     throw new Error(`${stackFile()} lists no wallets for ${name}: the demo pays on the stack's own chains only`);
   say(`\n${bold(`${TITLES[scenario]} ${CHAINS[name].label}`)} ${dim(chain.caip2)}`);
-  const mishap = scenario === 'pay' ? null : mishapOn(name, chain, payer, scenario);
+  const mishap = scenario === 'pay' ? null : faultOn(name, chain, payer, scenario);
   if (mishap) undoing.add(() => mishap.undo());
   const scene: Scene = {
     chain,

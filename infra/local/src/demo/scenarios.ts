@@ -1,5 +1,5 @@
 import { walletOn } from '@pf/testing';
-import type { Mishap } from './faults.ts';
+import type { DemoFault } from './faults.ts';
 import type { Scenario } from './options.ts';
 import { reasonOf } from './reason.ts';
 import { build, create, detect, type Intent, reach, type Scene, settle, submit } from './scene.ts';
@@ -16,7 +16,7 @@ export async function pay(scene: Scene): Promise<Intent> {
 }
 
 /** The chain loses the transaction; once it can provably never land, the payer signs a new one. */
-export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent> {
+export async function payAfterDrop(scene: Scene, mishap: DemoFault): Promise<Intent> {
   const intent = await create(scene);
   const blob = await build(scene, intent);
   scene.time.step(...(await mishap.arm()));
@@ -35,7 +35,7 @@ export async function payAfterDrop(scene: Scene, mishap: Mishap): Promise<Intent
 }
 
 /** The transaction gets into a block, and fails there. */
-export async function fail(scene: Scene, mishap: Mishap): Promise<Intent> {
+export async function fail(scene: Scene, mishap: DemoFault): Promise<Intent> {
   const intent = await create(scene);
   const blob = await build(scene, intent);
   scene.time.step(...(await mishap.arm()));

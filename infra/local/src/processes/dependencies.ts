@@ -6,7 +6,7 @@ import { Supervised } from './supervised-process.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every part of one running stack stands on. */
-export interface Ground {
+export interface StackDependencies {
   readonly settings: Settings;
   readonly guard: Guard;
   readonly terminal: Terminal;
@@ -19,7 +19,7 @@ export interface Ground {
 
 /** A part under supervision, known to whoever ends the stack, not yet started. */
 export function superviseOn(
-  { settings, guard, terminal, environment, started, changed }: Ground,
+  { settings, guard, terminal, environment, started, changed }: StackDependencies,
   part: Part,
 ): Supervised {
   const supervised = new Supervised(part, {

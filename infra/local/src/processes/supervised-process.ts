@@ -16,7 +16,7 @@ const RESTART_AFTER_MS = 1000;
 const CHECK_EVERY_MS = 10_000;
 const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
-export interface Surroundings {
+export interface ProcessDependencies {
   readonly logs: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly guard: Guard;
@@ -29,7 +29,7 @@ export interface Surroundings {
 /** A program that is kept running: started, watched, started again a second after it died, stopped in order. */
 export class Supervised {
   readonly part: Part;
-  readonly #around: Surroundings;
+  readonly #around: ProcessDependencies;
   #child: ChildProcess | null = null;
   #stopping = false;
   #startedOnce = false;
@@ -40,7 +40,7 @@ export class Supervised {
   #copied: Promise<unknown> = Promise.resolve();
   #checks: NodeJS.Timeout | undefined;
 
-  constructor(part: Part, around: Surroundings) {
+  constructor(part: Part, around: ProcessDependencies) {
     this.part = part;
     this.#around = around;
   }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Ground, superviseOn } from '../processes/dependencies.ts';
+import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
 import type { Part } from '../processes/process-spec.ts';
 import { sanctionsOf } from './addresses.ts';
 import type { Settings } from '../stack/settings.ts';
@@ -33,7 +33,7 @@ function sanctionsPart(settings: Settings): Part {
 }
 
 /** Resolves when it answers and its list is there. */
-export async function startSanctions(ground: Ground): Promise<void> {
+export async function startSanctions(ground: StackDependencies): Promise<void> {
   const part = sanctionsPart(ground.settings);
   const supervised = superviseOn(ground, part);
   await ground.terminal.step(`${part.label} on 127.0.0.1:${ground.settings.ports.sanctions}`, () => supervised.start());

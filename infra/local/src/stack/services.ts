@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { BackingAddresses } from '../backing/backing.ts';
 import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
-import { type Ground, superviseOn } from '../processes/dependencies.ts';
+import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
 import type { Part } from '../processes/process-spec.ts';
 import { screeningVariables } from '../sanctions/addresses.ts';
 import { type PortName, PORTS, type Settings } from './settings.ts';
@@ -74,7 +74,11 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
  * Starts all services at once and waits until each says that it is ready.
  * @throws Error with the end of the log of one that is not
  */
-export async function startServices(ground: Ground, addresses: BackingAddresses, secretsKey: string): Promise<void> {
+export async function startServices(
+  ground: StackDependencies,
+  addresses: BackingAddresses,
+  secretsKey: string,
+): Promise<void> {
   const { settings, terminal } = ground;
   const starts = serviceParts(settings, addresses, secretsKey).map((part) => {
     const service = superviseOn(ground, part);

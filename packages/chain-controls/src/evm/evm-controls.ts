@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import { arm } from '../armed.ts';
 import { ControlError } from '../control-error.ts';
-import type { Aim, Armed, ChainControls, Held, Orphaned, Payment, ReorgOptions, Struck } from '../controls.ts';
+import type {
+  PaymentFilter,
+  Armed,
+  ChainControls,
+  Held,
+  Orphaned,
+  Payment,
+  ReorgOptions,
+  AffectedPayment,
+} from '../controls.ts';
 import { anything, type Node } from '../node.ts';
 import { pause } from '../pause.ts';
-import { blockAt, giveBack, type Hand, isHeld, requireLocal, sendAgain, takeOver } from './hand.ts';
+import { blockAt, giveBack, type BlockControl, isHeld, requireLocal, sendAgain, takeOver } from './block-control.ts';
 import { toQuantity } from './quantity.ts';
 import type { EvmRules } from './rules.ts';
-import { failForWant, useUpNonce } from './strikes.ts';
+import { failForInsufficientBalance, useUpNonce } from './inject-failures.ts';
 import { aimed, type FoundPayment, pool } from './transaction.ts';
 
 const height = z.object({ number: z.string().transform(Number) });
@@ -23,8 +32,8 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
    * @param mayBeGone also when it waits no more, because its block was taken back
    */
   async function catchWaiting(
-    hand: Hand,
-    aim: Aim,
+    hand: BlockControl,
+    aim: PaymentFilter,
     mayBeGone: boolean,
     ending: AbortSignal,
   ): Promise<FoundPayment | null> {
@@ -50,10 +59,10 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
   }
 
   async function strike(
-    aim: Aim,
+    aim: PaymentFilter,
     mayBeGone: boolean,
-    how: (hand: Hand, payment: FoundPayment) => Promise<Pick<Struck, 'how' | 'provenFrom'>>,
-  ): Promise<Armed<Struck>> {
+    how: (hand: BlockControl, payment: FoundPayment) => Promise<Pick<AffectedPayment, 'how' | 'provenFrom'>>,
+  ): Promise<Armed<AffectedPayment>> {
     const hand = await takeOver(node, rules);
     return arm(async (ending) => {
       try {
@@ -65,7 +74,7 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
     });
   }
 
-  async function takeBack(hand: Hand, depth: number, { lose }: ReorgOptions): Promise<Orphaned> {
+  async function takeBack(hand: BlockControl, depth: number, { lose }: ReorgOptions): Promise<Orphaned> {
     const lost = await hand.takeBack(depth);
     if (lose) for (const { transaction } of lost) await useUpNonce(node, hand, transaction);
     else await sendAgain(node, lost);
@@ -83,7 +92,7 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
       }),
     fail: (aim) =>
       strike(aim, false, async (hand, payment) => {
-        await failForWant(node, hand, payment);
+        await failForInsufficientBalance(node, hand, payment);
         return { how: "its payer's money was gone for that block, and the token's code refused it", provenFrom: null };
       }),
     async hold(aim) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Aim, Payment } from '../controls.ts';
+import type { PaymentFilter, Payment } from '../controls.ts';
 import { quantity } from './quantity.ts';
 
 const call = { to: z.string().nullish(), input: z.string().nullish() };
@@ -62,7 +62,7 @@ const same = (wanted: string | undefined, found: string | null): boolean =>
   wanted === undefined || wanted.toLowerCase() === found?.toLowerCase();
 
 /** The first payment among these that is aimed at. */
-export function aimed(transactions: readonly Transaction[], { payer, reference }: Aim): FoundPayment | null {
+export function aimed(transactions: readonly Transaction[], { payer, reference }: PaymentFilter): FoundPayment | null {
   for (const one of transactions) {
     const payment = paymentIn(one);
     if (payment && same(payer, payment.payer) && same(reference, payment.reference)) return payment;

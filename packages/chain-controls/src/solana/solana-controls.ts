@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { arm } from '../armed.ts';
 import { ControlError } from '../control-error.ts';
-import type { Aim, Armed, ChainControls, Held, Orphaned, Payment, ReorgOptions, Struck } from '../controls.ts';
+import type {
+  PaymentFilter,
+  Armed,
+  ChainControls,
+  Held,
+  Orphaned,
+  Payment,
+  ReorgOptions,
+  AffectedPayment,
+} from '../controls.ts';
 import { anything, type Node } from '../node.ts';
 import { pause } from '../pause.ts';
 
@@ -52,7 +61,7 @@ export function solanaControls(node: Node): ChainControls {
   /** Arms a fault, waits until a transaction has met it, and goes on with that one. */
   async function strike<T>(
     method: string,
-    { payer, reference }: Aim,
+    { payer, reference }: PaymentFilter,
     then: (payment: Payment) => Promise<T>,
   ): Promise<Armed<T>> {
     await requireLocal();
@@ -95,7 +104,7 @@ export function solanaControls(node: Node): ChainControls {
 
   return {
     drop: (aim) =>
-      strike('local_drop', aim, async (payment): Promise<Struck> => {
+      strike('local_drop', aim, async (payment): Promise<AffectedPayment> => {
         await order('local_expire');
         return {
           ...payment,
@@ -104,7 +113,7 @@ export function solanaControls(node: Node): ChainControls {
         };
       }),
     fail: (aim) =>
-      strike('local_fail', aim, async (payment): Promise<Struck> => ({
+      strike('local_fail', aim, async (payment): Promise<AffectedPayment> => ({
         ...payment,
         how: "its payer's token account was frozen at that moment, and the token program refused it",
         provenFrom: null,

@@ -1,4 +1,4 @@
-import { count, inSpan, isRecording, measureSince, SpanKind } from '@pf/runtime';
+import { count, inSpan, isRecording, recordDuration, SpanKind } from '@pf/runtime';
 import { RpcUnreachedError } from './errors.ts';
 import type { Answers, RpcCall, RpcNode } from './node.ts';
 
@@ -36,7 +36,7 @@ export class MeasuredNode implements RpcNode {
       failure = error;
       throw error;
     } finally {
-      measureSince('payments.rpc.request.duration', began, {
+      recordDuration('payments.rpc.request.duration', began, {
         ...about,
         ...(failure instanceof RpcUnreachedError && { 'error.type': failure.fault }),
       });

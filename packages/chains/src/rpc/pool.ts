@@ -1,4 +1,4 @@
-import { type Logger, lookUp } from '@pf/runtime';
+import { type Logger, registerGauge } from '@pf/runtime';
 import { Agent } from 'undici';
 import { RpcUnavailableError } from '../port.ts';
 import { RpcUnreachedError } from './errors.ts';
@@ -79,7 +79,7 @@ export class RpcPool {
       const upstream = new Upstream(new MeasuredNode(node, options.network));
       return upstream;
     });
-    this.#unlook = lookUp('payments.rpc.upstream.up', () =>
+    this.#unlook = registerGauge('payments.rpc.upstream.up', () =>
       this.#upstreams.map((upstream) => [
         isUp(upstream) ? 1 : 0,
         { network: options.network, upstream: upstream.node.name },

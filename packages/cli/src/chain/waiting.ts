@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Aim, Armed, Payment } from '@pf/chain-controls';
+import type { PaymentFilter, Armed, Payment } from '@pf/chain-controls';
 import { ConnectionError, PaymentApiError, PaymentClient, type PaymentIntent } from '@pf/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { withApi } from '../api-session.ts';
 import { CliError } from '../cli-error.ts';
 import { clock, createLines, type Lines } from '../lines.ts';
-import { globalOptions, type Surroundings } from '../session.ts';
+import { globalOptions, type CommandContext } from '../session.ts';
 import { findStack } from '../stack.ts';
 import { controlling, type Network, networkNamed } from './network.ts';
 
@@ -31,7 +31,7 @@ export const addWaitingOptions = (command: Command): Command =>
 /** What a command that waits for a payment works with. */
 export interface Waiting {
   readonly network: Network;
-  readonly aim: Aim;
+  readonly aim: PaymentFilter;
   readonly lines: Lines;
   readonly ending: AbortSignal;
   /** The intent that a payment is of, once the service knows it and it is as wanted; null: not within so many milliseconds, or none of this account's. */
@@ -45,7 +45,7 @@ export interface Waiting {
 /** Reads what a person wants, and runs the command's work with it. */
 export async function waiting(
   command: Command,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
   named: string,
   options: WaitingOptions,
   work: (waiting: Waiting) => Promise<void>,
@@ -74,10 +74,10 @@ export async function waiting(
 
 async function aimOf(
   command: Command,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
   network: Network,
   { intent: id, payer }: WaitingOptions,
-): Promise<Aim> {
+): Promise<PaymentFilter> {
   const found: PaymentIntent[] = [];
   if (id !== undefined)
     await withApi(command, surroundings, async ({ client }) => void found.push(await client.intents.get(id)));
@@ -110,7 +110,7 @@ async function findIntent(
   return null;
 }
 
-export const whichPayment = ({ payer, reference }: Aim, { intent }: WaitingOptions): string =>
+export const whichPayment = ({ payer, reference }: PaymentFilter, { intent }: WaitingOptions): string =>
   [
     `the next payment`,
     intent !== undefined && reference !== undefined && `of ${intent}`,

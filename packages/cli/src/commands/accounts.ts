@@ -3,9 +3,9 @@ import { listAccounts, openAccount, setPlan } from '@pf/database';
 import { Argument, Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { moment, table } from '../output.ts';
-import { type Surroundings, withSession } from '../session.ts';
+import { type CommandContext, withSession } from '../session.ts';
 
-export function accountsCommand(surroundings: Surroundings): Command {
+export function accountsCommand(surroundings: CommandContext): Command {
   const accounts = new Command('accounts').description(
     'who uses the service: each account has a plan, API keys, webhook secrets and URLs',
   );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Armed, Struck } from '@pf/chain-controls';
+import type { Armed, AffectedPayment } from '@pf/chain-controls';
 import type { PaymentIntent } from '@pf/client';
 import { Argument, Command, Option } from 'commander';
 import { controlling, NETWORK, networkArgument, networkNamed, networks } from '../chain/network.ts';
@@ -14,7 +14,7 @@ import {
 } from '../chain/waiting.ts';
 import { clock, createLines } from '../lines.ts';
 import { createOutput, table } from '../output.ts';
-import { globalOptions, type Surroundings } from '../session.ts';
+import { globalOptions, type CommandContext } from '../session.ts';
 import { findStack } from '../stack.ts';
 
 const EXAMPLE_ID = 'pi_5mUj8xNgYq3vWJ2hTfKd7';
@@ -23,7 +23,7 @@ const KNOWN_WITHIN_MS = 5_000;
 const CONFIRMED_WITHIN_MS = 30_000;
 
 /** `pf chain`: what goes wrong on chains, made to go wrong on the local ones. */
-export function chainCommand(surroundings: Surroundings): Command {
+export function chainCommand(surroundings: CommandContext): Command {
   const chain = new Command('chain')
     .description(
       'make local chains drop, fail, delay, take back or finalise payments, to see what your program makes of it',
@@ -36,7 +36,7 @@ export function chainCommand(surroundings: Surroundings): Command {
     verb: 'drop' | 'fail',
     description: string,
     what: string,
-    follows: (struck: Struck) => readonly string[],
+    follows: (struck: AffectedPayment) => readonly string[],
     example: string,
   ): void => {
     addWaitingOptions(chain.command(verb).description(description).addArgument(networkArgument()))
@@ -46,7 +46,7 @@ export function chainCommand(surroundings: Surroundings): Command {
       )
       .action((named: string, options: WaitingOptions, command: Command) =>
         waiting(command, surroundings, named, options, async (session) => {
-          const armed: Armed<Struck> = await session.network.controls[verb](session.aim);
+          const armed: Armed<AffectedPayment> = await session.network.controls[verb](session.aim);
           const struck = await awaitPayment(session, options, verb, what, armed);
           if (struck === null) return;
           const { how, provenFrom, reference } = struck;

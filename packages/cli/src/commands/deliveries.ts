@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { withApi } from '../api-session.ts';
 import { moment, table } from '../output.ts';
-import type { Surroundings } from '../session.ts';
+import type { CommandContext } from '../session.ts';
 
 interface Filter {
   readonly intent?: string;
@@ -16,7 +16,7 @@ interface Filter {
 }
 
 /** `pf webhooks deliveries` and `pf webhooks resend`, by the public API. */
-export function addDeliveryCommands(webhooks: Command, surroundings: Surroundings): void {
+export function addDeliveryCommands(webhooks: Command, surroundings: CommandContext): void {
   webhooks
     .command('deliveries')
     .description('show what was sent and what came of it, newest first; all filters must hold')

@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiSession, withApi } from '../api-session.ts';
 import { clock, createLines } from '../lines.ts';
 import { moment, table } from '../output.ts';
-import { globalOptions, type Surroundings } from '../session.ts';
+import { globalOptions, type CommandContext } from '../session.ts';
 
 /** What people call the chains. Live ids: under a test key they mean the testnets. */
 const CHAINS: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ function entry(text: string, before: Metadata = {}): Metadata {
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-export function intentsCommand(surroundings: Surroundings): Command {
+export function intentsCommand(surroundings: CommandContext): Command {
   const intents = new Command('intents').description('payment intents, by the public API');
   const direction = (): Option =>
     new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices([

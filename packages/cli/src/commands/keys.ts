@@ -3,9 +3,9 @@ import { createKey, listKeys, revokeKey } from '@pf/database';
 import { Command, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { moment, table } from '../output.ts';
-import { type Surroundings, withSession } from '../session.ts';
+import { type CommandContext, withSession } from '../session.ts';
 
-export function keysCommand(surroundings: Surroundings): Command {
+export function keysCommand(surroundings: CommandContext): Command {
   const keys = new Command('keys').description(
     'API keys: several can be active at a time, so that one can replace another without a gap',
   );

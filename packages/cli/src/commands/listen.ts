@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { type Forwarded, FORWARDER_URL, startForwarder } from '../forwarder.ts';
 import { clock, createLines } from '../lines.ts';
-import { globalOptions, type Surroundings, withSession } from '../session.ts';
+import { globalOptions, type CommandContext, withSession } from '../session.ts';
 
 /** What is shown of a webhook's body. */
 const shown = z.object({
@@ -29,7 +29,7 @@ interface ListenOptions {
 }
 
 /** `pf listen`: webhooks of the local stack, brought to a program that is being written. */
-export function listenCommand(surroundings: Surroundings): Command {
+export function listenCommand(surroundings: CommandContext): Command {
   return new Command('listen')
     .description('have webhooks brought to a program on this machine, until ended with Ctrl-C')
     .addOption(

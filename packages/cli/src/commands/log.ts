@@ -4,7 +4,7 @@ import { createLogger } from '@pf/runtime';
 import { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { clock, createLines } from '../lines.ts';
-import { globalOptions, type Surroundings } from '../session.ts';
+import { globalOptions, type CommandContext } from '../session.ts';
 import { findStack } from '../stack.ts';
 import { addProjectionCommands } from './projection.ts';
 
@@ -15,7 +15,7 @@ interface TailOptions {
 }
 
 /** `pf log …`: the ledger itself, intent.events. */
-export function logCommand(surroundings: Surroundings): Command {
+export function logCommand(surroundings: CommandContext): Command {
   const log = new Command('log').description('the ledger: every event of every intent, private ones too');
   log
     .command('tail')

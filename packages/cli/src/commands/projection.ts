@@ -4,10 +4,10 @@ import { createLogger } from '@pf/runtime';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { table } from '../output.ts';
-import { type Session, type Surroundings, withSession } from '../session.ts';
+import { type Session, type CommandContext, withSession } from '../session.ts';
 
 /** `pf log verify` and `pf log rebuild`: what the log makes of every intent, against the rows that are served. */
-export function addProjectionCommands(log: Command, surroundings: Surroundings): void {
+export function addProjectionCommands(log: Command, surroundings: CommandContext): void {
   log
     .command('verify')
     .description(

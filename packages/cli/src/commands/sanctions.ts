@@ -1,4 +1,4 @@
-import { UnaskedPayments } from '@pf/database';
+import { UnscreenedPayments } from '@pf/database';
 import {
   changesBetween,
   comparable,
@@ -18,7 +18,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { moment, table } from '../output.ts';
-import { type Surroundings, withoutDatabase, withSession } from '../session.ts';
+import { type CommandContext, withoutDatabase, withSession } from '../session.ts';
 
 /** How many of a change are shown to people. */
 const SHOWN = 20;
@@ -31,7 +31,7 @@ const listOption = (): Option =>
     'the list that gateways screen with (default: SCREENING_LIST_FILE, else the local stack’s)',
   );
 
-export function sanctionsCommand(surroundings: Surroundings): Command {
+export function sanctionsCommand(surroundings: CommandContext): Command {
   const sanctions = new Command('sanctions').description(
     'the sanctions list that wallets are screened with, and the provider of the local stack',
   );
@@ -118,7 +118,7 @@ export function sanctionsCommand(surroundings: Surroundings): Command {
     .description('show the payments that came, without having been submitted, from wallets that are sanctioned')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output }) => {
-        const payments = await new UnaskedPayments(database).flagged();
+        const payments = await new UnscreenedPayments(database).flagged();
         output.answer({ payments }, () =>
           payments.length === 0
             ? 'No payment came from a sanctioned wallet.'

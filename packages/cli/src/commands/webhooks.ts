@@ -12,11 +12,11 @@ import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { addDeliveryCommands } from './deliveries.ts';
 import { moment, table } from '../output.ts';
-import { type Surroundings, withSession } from '../session.ts';
+import { type CommandContext, withSession } from '../session.ts';
 
 const MAX_URL_LENGTH = 2_048;
 
-export function webhooksCommand(surroundings: Surroundings): Command {
+export function webhooksCommand(surroundings: CommandContext): Command {
   const webhooks = new Command('webhooks').description(
     'where an account hears of its events, and the secret they are signed with; each mode has its own',
   );

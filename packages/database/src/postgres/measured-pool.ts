@@ -1,4 +1,12 @@
-import { errorTypeOf, inSpan, isRecording, lookUp, measureSince, type MetricLabels, SpanKind } from '@pf/runtime';
+import {
+  errorTypeOf,
+  inSpan,
+  isRecording,
+  registerGauge,
+  recordDuration,
+  type MetricLabels,
+  SpanKind,
+} from '@pf/runtime';
 import type pg from 'pg';
 
 type Operation = MetricLabels<'db.client.operation.duration'>['db.operation.name'];
@@ -58,7 +66,7 @@ async function measured<Result>(text: string, namespace: string, run: () => Prom
     failure = error;
     throw error;
   } finally {
-    measureSince('db.client.operation.duration', began, {
+    recordDuration('db.client.operation.duration', began, {
       ...about,
       ...(failure !== undefined && { 'error.type': errorTypeOf(failure) }),
     });
@@ -86,11 +94,11 @@ export function measurePool(pool: pg.Pool, namespace: string): () => void {
   measureQueries(pool, namespace);
   pool.on('connect', (client) => measureQueries(client, namespace));
   const unlook = [
-    lookUp('db.client.connection.count', () => [
+    registerGauge('db.client.connection.count', () => [
       [pool.idleCount, { 'db.client.connection.state': 'idle' }],
       [pool.totalCount - pool.idleCount, { 'db.client.connection.state': 'used' }],
     ]),
-    lookUp('db.client.connection.pending_requests', () => [[pool.waitingCount, {}]]),
+    registerGauge('db.client.connection.pending_requests', () => [[pool.waitingCount, {}]]),
   ];
   return () => {
     for (const end of unlook) end();

@@ -2,7 +2,7 @@ import type { Address, ChainId, IntentId, TransactionHash } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
 /** Money that arrived without having been submitted here, so that nobody has screened who sent it. */
-export interface UnaskedPayment {
+export interface UnscreenedPayment {
   readonly chain: ChainId;
   readonly hash: TransactionHash;
   readonly sender: Address;
@@ -11,17 +11,22 @@ export interface UnaskedPayment {
 }
 
 /** One whose sender is sanctioned. `finding` is what the screening knows, for the operator only. */
-export interface FlaggedPayment extends UnaskedPayment {
+export interface FlaggedPayment extends UnscreenedPayment {
   readonly seenAt: Date;
   readonly flaggedAt: Date;
   readonly finding: unknown;
 }
 
 const WHICH = 'chain = $1 AND hash = $2 AND sender = $3 AND intent_id = $4';
-const idOf = ({ chain, hash, sender, intentId }: UnaskedPayment): readonly string[] => [chain, hash, sender, intentId];
+const idOf = ({ chain, hash, sender, intentId }: UnscreenedPayment): readonly string[] => [
+  chain,
+  hash,
+  sender,
+  intentId,
+];
 
 /** The payments whose senders are to be screened, and those that were found sanctioned. Outside the ledger, and of no account. */
-export class UnaskedPayments {
+export class UnscreenedPayments {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -29,7 +34,7 @@ export class UnaskedPayments {
   }
 
   /** To be screened, if not known already. */
-  async note(payments: readonly UnaskedPayment[]): Promise<void> {
+  async note(payments: readonly UnscreenedPayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.#database.sql.query(
       'INSERT INTO service.unasked_payments (chain, hash, sender, intent_id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING',
@@ -43,8 +48,8 @@ export class UnaskedPayments {
   }
 
   /** Those of some networks that are not screened yet, at most `limit`, the oldest first. */
-  async waiting(chains: readonly ChainId[], limit: number): Promise<readonly UnaskedPayment[]> {
-    const { rows } = await this.#database.sql.query<UnaskedPayment>(
+  async waiting(chains: readonly ChainId[], limit: number): Promise<readonly UnscreenedPayment[]> {
+    const { rows } = await this.#database.sql.query<UnscreenedPayment>(
       'SELECT chain, hash, sender, intent_id AS "intentId" FROM service.unasked_payments WHERE chain = ANY($1) AND flagged_at IS NULL ORDER BY seen_at LIMIT $2',
       [chains, limit],
     );
@@ -52,14 +57,14 @@ export class UnaskedPayments {
   }
 
   /** The sender is clean: nothing is kept. */
-  async clear(payment: UnaskedPayment): Promise<void> {
+  async clear(payment: UnscreenedPayment): Promise<void> {
     await this.#database.sql.query(`DELETE FROM service.unasked_payments WHERE ${WHICH} AND flagged_at IS NULL`, [
       ...idOf(payment),
     ]);
   }
 
   /** The sender is sanctioned. @returns false where that was known */
-  async flag(payment: UnaskedPayment, finding: object): Promise<boolean> {
+  async flag(payment: UnscreenedPayment, finding: object): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
       `UPDATE service.unasked_payments SET flagged_at = now(), finding = $5 WHERE ${WHICH} AND flagged_at IS NULL`,
       [...idOf(payment), JSON.stringify(finding)],

@@ -31,7 +31,7 @@ export const decide = (input: Input, now: Instant, world: World): Decision => {
 };
 
 const answerTo = (input: Input, draft: Draft): Answer => {
-  if (input.kind === 'command') return obey(input, draft);
+  if (input.kind === 'command') return handleCommand(input, draft);
   const intent = draft.intent(input.intentId);
   if (intent === undefined) throw new UnknownIntentError(`${input.kind} of ${input.intentId}, which does not exist`);
   if (input.kind === 'observation') observe(intent, input, draft);
@@ -39,7 +39,7 @@ const answerTo = (input: Input, draft: Draft): Answer => {
   return accept(intent.id);
 };
 
-const obey = (command: Command, draft: Draft): Answer => {
+const handleCommand = (command: Command, draft: Draft): Answer => {
   if (command.type === 'create') return create(command, draft);
   const found = draft.intent(command.intentId);
   if (found?.accountId !== command.accountId || found.livemode !== command.livemode)

@@ -10,26 +10,26 @@ import type {
   TransactionHash,
   Transfer,
 } from '../index.ts';
-import type { Told } from './given.ts';
+import type { ExpectedEvent } from './given.ts';
 import { ACCOUNT, BOB, INTENT, landing, refundRequest, refundTransfer, request, signed, unsigned } from './samples.ts';
 
 type Details<Type extends keyof EventData> = Partial<EventData[Type]>;
 
 /** The same of another intent of the story. */
-export const of = (id: IntentId, told: Told): Told => ({ ...told, of: id });
+export const of = (id: IntentId, told: ExpectedEvent): ExpectedEvent => ({ ...told, of: id });
 
-export const created = (change: Partial<CreateData> = {}, livemode = false): Told => ({
+export const created = (change: Partial<CreateData> = {}, livemode = false): ExpectedEvent => ({
   type: 'intent.created',
   data: { ...request(change), accountId: ACCOUNT, livemode, refundOf: null },
 });
-export const refundCreated = (id: IntentId): Told => ({
+export const refundCreated = (id: IntentId): ExpectedEvent => ({
   type: 'intent.created',
   of: id,
   data: { ...refundRequest(id), accountId: ACCOUNT, livemode: false, refundOf: INTENT },
 });
-export const detected = (): Told => ({ type: 'intent.detected', data: {} });
-export const updated = (data: EventData['intent.updated']): Told => ({ type: 'intent.updated', data });
-export const built = (change: Partial<Pick<Build, 'fulfiller'>> & { blob?: string } = {}): Told => ({
+export const detected = (): ExpectedEvent => ({ type: 'intent.detected', data: {} });
+export const updated = (data: EventData['intent.updated']): ExpectedEvent => ({ type: 'intent.updated', data });
+export const built = (change: Partial<Pick<Build, 'fulfiller'>> & { blob?: string } = {}): ExpectedEvent => ({
   type: 'transaction_built',
   data: {
     fulfiller: change.fulfiller ?? BOB,
@@ -37,19 +37,23 @@ export const built = (change: Partial<Pick<Build, 'fulfiller'>> & { blob?: strin
     lifetime: { kind: 'unlimited' },
   },
 });
-export const prepared = (hash: TransactionHash, change: Partial<PreparedTransaction> = {}, attempts = 1): Told => ({
+export const prepared = (
+  hash: TransactionHash,
+  change: Partial<PreparedTransaction> = {},
+  attempts = 1,
+): ExpectedEvent => ({
   type: 'submission_prepared',
   data: { transaction: signed(hash, change), attempts },
 });
-export const refused = (hash: TransactionHash): Told => ({
+export const refused = (hash: TransactionHash): ExpectedEvent => ({
   type: 'submission_released',
   data: { hash, outcome: 'refused', reason: 'the node refused it' },
 });
-export const dropped = (hash: TransactionHash): Told => ({
+export const dropped = (hash: TransactionHash): ExpectedEvent => ({
   type: 'submission_released',
   data: { hash, outcome: 'dropped', reason: 'its nonce is used' },
 });
-export const pending = (hash: TransactionHash, change: Details<'intent.pending'> = {}): Told => ({
+export const pending = (hash: TransactionHash, change: Details<'intent.pending'> = {}): ExpectedEvent => ({
   type: 'intent.pending',
   data: { hash, fulfiller: BOB, simulated: false, ...change },
 });
@@ -57,41 +61,44 @@ export const confirmed = (
   hash: TransactionHash,
   change: Partial<Transfer> = {},
   late: Extract<IntentStatus, 'expired' | 'failed' | 'cancelled'> | null = null,
-): Told => ({
+): ExpectedEvent => ({
   type: 'intent.confirmed',
   data: { hash, fulfiller: change.from ?? BOB, landing: landing(hash, change), late, simulated: false },
 });
-export const finalized = (hash: TransactionHash, change: Partial<Transfer> = {}): Told => ({
+export const finalized = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.finalized',
   data: { hash, landing: landing(hash, change), simulated: false },
 });
-export const failed = (hash: TransactionHash, reason = 'it reverted'): Told => ({
+export const failed = (hash: TransactionHash, reason = 'it reverted'): ExpectedEvent => ({
   type: 'intent.failed',
   data: { hash, reason, simulated: false },
 });
-export const expired = (pendingAtExpiry = false): Told => ({
+export const expired = (pendingAtExpiry = false): ExpectedEvent => ({
   type: 'intent.expired',
   data: { pendingAtExpiry, simulated: false },
 });
-export const cancelled = (cause: EventData['intent.cancelled']['cause'] = 'requested'): Told => ({
+export const cancelled = (cause: EventData['intent.cancelled']['cause'] = 'requested'): ExpectedEvent => ({
   type: 'intent.cancelled',
   data: { cause },
 });
-export const retryRequired = (hash: TransactionHash): Told => ({
+export const retryRequired = (hash: TransactionHash): ExpectedEvent => ({
   type: 'intent.retry_required',
   data: { hash, proof: 'its nonce is used', simulated: false },
 });
-export const refundLinked = (refundIntentId: IntentId): Told => ({ type: 'refund_linked', data: { refundIntentId } });
-export const refundReleased = (refundIntentId: IntentId): Told => ({
+export const refundLinked = (refundIntentId: IntentId): ExpectedEvent => ({
+  type: 'refund_linked',
+  data: { refundIntentId },
+});
+export const refundReleased = (refundIntentId: IntentId): ExpectedEvent => ({
   type: 'refund_released',
   data: { refundIntentId },
 });
-export const lost = (hash: TransactionHash): Told => ({ type: 'confirmation_lost', data: { hash } });
-export const restored = (hash: TransactionHash, change: Partial<Transfer> = {}): Told => ({
+export const lost = (hash: TransactionHash): ExpectedEvent => ({ type: 'confirmation_lost', data: { hash } });
+export const restored = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'confirmation_restored',
   data: { landing: landing(hash, change) },
 });
-export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = {}): Told => ({
+export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change) },
 });
@@ -100,7 +107,7 @@ export const lateRefundPaid = (
   refundIntentId: IntentId,
   hash: TransactionHash,
   change: Partial<Transfer> = {},
-): Told => ({
+): ExpectedEvent => ({
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change), refundIntentId },
 });
@@ -108,29 +115,33 @@ export const mismatchedPayment = (
   hash: TransactionHash,
   change: Partial<Transfer>,
   ...differs: readonly PaymentTerm[]
-): Told => ({
+): ExpectedEvent => ({
   type: 'mismatched_payment_observed',
   data: { landing: landing(hash, change), differs },
 });
 
 /** What a simulation shows: the same events, with nothing of the chain in them. */
 export const simulated = {
-  pending: (hash: TransactionHash, fulfiller: Address = BOB): Told => pending(hash, { fulfiller, simulated: true }),
-  confirmed: (hash: TransactionHash, fulfiller: Address = BOB): Told => ({
+  pending: (hash: TransactionHash, fulfiller: Address = BOB): ExpectedEvent =>
+    pending(hash, { fulfiller, simulated: true }),
+  confirmed: (hash: TransactionHash, fulfiller: Address = BOB): ExpectedEvent => ({
     type: 'intent.confirmed',
     data: { hash, fulfiller, landing: null, late: null, simulated: true },
   }),
-  finalized: (hash: TransactionHash): Told => ({
+  finalized: (hash: TransactionHash): ExpectedEvent => ({
     type: 'intent.finalized',
     data: { hash, landing: null, simulated: true },
   }),
-  failed: (hash: TransactionHash): Told => ({
+  failed: (hash: TransactionHash): ExpectedEvent => ({
     type: 'intent.failed',
     data: { hash, reason: 'simulated', simulated: true },
   }),
-  expired: (pendingAtExpiry: boolean): Told => ({ type: 'intent.expired', data: { pendingAtExpiry, simulated: true } }),
-  cancelled: (): Told => cancelled('simulated'),
-  retryRequired: (hash: TransactionHash): Told => ({
+  expired: (pendingAtExpiry: boolean): ExpectedEvent => ({
+    type: 'intent.expired',
+    data: { pendingAtExpiry, simulated: true },
+  }),
+  cancelled: (): ExpectedEvent => cancelled('simulated'),
+  retryRequired: (hash: TransactionHash): ExpectedEvent => ({
     type: 'intent.retry_required',
     data: { hash, proof: 'simulated', simulated: true },
   }),
@@ -141,4 +152,4 @@ export const refundConfirmed = (
   id: IntentId,
   hash: TransactionHash,
   late: Extract<IntentStatus, 'expired' | 'failed' | 'cancelled'> | null = null,
-): Told => of(id, confirmed(hash, refundTransfer(id), late));
+): ExpectedEvent => of(id, confirmed(hash, refundTransfer(id), late));

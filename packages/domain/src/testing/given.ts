@@ -16,7 +16,7 @@ import { decide, Ledger, view } from '../index.ts';
 import { INTENT, STORY_BEGINS } from './samples.ts';
 
 /** An event as a story tells it: its version and time follow from its place. Without `of` it is of the story's main intent. */
-export type Told = {
+export type ExpectedEvent = {
   [Type in EventType]: { readonly type: Type; readonly data: EventData[Type]; readonly of?: IntentId };
 }[EventType];
 
@@ -27,17 +27,17 @@ export const STEP_MS = 1000;
  * Tests of the lifecycle in one language: `given(events).when(input).then(events)`. What follows `then` may go on with
  * another `when`. The events given are folded as they are, also where the domain would not decide so by itself.
  */
-export const given = (...told: readonly Told[]): Story => {
+export const given = (...told: readonly ExpectedEvent[]): Scenario => {
   const ledger = new Ledger();
   let now = STORY_BEGINS;
   for (const event of told) {
     ledger.apply(numbered(event, ledger, now));
     now += STEP_MS;
   }
-  return new Story(ledger, now);
+  return new Scenario(ledger, now);
 };
 
-export class Story {
+export class Scenario {
   readonly ledger: Ledger;
   readonly now: Instant;
 
@@ -48,16 +48,16 @@ export class Story {
   }
 
   /** @param at the writer's time, where it matters. */
-  when(input: Input, at: Instant = this.now): Outcome {
+  when(input: Input, at: Instant = this.now): ScenarioResult {
     const decision = decide(input, at, this.ledger);
     const before = new Ledger(this.ledger.intents());
     for (const event of decision.events) this.ledger.apply(event);
-    return new Outcome(before, this.ledger, decision, at);
+    return new ScenarioResult(before, this.ledger, decision, at);
   }
 }
 
 /** What came of an input. Every assertion is on the whole decision: events that are not told are too many. */
-export class Outcome extends Story {
+export class ScenarioResult extends Scenario {
   readonly decision: Decision;
   readonly #before: Ledger;
   readonly #at: Instant;
@@ -70,7 +70,7 @@ export class Outcome extends Story {
   }
 
   /** It was accepted, and exactly this happened, in this order. */
-  then(...told: readonly Told[]): this {
+  then(...told: readonly ExpectedEvent[]): this {
     this.#happened(told);
     if (this.decision.answer.kind === 'refused') deepStrictEqual(this.decision.answer, 'accepted');
     return this;
@@ -82,7 +82,7 @@ export class Outcome extends Story {
   }
 
   /** It was refused, and nothing happened, or only this: an expiry that was due. */
-  thenRefused(code: RefusalCode, ...told: readonly Told[]): this {
+  thenRefused(code: RefusalCode, ...told: readonly ExpectedEvent[]): this {
     this.#happened(told);
     const { answer } = this.decision;
     strictEqual(answer.kind === 'refused' ? answer.refusal.code : answer.kind, code);
@@ -117,7 +117,7 @@ export class Outcome extends Story {
     return intent;
   }
 
-  #happened(told: readonly Told[]): void {
+  #happened(told: readonly ExpectedEvent[]): void {
     const ledger = new Ledger(this.#before.intents());
     const expected = told.map((event) => {
       const next = numbered(event, ledger, this.#at);
@@ -128,7 +128,7 @@ export class Outcome extends Story {
   }
 }
 
-const numbered = ({ type, data, of = INTENT }: Told, ledger: Ledger, at: Instant): IntentEvent =>
+const numbered = ({ type, data, of = INTENT }: ExpectedEvent, ledger: Ledger, at: Instant): IntentEvent =>
   ({ type, intentId: of, version: (ledger.intent(of)?.version ?? 0) + 1, at, data }) as IntentEvent;
 
 const only = <T extends object>(whole: T, wanted: Partial<T>): Partial<T> =>

@@ -1,4 +1,4 @@
-export * as happened from './events.ts';
+export * as events from './events.ts';
 export * from './given.ts';
 export * from './inputs.ts';
 export * as samples from './samples.ts';

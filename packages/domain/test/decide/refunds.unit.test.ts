@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import type { IntentId, TransactionHash } from '@pf/domain';
-import type { Told } from '../../src/testing/given.ts';
+import type { ExpectedEvent } from '../../src/testing/given.ts';
 import { given } from '../../src/testing/given.ts';
 import {
   cancelled,
@@ -41,16 +41,17 @@ import {
 } from '../../src/testing/samples.ts';
 
 const MUCH_LATER = STORY_BEGINS + 2 * TTL_SECONDS * 1000;
-const paid: readonly Told[] = [
+const paid: readonly ExpectedEvent[] = [
   created({ metadata: { order: '7' } }),
   prepared(FIRST),
   pending(FIRST),
   confirmed(FIRST),
 ];
-const refunded = (id: IntentId): readonly Told[] => [refundLinked(id), refundCreated(id)];
-const preparedRefund = (id: IntentId, hash: TransactionHash): Told =>
+const refunded = (id: IntentId): readonly ExpectedEvent[] => [refundLinked(id), refundCreated(id)];
+const preparedRefund = (id: IntentId, hash: TransactionHash): ExpectedEvent =>
   of(id, { type: 'submission_prepared', data: { transaction: signedRefund(id, hash), attempts: 1 } });
-const pendingRefund = (id: IntentId, hash: TransactionHash): Told => of(id, pending(hash, { fulfiller: ALICE }));
+const pendingRefund = (id: IntentId, hash: TransactionHash): ExpectedEvent =>
+  of(id, pending(hash, { fulfiller: ALICE }));
 
 describe('a refund', () => {
   it('pays the same back to who really paid, and the two name each other', () => {

@@ -6,7 +6,7 @@ import {
   RELEASE_WITHIN_MS,
   type SubmissionStatus,
 } from '@pf/domain';
-import type { Outcome } from '../../src/testing/given.ts';
+import type { ScenarioResult } from '../../src/testing/given.ts';
 import { given } from '../../src/testing/given.ts';
 import {
   built,
@@ -31,7 +31,7 @@ import {
   UNKNOWN,
 } from '../../src/testing/samples.ts';
 
-const statuses = (outcome: Outcome, id?: IntentId): readonly SubmissionStatus[] =>
+const statuses = (outcome: ScenarioResult, id?: IntentId): readonly SubmissionStatus[] =>
   outcome.intent(id).submissions.map(({ status }) => status);
 
 describe('a submission', () => {

@@ -1,6 +1,6 @@
 import type { IntentStatus } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
-import type { Told } from '../../src/testing/given.ts';
+import type { ExpectedEvent } from '../../src/testing/given.ts';
 import { ROWS } from './lifecycle-rows.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 
@@ -45,7 +45,7 @@ const RULES = `
 `;
 
 /** What of an event's data tells one case from another. */
-const detail = ({ type, data }: Told): string => {
+const detail = ({ type, data }: ExpectedEvent): string => {
   if (type === 'submission_prepared' && data.attempts > 1) return ` (attempts ${data.attempts})`;
   if (type === 'submission_released') return ` (${data.outcome})`;
   if (type === 'intent.confirmed' && data.late !== null) return ` (late, from ${data.late})`;
@@ -53,7 +53,7 @@ const detail = ({ type, data }: Told): string => {
   return '';
 };
 
-const happens = (told: Told): string =>
+const happens = (told: ExpectedEvent): string =>
   `\`${told.type}\`${told.of === undefined ? '' : ' of the new intent'}${detail(told)}`;
 
 const outcome = (one: Case): string => {

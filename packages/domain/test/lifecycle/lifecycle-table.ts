@@ -1,6 +1,6 @@
 import type { Answer, Input, Instant, IntentStatus, PaymentIntent, PreparedTransaction, RefusalCode } from '@pf/domain';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
-import type { Told } from '../../src/testing/given.ts';
+import type { ExpectedEvent } from '../../src/testing/given.ts';
 import * as happened from '../../src/testing/events.ts';
 import { about, gateway } from '../../src/testing/inputs.ts';
 import {
@@ -24,11 +24,11 @@ export interface Case {
   /** What tells it from the other cases of its cell, in words. */
   readonly if?: string;
   /** What happened before, where it is not the usual history of the state. */
-  readonly given?: readonly Told[];
+  readonly given?: readonly ExpectedEvent[];
   /** The input, where it is not the usual one of the row. */
   readonly when?: Input | ((intent: PaymentIntent) => Input);
   readonly at?: Instant;
-  readonly then?: readonly Told[];
+  readonly then?: readonly ExpectedEvent[];
   readonly refused?: RefusalCode;
   readonly answers?: Partial<Extract<Answer, { kind: 'accepted' }>>;
 }
@@ -41,7 +41,7 @@ export interface Row {
 }
 
 /** How an intent usually comes into each state. */
-export const HISTORY: Readonly<Record<IntentStatus, readonly Told[]>> = {
+export const HISTORY: Readonly<Record<IntentStatus, readonly ExpectedEvent[]>> = {
   created: [happened.created()],
   pending: [happened.created(), happened.prepared(FIRST), happened.pending(FIRST)],
   confirmed: [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)],
@@ -71,7 +71,7 @@ const live = [happened.created(), happened.prepared(FIRST)];
 const builtOnce = [happened.created(), happened.built()];
 const sentByCarol = [...builtOnce, happened.prepared(FIRST, { sender: CAROL })];
 
-const withKey = (state: IntentStatus): readonly Told[] => [
+const withKey = (state: IntentStatus): readonly ExpectedEvent[] => [
   happened.created({ idempotencyKey: 'order 7' }),
   ...HISTORY[state].slice(1),
 ];
@@ -114,7 +114,10 @@ const metadataAndStale = (): readonly Case[] => [
 
 const until = (validBefore: bigint): Partial<PreparedTransaction> => ({ lifetime: { kind: 'time', validBefore } });
 const send = [happened.created({ direction: 'send', fulfiller: BOB })];
-const bySend = { ...HISTORY.created[0], data: happened.created({ direction: 'send', fulfiller: CAROL }).data } as Told;
+const bySend = {
+  ...HISTORY.created[0],
+  data: happened.created({ direction: 'send', fulfiller: CAROL }).data,
+} as ExpectedEvent;
 const wrongTerms = (change: object) =>
   gateway.prepare(FIRST, {
     terms: {
@@ -130,7 +133,7 @@ const wrongTerms = (change: object) =>
 const cellOfSame = (state: IntentStatus, code: RefusalCode): readonly Case[] => [
   {
     if: 'the same hash',
-    ...(state === 'expired' || state === 'cancelled' ? { given: [...live, HISTORY[state][1] as Told] } : {}),
+    ...(state === 'expired' || state === 'cancelled' ? { given: [...live, HISTORY[state][1] as ExpectedEvent] } : {}),
     when: gateway.prepare(FIRST),
   },
   { if: 'another hash', when: gateway.prepare(SECOND), refused: code },

@@ -1,5 +1,5 @@
 import type { Transfer } from '@pf/domain';
-import type { Told } from '../../src/testing/given.ts';
+import type { ExpectedEvent } from '../../src/testing/given.ts';
 import {
   cancelled,
   confirmed,
@@ -40,9 +40,12 @@ const earlierByCarol: Partial<Transfer> = { from: CAROL, block: 1n };
 /** Carol's wallet paid by itself while Bob's transaction could still land. */
 const paidByAnother = [created(), prepared(FIRST), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)];
 const paidByAnotherForGood = [...paidByAnother, finalized(UNKNOWN, byCarol)];
-const sentAlone = (history: readonly Told[]): readonly Told[] =>
+const sentAlone = (history: readonly ExpectedEvent[]): readonly ExpectedEvent[] =>
   history.filter(({ type }) => type !== 'submission_prepared');
-const after = (state: keyof typeof HISTORY, ...more: readonly Told[]): readonly Told[] => [...HISTORY[state], ...more];
+const after = (state: keyof typeof HISTORY, ...more: readonly ExpectedEvent[]): readonly ExpectedEvent[] => [
+  ...HISTORY[state],
+  ...more,
+];
 
 const settled = (state: 'confirmed' | 'finalized'): readonly Case[] => [
   { if: 'the settling one' },
@@ -104,7 +107,7 @@ const wrong = ([what, change, differs]: Wrong): Case => ({
   then: [mismatchedPayment(UNKNOWN, change, differs)],
 });
 const less: Partial<Transfer> = { amount: 1n };
-const wrongOfLive = (given: readonly Told[], ...also: readonly Told[]): Case => ({
+const wrongOfLive = (given: readonly ExpectedEvent[], ...also: readonly ExpectedEvent[]): Case => ({
   if: 'of the live submission',
   given,
   when: watcher.landed(FIRST, less),

@@ -1,12 +1,12 @@
 import type { IntentStatus } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
-import type { Told } from '../../src/testing/given.ts';
+import type { ExpectedEvent } from '../../src/testing/given.ts';
 import { created, prepared, simulated } from '../../src/testing/events.ts';
 import { gateway } from '../../src/testing/inputs.ts';
 import { CAROL, FIRST, SYNTHETIC } from '../../src/testing/samples.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 
-const to = (targetState: IntentStatus, ...then: readonly Told[]): Case => ({
+const to = (targetState: IntentStatus, ...then: readonly ExpectedEvent[]): Case => ({
   if: `to ${targetState}`,
   when: gateway.simulate(targetState),
   then,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { isPublicField, isWatched, view, watchedUntil } from '@pf/domain';
-import type { Told } from '../../src/testing/given.ts';
+import type { ExpectedEvent } from '../../src/testing/given.ts';
 import { given } from '../../src/testing/given.ts';
 import {
   cancelled,
@@ -15,7 +15,7 @@ import {
 } from '../../src/testing/events.ts';
 import { FIRST, INTENT, STORY_BEGINS, SYNTHETIC } from '../../src/testing/samples.ts';
 
-const after = (...told: readonly Told[]) => {
+const after = (...told: readonly ExpectedEvent[]) => {
   const intent = given(...told).ledger.intent(INTENT);
   if (intent === undefined) throw new Error('a story begins with a creation');
   return intent;

@@ -1,8 +1,8 @@
-import { BackOff, count, measure, measureSince } from '@pf/runtime';
+import { BackOff, count, record, recordDuration } from '@pf/runtime';
 import { asError } from '../errors.ts';
 import type { LogSink } from '../kafka/options.ts';
 import type { Consumed, PartitionWriter } from './partition-writer.ts';
-import type { InputTopic, LogRecord, PartitionWork, Slice } from '../port.ts';
+import type { InputTopic, LogRecord, PartitionWork, BatchResult } from '../port.ts';
 import type { KafkaLogReader } from '../reading/reader.ts';
 import { fitting } from '../record.ts';
 
@@ -20,7 +20,7 @@ export interface PartitionFeed {
   resume(partition: number, next: ReadonlyMap<InputTopic, bigint>): void;
 }
 
-export interface PartitionParts<Context> {
+export interface PartitionDependencies<Context> {
   readonly work: PartitionWork<Context>;
   readonly feed: PartitionFeed;
   readonly reader: Pick<KafkaLogReader, 'read' | 'endOffset'>;
@@ -65,7 +65,7 @@ interface Waiter {
  */
 export class OwnedPartition<Context> {
   readonly #partition: number;
-  readonly #parts: PartitionParts<Context>;
+  readonly #parts: PartitionDependencies<Context>;
   #chain: Promise<unknown> = Promise.resolve();
   /** Aborted when the group changes or the process stops; null when assigned to another. */
   #assignment: AbortSignal | null = null;
@@ -76,7 +76,7 @@ export class OwnedPartition<Context> {
   #closing: Promise<void> = Promise.resolve();
   #waiters: Waiter[] = [];
 
-  constructor(partition: number, parts: PartitionParts<Context>) {
+  constructor(partition: number, parts: PartitionDependencies<Context>) {
     this.#partition = partition;
     this.#parts = parts;
   }
@@ -136,7 +136,7 @@ export class OwnedPartition<Context> {
     }
   }
 
-  run(after: Consumed | null, work: () => Promise<Slice<Context>>): Promise<void> {
+  run(after: Consumed | null, work: () => Promise<BatchResult<Context>>): Promise<void> {
     const hold = this.#hold;
     if (!hold || this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -234,12 +234,12 @@ export class OwnedPartition<Context> {
     const records = slice.filter(({ offset }) => offset >= done);
     if (records.length === 0) return true;
     const began = performance.now();
-    measure('payments.slice.size', records.length, { 'messaging.destination.name': batch.topic });
+    record('payments.slice.size', records.length, { 'messaging.destination.name': batch.topic });
     const worked = await this.#perform(hold, () => this.#parts.work.decide(this.#partition, records), {
       topic: batch.topic,
       offset: next,
     });
-    measureSince('messaging.process.duration', began, {
+    recordDuration('messaging.process.duration', began, {
       'messaging.system': 'kafka',
       'messaging.operation.name': 'process',
       'messaging.destination.name': batch.topic,
@@ -249,12 +249,12 @@ export class OwnedPartition<Context> {
   }
 
   /** Decides, commits, projects, publishes. Any error loses the partition: only the log can tell what has come of it. */
-  async #perform(hold: Hold, decide: () => Promise<Slice<Context>>, consumed: Consumed | null): Promise<boolean> {
+  async #perform(hold: Hold, decide: () => Promise<BatchResult<Context>>, consumed: Consumed | null): Promise<boolean> {
     const { work } = this.#parts;
     try {
       const began = performance.now();
       const { append, context } = await decide();
-      measureSince('payments.decision.duration', began, {});
+      recordDuration('payments.decision.duration', began, {});
       if (this.#hold !== hold) return false;
       if (append.length === 0 && !consumed) return true;
       // Also where nothing is appended: a refusal counts only if its offset could be committed, so never from a fenced owner.
@@ -326,9 +326,9 @@ const SENT = {
 } as const;
 
 const committed = (began: number, done: boolean): void =>
-  measureSince('payments.transaction.duration', began, { outcome: done ? 'committed' : 'failed' });
+  recordDuration('payments.transaction.duration', began, { outcome: done ? 'committed' : 'failed' });
 const projected = (began: number, done: boolean): void =>
-  measureSince('payments.projection.duration', began, { outcome: done ? 'projected' : 'failed' });
+  recordDuration('payments.projection.duration', began, { outcome: done ? 'projected' : 'failed' });
 
 /** Does it, and has it told whether it was done; `began` is performance.now()'s. */
 async function timed<Result>(

@@ -1,4 +1,4 @@
-import { count, lookUp } from '@pf/runtime';
+import { count, registerGauge } from '@pf/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { stickyAssigner } from './assigner.ts';
 import { BRIEF_RETRY, createClient, PATIENT_RETRY, QUICK_RETRY } from '../kafka/client.ts';
@@ -8,7 +8,7 @@ import { INPUT_TOPICS, type Names, OWNER_GROUP } from '../names.ts';
 import { type EventLogOptions, SESSION_TIMEOUT_MS, SILENT } from '../kafka/options.ts';
 import { OwnedPartition, type PartitionFeed } from './owned-partition.ts';
 import { PartitionWriter } from './partition-writer.ts';
-import type { InputTopic, PartitionOwner, PartitionWork, Slice, Topic } from '../port.ts';
+import type { InputTopic, PartitionOwner, PartitionWork, BatchResult, Topic } from '../port.ts';
 import { KafkaLogReader } from '../reading/reader.ts';
 import { toLogRecord } from '../record.ts';
 
@@ -48,7 +48,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
       (ends) => this.#lags(ends),
       options.logger ?? SILENT,
     );
-    this.#unlook = lookUp('payments.partitions.owned', () => [[this.owned().length, {}]]);
+    this.#unlook = registerGauge('payments.partitions.owned', () => [[this.owned().length, {}]]);
     this.#member = new GroupMember(
       {
         createClient: () => createClient(options, 'owner', PATIENT_RETRY),
@@ -78,7 +78,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
   run(
     partition: number,
     after: { readonly topic: InputTopic; readonly offset: bigint } | null,
-    work: () => Promise<Slice<Context>>,
+    work: () => Promise<BatchResult<Context>>,
   ): Promise<void> {
     const owned = this.#partitions[partition];
     if (!owned) return Promise.reject(new RangeError(`There is no partition ${partition}`));

@@ -1,4 +1,4 @@
-import { BackOff, count, measureSince } from '@pf/runtime';
+import { BackOff, count, recordDuration } from '@pf/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { stickyAssigner } from '../ownership/assigner.ts';
 import { BRIEF_RETRY, createClient, PATIENT_RETRY } from '../kafka/client.ts';
@@ -136,7 +136,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     try {
       return (handled = await this.#work.handle(partition, from, batch));
     } finally {
-      measureSince('messaging.process.duration', began, {
+      recordDuration('messaging.process.duration', began, {
         ...about,
         'messaging.operation.name': 'process',
         ...(!handled && { 'error.type': 'NotHandled' }),

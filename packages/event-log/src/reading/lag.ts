@@ -1,4 +1,4 @@
-import { lookUp, measuring, type MetricLabels, Rounds } from '@pf/runtime';
+import { registerGauge, isRecording, type MetricLabels, PeriodicTask } from '@pf/runtime';
 import type { LogSink } from '../kafka/options.ts';
 import type { Topic } from '../port.ts';
 import type { KafkaLogReader } from './reader.ts';
@@ -21,7 +21,7 @@ export type Lag = {
  */
 export class LagWatch {
   readonly #reader: KafkaLogReader;
-  readonly #rounds: Rounds;
+  readonly #rounds: PeriodicTask;
   readonly #unlook: (() => void)[] = [];
   #lags: readonly Lag[] = [];
 
@@ -36,7 +36,7 @@ export class LagWatch {
     log: LogSink,
   ) {
     this.#reader = reader;
-    this.#rounds = new Rounds({
+    this.#rounds = new PeriodicTask({
       pauseMs: LOOK_EVERY_MS,
       work: async () => {
         this.#lags = [];
@@ -49,12 +49,12 @@ export class LagWatch {
   }
 
   start(): void {
-    if (!measuring()) return;
+    if (!isRecording()) return;
     this.#unlook.push(
-      lookUp('payments.consumer.lag', () =>
+      registerGauge('payments.consumer.lag', () =>
         this.#lags.flatMap(([name, records, labels]) => (name === 'payments.consumer.lag' ? [[records, labels]] : [])),
       ),
-      lookUp('payments.projection.lag', () =>
+      registerGauge('payments.projection.lag', () =>
         this.#lags.flatMap(([name, records, labels]) =>
           name === 'payments.projection.lag' ? [[records, labels]] : [],
         ),

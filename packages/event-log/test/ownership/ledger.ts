@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import type { LogRecord, NewRecord, PartitionWork, Slice } from '../../src/index.ts';
+import type { LogRecord, NewRecord, PartitionWork, BatchResult } from '../../src/index.ts';
 
 /** What a test sends: `refuse` leads to no event, `copies` to several. */
 export interface TestCommand {
@@ -124,7 +124,7 @@ export class LedgerWork implements PartitionWork<Context> {
     this.#hooks.lost?.(partition);
   }
 
-  async decide(partition: number, records: readonly LogRecord[]): Promise<Slice<Context>> {
+  async decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<Context>> {
     let version = this.#states.get(partition)?.count ?? 0;
     const commands = records.map(({ value }) => JSON.parse(value ?? '') as TestCommand);
     const append = commands

@@ -496,6 +496,6 @@ type NamesOf<Kind extends MetricKind> = {
 export type CounterName = NamesOf<'counter'>;
 export type LevelName = NamesOf<'level'>;
 export type HistogramName = NamesOf<'histogram'>;
-export type LookedUpName = NamesOf<'gauge' | 'total'>;
+export type GaugeName = NamesOf<'gauge' | 'total'>;
 /** The labels of a metric: each with one of its values. */
 export type MetricLabels<Name extends MetricName> = LabelsOf<(typeof METRICS)[Name]['labels']>;

@@ -12,10 +12,10 @@ import {
 import { ConfigurationError } from '../config.ts';
 import { errorTypeOf } from '../telemetry/spans.ts';
 import type { TelemetryConfig } from '../telemetry/variables.ts';
-import { type LookedUpName, METRICS } from './catalogue.ts';
+import { type GaugeName, METRICS } from './catalogue.ts';
 import { type Metric, nameWithUnit, type ServiceName } from './metric.ts';
-import { lookProcess } from './process.ts';
-import { lookedUp, lookUp, recordTo } from './recording.ts';
+import { registerProcessGauges } from './process.ts';
+import { readGauges, registerGauge, recordTo } from './recording.ts';
 
 export interface MetricsTarget {
   /** A collector's /v1/metrics; null: nobody is sent them. */
@@ -59,8 +59,10 @@ export async function exportMetrics(
   });
   recordAll(provider.getMeter('payments'), service);
   const unlook = [
-    ...lookProcess(),
-    lookUp('payments.build.info', () => [[1, { 'service.version': String(resource.attributes['service.version']) }]]),
+    ...registerProcessGauges(),
+    registerGauge('payments.build.info', () => [
+      [1, { 'service.version': String(resource.attributes['service.version']) }],
+    ]),
   ];
   return {
     async shutdown() {
@@ -116,7 +118,7 @@ function recordAll(meter: Meter, service: ServiceName): void {
     const { kind, unit, description, services, buckets } = metric;
     if (!services.includes(service)) continue;
     const observe = (result: ObservableResult): void => {
-      for (const [value, labels] of lookedUp(name as LookedUpName)) result.observe(value, labels);
+      for (const [value, labels] of readGauges(name as GaugeName)) result.observe(value, labels);
     };
     switch (kind) {
       case 'counter':

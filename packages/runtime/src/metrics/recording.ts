@@ -1,4 +1,4 @@
-import type { CounterName, HistogramName, LevelName, LookedUpName, MetricLabels, MetricName } from './catalogue.ts';
+import type { CounterName, HistogramName, LevelName, GaugeName, MetricLabels, MetricName } from './catalogue.ts';
 
 type AnyLabels = Readonly<Record<string, string>>;
 /** What takes the values while metrics are exported. */
@@ -7,10 +7,10 @@ export interface Recorder {
   record(name: HistogramName, value: number, labels: AnyLabels): void;
 }
 /** A value and its labels, as they are now. */
-export type Looked<Name extends MetricName> = readonly [value: number, labels: MetricLabels<Name>];
+export type GaugeReading<Name extends MetricName> = readonly [value: number, labels: MetricLabels<Name>];
 
 let recorder: Recorder | null = null;
-const looks = new Map<LookedUpName, Set<() => Iterable<readonly [number, AnyLabels]>>>();
+const looks = new Map<GaugeName, Set<() => Iterable<readonly [number, AnyLabels]>>>();
 
 /** From now on values are kept; null: no longer. */
 export function recordTo(to: Recorder | null): void {
@@ -18,7 +18,7 @@ export function recordTo(to: Recorder | null): void {
 }
 
 /** Whether anybody keeps values: what costs something to find out can be spared where not. */
-export const measuring = (): boolean => recorder !== null;
+export const isRecording = (): boolean => recorder !== null;
 
 /** Counts something that has happened. */
 export function count<Name extends CounterName>(name: Name, labels: MetricLabels<Name>, by = 1): void {
@@ -26,17 +26,21 @@ export function count<Name extends CounterName>(name: Name, labels: MetricLabels
 }
 
 /** Raises or lowers how much there is of something. */
-export function change<Name extends LevelName>(name: Name, by: number, labels: MetricLabels<Name>): void {
+export function add<Name extends LevelName>(name: Name, by: number, labels: MetricLabels<Name>): void {
   recorder?.add(name, by, labels);
 }
 
 /** Takes a value down in a histogram. */
-export function measure<Name extends HistogramName>(name: Name, value: number, labels: MetricLabels<Name>): void {
+export function record<Name extends HistogramName>(name: Name, value: number, labels: MetricLabels<Name>): void {
   recorder?.record(name, value, labels);
 }
 
 /** Seconds from `began` (performance.now()) to now, in a histogram. */
-export function measureSince<Name extends HistogramName>(name: Name, began: number, labels: MetricLabels<Name>): void {
+export function recordDuration<Name extends HistogramName>(
+  name: Name,
+  began: number,
+  labels: MetricLabels<Name>,
+): void {
   recorder?.record(name, (performance.now() - began) / 1_000, labels);
 }
 
@@ -44,7 +48,10 @@ export function measureSince<Name extends HistogramName>(name: Name, began: numb
  * Has something looked up whenever somebody reads the metrics. It must be quick: others wait.
  * @returns ends it
  */
-export function lookUp<Name extends LookedUpName>(name: Name, look: () => Iterable<Looked<Name>>): () => void {
+export function registerGauge<Name extends GaugeName>(
+  name: Name,
+  look: () => Iterable<GaugeReading<Name>>,
+): () => void {
   let those = looks.get(name);
   if (!those) looks.set(name, (those = new Set()));
   those.add(look);
@@ -52,6 +59,6 @@ export function lookUp<Name extends LookedUpName>(name: Name, look: () => Iterab
 }
 
 /** All that is to be looked up of a metric, now. */
-export function* lookedUp(name: LookedUpName): Iterable<readonly [number, AnyLabels]> {
+export function* readGauges(name: GaugeName): Iterable<readonly [number, AnyLabels]> {
   for (const look of looks.get(name) ?? []) yield* look();
 }

@@ -4,7 +4,7 @@ import { type LabelValues, type Metric, prometheusName } from '../../src/metrics
 const INTRODUCTION = `# Metrics
 
 Every metric of our processes. Each service serves its own at \`/metrics\` on a port of its own (\`METRICS_PORT\`), never the public one, and
-sends the same by OTLP where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set: [telemetry.md](telemetry.md).
+sends the same by OTLP where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set: [telemetry.md](../operations/telemetry.md).
 
 - **Names** are OpenTelemetry's semantic conventions where they have one, else \`payments.*\`. The name in Prometheus is beside it: dots become
   underscores, the unit and \`_total\` are added, as Prometheus does it by itself with what comes by OTLP. A histogram has \`_bucket\`, \`_sum\` and \`_count\`.

@@ -6,7 +6,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { loadConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/logger.ts';
 import { exportMetrics } from '../../src/metrics/exporting.ts';
-import { count, lookUp, measuring } from '../../src/metrics/recording.ts';
+import { count, registerGauge, isRecording } from '../../src/metrics/recording.ts';
 import { Complaints } from '../../src/telemetry/complaints.ts';
 import { errorTypeOf, isSampled } from '../../src/telemetry/spans.ts';
 import { telemetryVariables } from '../../src/telemetry/variables.ts';
@@ -89,7 +89,7 @@ describe('the port of the metrics', () => {
     await free();
     const metrics = await exportMetrics('webhook', resource, { pushTo: null, scraped: port, config });
     let age = 2;
-    const unlook = lookUp('payments.deliveries.due.age', () => [[age, {}]]);
+    const unlook = registerGauge('payments.deliveries.due.age', () => [[age, {}]]);
     const page = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     try {
       count('payments.delivery.attempts', { outcome: 'retried' }, 2);
@@ -108,7 +108,7 @@ describe('the port of the metrics', () => {
       unlook();
       await metrics.shutdown();
     }
-    expect(measuring()).toBe(false);
+    expect(isRecording()).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Logger } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
 import { comparableOf } from '../comparable.ts';
-import { type Finding, type ScreenedWallet, type ScreeningPart, ScreeningUnavailableError } from '../port.ts';
+import { type Finding, type ScreenedWallet, type Screener, ScreeningUnavailableError } from '../port.ts';
 import { Circuit } from './circuit.ts';
 import { ProviderError, SanctionsApi } from './sanctions-api.ts';
 
@@ -11,7 +11,7 @@ const CLEAN_MAX_ADDRESSES = 50_000;
 /** Addresses that are asked about at once, those that wait for a connection among them. */
 const UNDER_WAY_MAX = 256;
 
-export interface ApiPartOptions {
+export interface ApiScreenerOptions {
   /** Where the provider's API begins: `https://public.chainalysis.com`. */
   readonly url: string;
   readonly key: string;
@@ -24,7 +24,7 @@ export interface ApiPartOptions {
 }
 
 /** The HTTP API: clean answers are remembered, matches and failures never; one request an address at a time. */
-export class ApiPart implements ScreeningPart {
+export class ApiScreener implements Screener {
   readonly #api: SanctionsApi;
   readonly #circuit: Circuit;
   readonly #clean: LRUCache<string, true> | null;
@@ -32,7 +32,7 @@ export class ApiPart implements ScreeningPart {
   readonly #log: Logger;
   readonly #now: () => number;
 
-  constructor({ url, key, cleanSeconds = CLEAN_MAX_SECONDS, timeoutMs, log, now = Date.now }: ApiPartOptions) {
+  constructor({ url, key, cleanSeconds = CLEAN_MAX_SECONDS, timeoutMs, log, now = Date.now }: ApiScreenerOptions) {
     this.#api = new SanctionsApi(url, key, timeoutMs);
     this.#log = log;
     this.#now = now;

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from '@pf/runtime';
 import { comparable, comparableOf } from '../comparable.ts';
-import { type Finding, type ScreenedWallet, type ScreeningPart, ScreeningUnavailableError } from '../port.ts';
+import { type Finding, type ScreenedWallet, type Screener, ScreeningUnavailableError } from '../port.ts';
 import { readListFile, type SanctionsList } from './list-file.ts';
 
 /** A list that was not fetched for longer is no answer (decisions.md). */
@@ -14,7 +14,7 @@ const AHEAD_MS = 600_000;
 /** How long a new file may stay unnoticed. */
 const LOOK_EVERY_MS = 1_000;
 
-export interface ListPartOptions {
+export interface ListScreenerOptions {
   readonly file: string;
   readonly log: Logger;
   /** Milliseconds since 1970; for tests. */
@@ -28,7 +28,7 @@ interface Loaded {
 }
 
 /** The list in memory. A new file is taken when it is there; while it cannot be read, the last one that could stays in use until it is too old. */
-export class ListPart implements ScreeningPart {
+export class ListScreener implements Screener {
   readonly #file: string;
   readonly #log: Logger;
   readonly #now: () => number;
@@ -39,7 +39,7 @@ export class ListPart implements ScreeningPart {
   #look: Promise<void> | null = null;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ file, log, now = Date.now }: ListPartOptions) {
+  constructor({ file, log, now = Date.now }: ListScreenerOptions) {
     this.#file = file;
     this.#log = log;
     this.#now = now;

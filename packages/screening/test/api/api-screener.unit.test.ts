@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@pf/runtime';
 import { type SanctionsProvider, startSanctionsProvider } from '@pf/testing/sanctions-provider';
-import { ApiPart, createScreening, ScreeningUnavailableError } from '../../src/index.ts';
+import { ApiScreener, createScreening, ScreeningUnavailableError } from '../../src/index.ts';
 
 const MINUTE_MS = 60_000;
 const CLEAN = '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b';
@@ -12,7 +12,7 @@ const numbered = (n: number) => evm(`0x${n.toString(16).padStart(40, '0')}`);
 describe('the HTTP API as a part of the screening', () => {
   let provider: SanctionsProvider;
   let now: number;
-  const opened: ApiPart[] = [];
+  const opened: ApiScreener[] = [];
   beforeEach(async () => {
     provider = await startSanctionsProvider({ apiKey: 'right', sanctioned: [SANCTIONED] });
     now = Date.now();
@@ -22,8 +22,8 @@ describe('the HTTP API as a part of the screening', () => {
     await provider.close();
     await Promise.all(opened.splice(0).map((part) => part.close()));
   });
-  const open = (more: Partial<ConstructorParameters<typeof ApiPart>[0]> = {}): ApiPart => {
-    const part = new ApiPart({
+  const open = (more: Partial<ConstructorParameters<typeof ApiScreener>[0]> = {}): ApiScreener => {
+    const part = new ApiScreener({
       url: provider.url,
       key: 'right',
       log: createLogger('test', 'silent'),

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@pf/runtime';
-import { ListPart, type ListedAddress, ScreeningUnavailableError, writeListFile } from '../../src/index.ts';
+import { ListScreener, type ListedAddress, ScreeningUnavailableError, writeListFile } from '../../src/index.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-21T12:00:00Z');
@@ -16,12 +16,12 @@ describe('the list as a part of the screening', () => {
   let folder: string;
   let file: string;
   let now: number;
-  let part: ListPart;
+  let part: ListScreener;
   beforeEach(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'pf-list-'));
     file = path.join(folder, 'list.json');
     now = START;
-    part = new ListPart({ file, log: createLogger('test', 'silent'), now: () => now });
+    part = new ListScreener({ file, log: createLogger('test', 'silent'), now: () => now });
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -104,8 +104,8 @@ describe('the list as a part of the screening', () => {
     expect(await part.find(evm(ETH.address))).not.toBeNull();
     now = START + 48 * HOUR_MS + 1;
     await expect(part.find(evm(ETH.address))).rejects.toThrow(ScreeningUnavailableError);
-    await expect(new ListPart({ file, log: createLogger('test', 'silent') }).find(evm(ETH.address))).rejects.toThrow(
-      ScreeningUnavailableError,
-    );
+    await expect(
+      new ListScreener({ file, log: createLogger('test', 'silent') }).find(evm(ETH.address)),
+    ).rejects.toThrow(ScreeningUnavailableError);
   });
 });

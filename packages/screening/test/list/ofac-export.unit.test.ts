@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readOfacExport } from '../../src/list/ofac-export.ts';
 
-const fixture = (name: string): Promise<Buffer> => readFile(path.join(import.meta.dirname, 'fixtures', name));
+const fixture = (name: string): Promise<Buffer> => readFile(path.join(import.meta.dirname, '../fixtures', name));
 /** As a network brings it: cut anywhere, also within a character. */
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -9,7 +9,7 @@ import { pathId, requireIntent } from '../intents/lookup.ts';
 import type { Feeds } from './feeds.ts';
 import { EventStream } from './stream.ts';
 
-interface Parts {
+interface Dependencies {
   readonly database: Database;
   readonly feeds: Feeds;
   readonly keys: ApiKeys;
@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /** GET /intents/{id}/events: the history as JSON or, for those who accept an event stream, what happens as it happens. */
-export const followIntent = (parts: Parts, commentMs: number = STREAM_COMMENT_MS): Endpoint => ({
+export const followIntent = (parts: Dependencies, commentMs: number = STREAM_COMMENT_MS): Endpoint => ({
   operation: OPERATIONS.intentEvents,
   async handle(call) {
     const { holder, request, response } = call;
@@ -38,7 +38,7 @@ async function history(database: Database, id: IntentId): Promise<string> {
 }
 
 function stream(
-  { feeds, keys, log }: Parts,
+  { feeds, keys, log }: Dependencies,
   { request, response }: Call,
   intent: PaymentIntent,
   commentMs: number,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { SNAPSHOT } from '@pf/contracts';
 import type { StoredEvent } from '@pf/database';
 import { type PaymentIntent, view } from '@pf/domain';
-import { change } from '@pf/runtime';
+import { add } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
 /** What proxies must know: nothing is kept, changed or held back. */
@@ -14,7 +14,7 @@ const HEADERS = {
 /** When clients of a gateway that stops shall come back, at random between: not all at once. Milliseconds. */
 const RETURN_MS = { min: 200, max: 2_000 } as const;
 
-export interface StreamParts {
+export interface StreamDependencies {
   readonly response: ServerResponse;
   /** The last version that the client has, or null where it begins. */
   readonly position: number | null;
@@ -31,7 +31,7 @@ export interface StreamParts {
  * the rest stays in the database. A client that reads nothing from one comment to the next is dropped.
  */
 export class EventStream implements Follower {
-  readonly #parts: StreamParts;
+  readonly #parts: StreamDependencies;
   readonly #timer: NodeJS.Timeout;
   #position: number | null;
   #full = false;
@@ -41,11 +41,11 @@ export class EventStream implements Follower {
   #ended = false;
 
   /** Answers with the head of the stream. */
-  constructor(parts: StreamParts) {
+  constructor(parts: StreamDependencies) {
     const { response, position, commentMs } = parts;
     this.#parts = parts;
     this.#position = position;
-    change('payments.streams.open', 1, {});
+    add('payments.streams.open', 1, {});
     this.#timer = setInterval(() => void this.#comment(), commentMs);
     response.once('close', () => this.#stop());
     response.on('drain', () => this.#drained());
@@ -117,7 +117,7 @@ export class EventStream implements Follower {
   }
 
   #stop(): void {
-    if (!this.#ended) change('payments.streams.open', -1, {});
+    if (!this.#ended) add('payments.streams.open', -1, {});
     this.#ended = true;
     clearInterval(this.#timer);
   }

@@ -6,13 +6,13 @@ import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { refused } from '../refusals.ts';
-import { type Adapters, answeredIntent, lookUp, pathId, payerOf, termsOf } from './lookup.ts';
+import { type Adapters, answeredIntent, findRequestedIntent, pathId, payerOf, termsOf } from './lookup.ts';
 import { requireCreated, submissionInProgress } from './states.ts';
 
 /** How often another payer's build may come first before the client is asked to come back. */
 const TRIES = 5;
 
-interface Parts {
+interface Dependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
@@ -25,7 +25,7 @@ interface Built {
 }
 
 /** POST /intents/{id}/build: the same bytes for the same payer while they can land, else new ones. */
-export const buildIntent = (parts: Parts): Endpoint => ({
+export const buildIntent = (parts: Dependencies): Endpoint => ({
   operation: OPERATIONS.buildIntent,
   async handle({ holder, request, response }) {
     const id = pathId(request, parts.partitions);
@@ -39,13 +39,13 @@ export const buildIntent = (parts: Parts): Endpoint => ({
 
 /** @returns null where another payer's build came first: it is looked at again, and built against */
 async function tryBuild(
-  parts: Parts,
+  parts: Dependencies,
   id: IntentId,
   owner: IntentOwner,
   asked: string | null | undefined,
   tries: number,
 ): Promise<Built | null> {
-  const { intent, adapter, named } = await lookUp(parts, id, owner, asked);
+  const { intent, adapter, named } = await findRequestedIntent(parts, id, owner, asked);
   requireCreated(intent, 'built for');
   const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;

@@ -14,7 +14,7 @@ import type { Commands } from '../commands.ts';
 import { refused } from '../refusals.ts';
 import { answeredIntent, requireIntent } from './lookup.ts';
 
-export interface ClaimParts {
+export interface ClaimDependencies {
   readonly commands: Commands;
   readonly database: Database;
   readonly log: Logger;
@@ -40,7 +40,7 @@ export interface Claim {
  * @throws ApiError 409 and `transaction.mismatch` as the writer decides; `transaction.rejected` where the claim was
  *   released; `rpc.unavailable` and `service.unavailable` where it stays
  */
-export async function claimAndBroadcast(parts: ClaimParts, claim: Claim): Promise<PublicIntent> {
+export async function claimAndBroadcast(parts: ClaimDependencies, claim: Claim): Promise<PublicIntent> {
   const { commands, database, log } = parts;
   const { id, owner, adapter, prepared, signed, isOut } = claim;
   const { hash } = prepared;
@@ -84,7 +84,7 @@ const stillClaimed = (id: IntentId, hash: TransactionHash): ApiError =>
 
 /** @returns whether the claim is free again: not where another request has prepared the same transaction meanwhile */
 async function release(
-  { commands, database }: ClaimParts,
+  { commands, database }: ClaimDependencies,
   { id, owner, prepared: { hash } }: Claim,
   reason: string,
 ): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError, type Verdict } from '@pf/screening';
 import { ApiError } from '../api-error.ts';
 
-export interface ScreeningParts {
+export interface ScreeningDependencies {
   readonly screening: Screening;
   readonly log: Logger;
 }
@@ -30,7 +30,7 @@ interface Occasion {
  * @throws ApiError 422 `address.sanctions_match` naming the wallet by its field, 503 `screening.unavailable`
  */
 export async function requireCleanWallets(
-  { screening, log }: ScreeningParts,
+  { screening, log }: ScreeningDependencies,
   { chain, requestor, fulfiller }: Wallets,
   { holder, what, intentId }: Occasion,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChainAdapter, networkOf, type Parsed } from '@pf/chains';
 import {
-  AnyPartition,
+  StickyPartitioner,
   type CreateIntentRequest,
   createIntentRequest,
   newIntentId,
@@ -16,14 +16,14 @@ import type { Commands } from '../commands.ts';
 import type { Answer, Endpoint } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';
 import { readAmount } from './amount.ts';
-import { requireCleanWallets, type ScreeningParts } from './clean-wallets.ts';
+import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
 import { type Adapters, answeredIntent } from './lookup.ts';
 
 /** An idempotency key is remembered this long from its first use. */
 const KEY_LIFE_MS = 24 * 3_600_000;
 
-interface Parts extends ScreeningParts {
+interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
@@ -32,8 +32,8 @@ interface Parts extends ScreeningParts {
 
 /** POST /intents. The hot path asks nobody but the screening and the writer: whether an idempotency key was used is the writer's to know. */
 export const createIntent = (
-  { adapters, commands, database, partitions, screening, log }: Parts,
-  anywhere = new AnyPartition(partitions),
+  { adapters, commands, database, partitions, screening, log }: Dependencies,
+  anywhere = new StickyPartitioner(partitions),
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {

@@ -51,7 +51,7 @@ function readAddress(adapter: ChainAdapter, param: string, text: string): Addres
 }
 
 /** What build and submit begin with. */
-export interface Asked {
+export interface RequestedIntent {
   /** As it is now. */
   readonly intent: PaymentIntent;
   readonly adapter: ChainAdapter;
@@ -60,12 +60,12 @@ export interface Asked {
 }
 
 /** @throws ApiError of `requireIntent`, `adapterOf` and `readAddress` */
-export async function lookUp(
+export async function findRequestedIntent(
   { adapters, database }: { readonly adapters: Adapters; readonly database: Database },
   id: IntentId,
   owner: IntentOwner,
   fulfiller: string | null | undefined,
-): Promise<Asked> {
+): Promise<RequestedIntent> {
   const intent = await requireIntent(database, id, owner);
   const adapter = adapterOf(adapters, intent);
   return {

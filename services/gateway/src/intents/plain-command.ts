@@ -5,7 +5,7 @@ import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { answeredIntent, pathId } from './lookup.ts';
 
-interface Parts {
+interface Dependencies {
   readonly commands: Commands;
   readonly database: Database;
   readonly partitions: number;
@@ -14,7 +14,7 @@ interface Parts {
 /** A command without data, decided by the writer alone; the answer is the intent after it. */
 const plainCommand =
   (operation: Operation, type: 'cancel' | 'detect') =>
-  ({ commands, database, partitions }: Parts): Endpoint => ({
+  ({ commands, database, partitions }: Dependencies): Endpoint => ({
     operation,
     async handle({ holder, request, response }) {
       const intentId = pathId(request, partitions);

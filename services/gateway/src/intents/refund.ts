@@ -3,11 +3,11 @@ import type { Database } from '@pf/database';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { requireCleanWallets, type ScreeningParts } from './clean-wallets.ts';
+import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
 import { requirePaid } from './states.ts';
 
-interface Parts extends ScreeningParts {
+interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
@@ -15,7 +15,7 @@ interface Parts extends ScreeningParts {
 }
 
 /** POST /intents/{id}/refund. The refund lies in its original's partition: one writer decides about both, in one transaction. */
-export const refundIntent = ({ adapters, commands, database, partitions, screening, log }: Parts): Endpoint => ({
+export const refundIntent = ({ adapters, commands, database, partitions, screening, log }: Dependencies): Endpoint => ({
   operation: OPERATIONS.refundIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);

@@ -6,7 +6,7 @@ import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
 
-interface Parts {
+interface Dependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly database: Database;
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** POST /test/intents/{id}/simulate: what the chain or the clock would do, decided by the same writer and told by the same events. */
-export const simulateIntent = ({ adapters, commands, database, partitions }: Parts): Endpoint => ({
+export const simulateIntent = ({ adapters, commands, database, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.simulateIntent,
   async handle({ holder, request, response }) {
     const { accountId, livemode } = holder;

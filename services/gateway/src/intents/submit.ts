@@ -13,18 +13,18 @@ import {
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { claimAndBroadcast, type ClaimParts } from './claim.ts';
-import { requireCleanWallets, type ScreeningParts } from './clean-wallets.ts';
-import { type Adapters, type Asked, lookUp, pathId, payerOf, termsOf } from './lookup.ts';
+import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';
+import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
+import { type Adapters, type RequestedIntent, findRequestedIntent, pathId, payerOf, termsOf } from './lookup.ts';
 import { requireCreated } from './states.ts';
 
-interface Parts extends ClaimParts, ScreeningParts {
+interface Dependencies extends ClaimDependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly partitions: number;
 }
 
 /** What was submitted for which intent. */
-interface Submit extends Asked {
+interface Submit extends RequestedIntent {
   readonly kept: SignedTransactions;
   readonly submitted: Submitted;
 }
@@ -40,12 +40,12 @@ interface Payment {
  * POST /intents/{id}/submit, in the order of decisions.md: parse, hash; a hash that the intent knows is answered from
  * what became of it; else state, screen, verify, keep the bytes, claim, broadcast, record.
  */
-export const submitIntent = (parts: Parts): Endpoint => ({
+export const submitIntent = (parts: Dependencies): Endpoint => ({
   operation: OPERATIONS.submitIntent,
   async handle({ holder, request, response }) {
     const id = pathId(request, parts.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
-    const asked = await lookUp(parts, id, holder, fulfiller);
+    const asked = await findRequestedIntent(parts, id, holder, fulfiller);
     const { intent, adapter } = asked;
     const submitted = parseSubmitted(adapter, signedTransaction);
     const submit: Submit = { ...asked, kept: new SignedTransactions(parts.database), submitted };

@@ -9,14 +9,14 @@ import { requirePlan } from '../plans.ts';
 import { readAmount } from './amount.ts';
 import { answeredIntent, pathId, requireIntent } from './lookup.ts';
 
-interface Parts {
+interface Dependencies {
   readonly commands: Commands;
   readonly database: Database;
   readonly partitions: number;
 }
 
 /** PATCH /intents/{id}: the writer compares `updatedAt` and merges the metadata. What changes nothing is answered with the present intent. */
-export const updateIntent = ({ commands, database, partitions }: Parts): Endpoint => ({
+export const updateIntent = ({ commands, database, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.updateIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);

@@ -14,7 +14,7 @@ import {
 } from '@pf/database';
 import { type IntentId, isPublic, view } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
-import { given, happened, type Told } from '@pf/domain/testing';
+import { given, events, type ExpectedEvent } from '@pf/domain/testing';
 import { type OpenStream, openStream, readBackingStack } from '@pf/testing';
 import express from 'express';
 import { Redis } from 'ioredis';
@@ -41,7 +41,7 @@ export class Streaming {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #publisher: Redis;
-  readonly #stories = new Map<IntentId, Told[]>();
+  readonly #stories = new Map<IntentId, ExpectedEvent[]>();
   readonly #closing: (() => unknown)[] = [];
 
   private constructor(database: Database, account: OpenedAccount, redisUrl: string, commentMs: number) {
@@ -95,14 +95,14 @@ export class Streaming {
   async intent(): Promise<IntentId> {
     const id = newIntentId(PARTITION);
     this.#stories.set(id, []);
-    await this.tell(id, happened.created());
+    await this.tell(id, events.created());
     return id;
   }
 
   /** More happens to an intent: it is projected, as the intent service does. @param bodyLength of each event, in place of the real one */
-  async tell(id: IntentId, told: Told, bodyLength?: number): Promise<void> {
+  async tell(id: IntentId, told: ExpectedEvent, bodyLength?: number): Promise<void> {
     const story = this.#stories.get(id) ?? [];
-    story.push(happened.of(id, told));
+    story.push(events.of(id, told));
     const folded = given(...story).ledger.intent(id);
     if (!folded) throw new Error(`${id} has no story`);
     const intent = { ...folded, accountId: this.account.id };
@@ -116,7 +116,7 @@ export class Streaming {
       data: { intent: view(intent) },
     });
     const body = bodyLength === undefined ? real : JSON.stringify('x'.repeat(bodyLength));
-    const events = isPublic(told.type)
+    const rows = isPublic(told.type)
       ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: told.type, body, at }]
       : [];
     const { position } = await readCheckpoint(this.database, PARTITION);
@@ -126,7 +126,7 @@ export class Streaming {
       next: position + 1n,
       lastAt: Date.now(),
       intents: [{ intent, before: version - 1 }],
-      events,
+      events: rows,
       outcomes: [],
     });
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createKey, revokeKey } from '@pf/database';
 import type { IntentId } from '@pf/domain';
-import { given, happened, samples } from '@pf/domain/testing';
+import { given, events, samples } from '@pf/domain/testing';
 import { until } from '@pf/testing';
 import { isOver } from '../../src/events/feeds.ts';
 import { Streaming } from './streaming.ts';
@@ -25,7 +25,7 @@ describe('streams', () => {
     const streams = await Promise.all(Array.from({ length: 25 }, () => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
     streaming.looks = 0;
-    await streaming.tell(id, happened.detected());
+    await streaming.tell(id, events.detected());
     await streaming.notice(id);
     await until('the event everywhere', () => streams.every(({ messages }) => messages.length === 2));
     expect(streaming.looks).toBe(1);
@@ -37,7 +37,7 @@ describe('streams', () => {
     for (let n = 0; n < 20; n++) ids.push(await streaming.intent());
     const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
-    for (const id of ids) await streaming.tell(id, happened.detected());
+    for (const id of ids) await streaming.tell(id, events.detected());
     streaming.looks = 0;
     await Promise.all(ids.map((id) => streaming.notice(id)));
     await until('each its event', () => streams.every(({ messages }) => messages.length === 2));
@@ -48,10 +48,10 @@ describe('streams', () => {
 
   it('show one who joins later, or comes back, what the others have had already', async () => {
     const id = await streaming.intent();
-    await streaming.tell(id, happened.detected());
+    await streaming.tell(id, events.detected());
     const first = await streaming.follow(id);
     await until('the snapshot', () => first.messages.length === 1);
-    await streaming.tell(id, happened.pending(FIRST));
+    await streaming.tell(id, events.pending(FIRST));
     const [fresh, back, behind] = [
       await streaming.follow(id),
       await streaming.follow(id, { lastEventId: 2 }),
@@ -78,7 +78,7 @@ describe('streams', () => {
     await until('the snapshot', () => stream.messages.length === 1);
     streaming.trouble = new Error('Connection terminated');
     streaming.looks = 0;
-    await streaming.tell(id, happened.detected());
+    await streaming.tell(id, events.detected());
     await streaming.notice(id);
     await until('the database to be asked in vain, again and again', () => streaming.looks > 2);
     streaming.trouble = null;
@@ -111,7 +111,7 @@ describe('at each comment a stream', () => {
     const id = await streaming.intent();
     const stream = await streaming.follow(id);
     await until('the snapshot', () => stream.messages.length === 1);
-    await streaming.tell(id, happened.detected());
+    await streaming.tell(id, events.detected());
     await until('the event', () => stream.messages.at(-1)?.event === 'intent.detected');
     stream.close();
   });
@@ -133,13 +133,13 @@ describe('at each comment a stream', () => {
 
   it('ends where an expired intent’s last transaction turns out to be dead, of which no event tells', async () => {
     const id = await streaming.intent();
-    for (const told of [happened.prepared(FIRST), happened.pending(FIRST)]) await streaming.tell(id, told);
+    for (const told of [events.prepared(FIRST), events.pending(FIRST)]) await streaming.tell(id, told);
     const stream = await streaming.follow(id);
-    await streaming.tell(id, happened.expired(true));
+    await streaming.tell(id, events.expired(true));
     await until('the expiry', () => stream.messages.at(-1)?.event === 'intent.expired');
     const before = stream.comments();
     await until('it to stay open', () => stream.comments() > before + 1);
-    await streaming.tell(id, happened.dropped(FIRST));
+    await streaming.tell(id, events.dropped(FIRST));
     expect(await stream.ended).toBe(true);
   });
 
@@ -155,11 +155,11 @@ describe('at each comment a stream', () => {
     await until('both to be connected', () => streaming.isConnected(idle.localPort) && reader.messages.length === 1);
     // More than all buffers between two processes hold.
     const length = 16 * 1024 * 1024;
-    for (const told of [happened.detected(), happened.pending(FIRST)]) {
+    for (const told of [events.detected(), events.pending(FIRST)]) {
       await streaming.tell(id, told, length);
       await streaming.notice(id);
     }
-    await streaming.tell(another, happened.detected());
+    await streaming.tell(another, events.detected());
     await until('the idle one to be dropped', () => !streaming.isConnected(idle.localPort), 30_000);
     await until('one who reads to be served', () => reader.messages.length === 2);
     let bytes = 0;
@@ -172,17 +172,17 @@ describe('at each comment a stream', () => {
 
 describe('a stream has come to its end', () => {
   it.each([
-    ['created', [happened.created()], false],
-    ['confirmed', [happened.created(), happened.confirmed(FIRST)], false],
-    ['finalized', [happened.created(), happened.confirmed(FIRST), happened.finalized(FIRST)], true],
-    ['cancelled', [happened.created(), happened.cancelled()], true],
-    ['expired', [happened.created(), happened.expired()], true],
+    ['created', [events.created()], false],
+    ['confirmed', [events.created(), events.confirmed(FIRST)], false],
+    ['finalized', [events.created(), events.confirmed(FIRST), events.finalized(FIRST)], true],
+    ['cancelled', [events.created(), events.cancelled()], true],
+    ['expired', [events.created(), events.expired()], true],
     [
       'expired with a live submission',
-      [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.expired(true)],
+      [events.created(), events.prepared(FIRST), events.pending(FIRST), events.expired(true)],
       false,
     ],
-    ['failed', [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.failed(FIRST)], true],
+    ['failed', [events.created(), events.prepared(FIRST), events.pending(FIRST), events.failed(FIRST)], true],
   ])('or not: %s', (_name, told, over) => {
     const intent = given(...told).ledger.intent(samples.INTENT);
     expect(intent && isOver(intent)).toBe(over);

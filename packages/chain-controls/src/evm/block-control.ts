@@ -47,7 +47,7 @@ export async function sendAgain(node: Node, lost: readonly Lost[]): Promise<void
 }
 
 /** A chain whose blocks are made here and nowhere else. */
-export interface Hand {
+export interface BlockControl {
   /** @returns the blocks that came since the last look, from elsewhere too: one that was under way may be late */
   look(): Promise<readonly Block[]>;
   /** Makes a block, and looks. */
@@ -61,7 +61,7 @@ export interface Hand {
 }
 
 /** @throws ControlError where the node is no local chain, or another control has its hand on it */
-export async function takeOver(node: Node, { blockMs, hasFixedBaseFee }: EvmRules): Promise<Hand> {
+export async function takeOver(node: Node, { blockMs, hasFixedBaseFee }: EvmRules): Promise<BlockControl> {
   await requireLocal(node);
   const before = await node.call(interval, 'anvil_getIntervalMining');
   if (before === HELD_SECONDS)

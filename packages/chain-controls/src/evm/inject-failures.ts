@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ControlError } from '../control-error.ts';
 import { anything, type Node } from '../node.ts';
 import { storedBalance } from './balance.ts';
-import type { Hand } from './hand.ts';
+import type { BlockControl } from './block-control.ts';
 import { quantity, toQuantity } from './quantity.ts';
 import type { FoundPayment, Transaction } from './transaction.ts';
 
@@ -16,7 +16,7 @@ export const receiptOf = (node: Node, hash: string): Promise<z.infer<typeof rece
 const more = (fee: bigint | null | undefined): string => toQuantity(((fee ?? 0n) * 5n) / 4n);
 
 /** Another transaction of the same sender uses the nonce, as "cancel" in a wallet does: the one that had it can never land. */
-export async function useUpNonce(node: Node, hand: Hand, transaction: Transaction): Promise<void> {
+export async function useUpNonce(node: Node, hand: BlockControl, transaction: Transaction): Promise<void> {
   const { hash, from, nonce, nonceKey, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, feeToken } = transaction;
   const itself = { from, to: from, value: '0x0', nonce: toQuantity(nonce), gas: toQuantity(gas) };
   const fees =
@@ -48,9 +48,9 @@ export async function useUpNonce(node: Node, hand: Hand, transaction: Transactio
 }
 
 /** The payer's balance is gone for the one block that the payment gets into; the token's own code refuses it. */
-export async function failForWant(
+export async function failForInsufficientBalance(
   node: Node,
-  hand: Hand,
+  hand: BlockControl,
   { hash, payer, token, amount, transaction }: FoundPayment,
 ): Promise<void> {
   const { gas, maxFeePerGas, gasPrice, feeToken, nonceKey } = transaction;
