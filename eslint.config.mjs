@@ -104,7 +104,6 @@ export default tseslint.config(
       'packages/testing/**',
       'infra/{bench,e2e,k8s-checks,local,mutants}/**',
       '**/test/**',
-      'packages/chains/src/conformance/**',
     ],
     rules: {
       'no-restricted-imports': only('ethers', 'kafka', 'postgres', 'testing', 'services'),
@@ -116,7 +115,7 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
-    files: ['**/test/**/*.ts', 'packages/chains/src/conformance/**/*.ts'],
+    files: ['**/test/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { proposedTip } from '../src/evm/fees.ts';
 import { FEE_MAX, feeOf, proposedPrice, UNITS } from '../src/solana/fees.ts';
 import { feeOf as tempoFeeOf, whatIsMissing } from '../src/tempo/fees.ts';
-import { terms, tokenOf } from './tempo-payments.ts';
+import { terms, tokenOf } from './tempo/payments.ts';
 
 const paid = (...prices: bigint[]) => prices.map((prioritizationFee) => ({ prioritizationFee }));
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { getAddress } from 'ethers';
 import { parseWalletAddress } from '../src/evm/address.ts';
 import { networkOf, networks, resolveChain, resolveToken, upstreamsOf } from '../src/index.ts';
-import { CHAIN } from './payments.ts';
+import { CHAIN } from './base/payments.ts';
 
 const base = networkOf(CHAIN);
 

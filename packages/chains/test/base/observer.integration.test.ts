@@ -1,0 +1,332 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Address, IntentId, PaymentTerms } from '@pf/domain';
+import { type RpcProxy, evmWallet, startAnvil, startRpcProxy } from '@pf/testing';
+import type { Hex } from 'viem';
+import { BaseObserver } from '../../src/base/observer.ts';
+import type { KeptBytes, SignedTransaction } from '../../src/index.ts';
+import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './chain.ts';
+import { named, Watcher } from '../conformance/watching.ts';
+
+describe('the observer of Base', () => {
+  let base: BaseUnderTest;
+  let proxy: RpcProxy;
+  let watcher: Watcher;
+  let closing: (() => Promise<void>)[];
+  beforeEach(async () => {
+    base = await startBase();
+    proxy = await startRpcProxy(base.anvil.rpcUrl);
+    const pool = poolOver([proxy.url]);
+    watcher = new Watcher(new BaseObserver(base.adapter.network, pool, base.clock.now));
+    closing = [() => pool.close(), () => proxy.stop(), () => base.stop()];
+    await watcher.step();
+  });
+  afterEach(async () => {
+    for (const close of closing) await close();
+  });
+
+  function newTerms(): PaymentTerms {
+    const token = base.adapter.token('USDC');
+    if (token === null) throw new Error('Base has USDC');
+    return {
+      chain: base.adapter.network.chain,
+      tokenAddress: token.address,
+      amount: 2_000_000n,
+      requestor: base.newRecipient(),
+      reference: base.adapter.newReference(),
+    };
+  }
+  function payer(index: number): EvmPayer {
+    const found = base.payers[index];
+    if (found === undefined) throw new Error('no such payer');
+    return found;
+  }
+  type Change = Parameters<EvmPayer['sign']>[1];
+  async function sign(terms: PaymentTerms, from: EvmPayer, change?: Change): Promise<SignedTransaction> {
+    const built = await base.adapter.build({
+      intentId: 'pi_test' as IntentId,
+      terms,
+      direction: 'request',
+      fulfiller: from.address,
+      expiresAt: 0,
+    });
+    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+    const parsed = base.adapter.parseSubmitted(await from.sign(built.transaction.blob, change));
+    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
+    return parsed.value.transaction;
+  }
+  async function submit(signed: SignedTransaction, terms: PaymentTerms, from: EvmPayer): Promise<void> {
+    const verification = await base.adapter.verify(signed, terms, from.address, false);
+    if (verification.kind !== 'verified') throw new Error(JSON.stringify(verification));
+    watcher.watched.submit(verification.transaction, base.clock.now());
+    expect(await base.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+  }
+  /** A watched intent, paid and broadcast, not yet in a block. */
+  async function pay(id = 'pi_test', from = payer(0)): Promise<{ signed: SignedTransaction; terms: PaymentTerms }> {
+    const terms = newTerms();
+    watcher.watched.add(id, terms);
+    const signed = await sign(terms, from);
+    await submit(signed, terms, from);
+    return { signed, terms };
+  }
+  /** Confirmed and told, then taken back by a reorganisation, and its nonce used by another transaction, for good. */
+  async function payInVain(): Promise<SignedTransaction> {
+    const { signed } = await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    await watcher.step();
+    await base.anvil.rpc('anvil_reorg', 3, []);
+    expect(named(await watcher.step())).toEqual(['lost']);
+    await base.kill(signed, payer(0));
+    await base.finalise();
+    return signed;
+  }
+
+  it('reports a landing only after it has stayed for two seconds', async () => {
+    await pay();
+    await base.anvil.mine();
+    expect(await watcher.step()).toEqual([]);
+    base.clock.pass(1_999);
+    await base.anvil.mine();
+    expect(await watcher.step()).toEqual([]);
+    base.clock.pass(1);
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+  });
+
+  it('waits anew after a reorganisation that orphans a landing before it was confirmed', async () => {
+    const { signed } = await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.anvil.rpc('anvil_reorg', 2, []);
+    base.clock.pass(5_000);
+    expect(await watcher.step()).toEqual([]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('reorganised')]);
+    await base.adapter.broadcast(signed);
+    await base.anvil.mine();
+    expect(await watcher.step()).toEqual([]);
+    await base.settle();
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+  });
+
+  it('observes lost after a reorganisation, and the landing again in its new block', async () => {
+    const { signed } = await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    const [first] = await watcher.step();
+    await base.anvil.rpc('anvil_reorg', 3, []);
+    expect(await watcher.step()).toMatchObject([{ type: 'lost', data: { hash: signed.hash } }]);
+    await base.adapter.broadcast(signed);
+    await base.anvil.mine(2);
+    await watcher.step();
+    await base.settle();
+    const [again] = await watcher.step();
+    expect(again).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
+    expect(first).not.toEqual(again);
+    await base.finalise();
+    expect(named(await watcher.step())).toEqual(['landed finalized']);
+  });
+
+  it('observes a lost settlement as dropped when its nonce went to another transaction', async () => {
+    await payInVain();
+    base.clock.pass(2_000);
+    expect(named([...(await watcher.step())])).toEqual(['dropped']);
+  });
+
+  it('proves a lost settlement dead from the bytes that were kept, when it has forgotten it and so have the nodes', async () => {
+    const signed = await payInVain();
+    const pool = poolOver([proxy.url]);
+    closing.push(() => pool.close());
+    const restarted = (keptBytes?: KeptBytes) =>
+      watcher.restart(new BaseObserver(base.adapter.network, pool, base.clock.now, keptBytes));
+    expect(await restarted().step()).toEqual([]);
+    base.clock.pass(2_000);
+    expect(await restarted((hash) => Promise.resolve(hash === signed.hash ? signed.raw : null)).step()).toMatchObject([
+      { type: 'dropped', data: { hash: signed.hash } },
+    ]);
+  });
+
+  it('finds the fee-bumped replacement by its reference, then proves the first one dead', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_test', terms);
+    const first = await sign(terms, payer(0));
+    const second = await sign(terms, payer(0), (transaction) => ({
+      ...transaction,
+      maxFeePerGas: (transaction.maxFeePerGas ?? 0n) * 2n,
+      maxPriorityFeePerGas: (transaction.maxPriorityFeePerGas ?? 0n) * 2n,
+    }));
+    expect(second.hash).not.toBe(first.hash);
+    await submit(first, terms, payer(0));
+    await base.adapter.broadcast(second);
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: second.hash, level: 'confirmed' } }]);
+    await base.finalise();
+    base.clock.pass(60_000);
+    const rest = await watcher.step();
+    expect(named(rest).sort()).toEqual(['dropped', 'landed finalized']);
+    expect(rest.find(({ type }) => type === 'dropped')?.data.hash).toBe(first.hash);
+  });
+
+  it('tells what the chain recorded, also of a wrong amount, and passes by what carries no reference', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_test', terms);
+    const [chain, first] = [base.anvil, base.anvil.wallets[1]];
+    if (first === undefined) throw new Error('no wallet');
+    const wallet = evmWallet(chain, first);
+    await wallet.transfer(terms.tokenAddress, terms.requestor, 1_999_999n, terms.reference as string as Hex);
+    await wallet.transfer(terms.tokenAddress, terms.requestor, 2_000_000n);
+    await wallet.transfer(
+      terms.tokenAddress,
+      terms.requestor,
+      2_000_000n,
+      base.adapter.newReference() as string as Hex,
+    );
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    const seen = await watcher.step();
+    expect(seen).toMatchObject([
+      {
+        type: 'landed',
+        intentId: 'pi_test',
+        data: { transfer: { amount: 1_999_999n, from: wallet.address as Address, reference: terms.reference } },
+      },
+    ]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('does not take a missing transaction for a dropped one, however long it is missing', async () => {
+    await pay();
+    await base.anvil.rpc('anvil_dropAllTransactions');
+    for (let hour = 0; hour < 24; hour += 1) {
+      base.clock.pass(3_600_000);
+      await base.anvil.mine(3);
+      expect(await watcher.step()).toEqual([]);
+    }
+  });
+
+  it('finds by another node what one denies: its receipt and its transfer', async () => {
+    const { signed } = await pay();
+    const pool = poolOver([proxy.url, base.anvil.rpcUrl]);
+    closing.unshift(() => pool.close());
+    const doubting = new Watcher(new BaseObserver(base.adapter.network, pool, base.clock.now));
+    // This one denies the transaction and its transfer, and tells the truth about nonces.
+    proxy.answer = ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
+    const intent = [...watcher.watched.submitted()][0];
+    if (intent === undefined) throw new Error('it is submitted');
+    doubting.watched.add('pi_test', intent.terms);
+    doubting.watched.submit(intent.submission, base.clock.now());
+    await doubting.step();
+    await base.anvil.mine(20);
+    base.clock.pass(600_000);
+    expect(await doubting.step()).toEqual([]);
+    base.clock.pass(2_000);
+    expect((await doubting.step())[0]).toMatchObject({
+      type: 'landed',
+      data: { hash: signed.hash, level: 'confirmed' },
+    });
+  });
+
+  it('finds at the safe block what a lagging node left out before', async () => {
+    const { signed } = await pay();
+    proxy.answer = ({ method }) =>
+      method === 'eth_getLogs' ? [] : method === 'eth_getTransactionReceipt' ? null : undefined;
+    await base.anvil.mine();
+    expect(await watcher.step()).toEqual([]);
+    proxy.answer = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : undefined);
+    await base.anvil.mine(5);
+    base.clock.pass(2_000);
+    await watcher.step();
+    await base.settle();
+    expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } }]);
+  });
+
+  it('reads on where it stood after a restart, and finds what landed meanwhile', async () => {
+    const { signed } = await pay();
+    await base.anvil.mine(50);
+    const pool = poolOver([proxy.url]);
+    closing.unshift(() => pool.close());
+    const restarted = new BaseObserver(base.adapter.network, pool, base.clock.now);
+    const cursor = JSON.parse(watcher.cursor ?? '') as Record<string, unknown>;
+    const step = await restarted.step(cursor, async () => watcher.watched);
+    base.clock.pass(2_000);
+    const next = await restarted.step(step.cursor, async () => watcher.watched);
+    expect(next.observations[0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
+  });
+
+  it('reads nothing of another network that its upstream has become', async () => {
+    await pay();
+    // Started in the same second, its first block would be the same: the chain's id is not in it.
+    const foreign = await startAnvil({ chain: 'eip155:8453', genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });
+    closing.unshift(() => foreign.stop());
+    await foreign.mine(3);
+    const { cursor } = watcher;
+    proxy.target = foreign.rpcUrl;
+    await expect(watcher.step()).rejects.toThrow('it serves eip155:8453');
+    expect(watcher.cursor).toBe(cursor);
+  });
+
+  it('says that the chain is another one, reads it anew and drops nothing', async () => {
+    await pay();
+    const other = await startAnvil({ genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });
+    closing.unshift(() => other.stop());
+    await other.mine(3);
+    proxy.target = other.rpcUrl;
+    base.clock.pass(60_000);
+    expect(await watcher.step()).toEqual([]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('another one than before')]);
+    const landed = await pay('pi_other', payer(3));
+    proxy.target = other.rpcUrl;
+    await other.rpc('eth_sendRawTransaction', `0x${Buffer.from(landed.signed.raw).toString('hex')}`);
+    await other.mine();
+    await watcher.step();
+    base.clock.pass(2_000);
+    expect(await watcher.step()).toMatchObject([{ type: 'landed', intentId: 'pi_other' }]);
+  });
+
+  it('waits for a node that is behind, and concludes nothing from it', async () => {
+    await base.anvil.mine(100);
+    await watcher.step();
+    const { signed } = await pay();
+    const old = await base.anvil.rpc<{ number: string }>('eth_getBlockByNumber', '0x20', false);
+    proxy.answer = ({ method, params }) => {
+      if (method !== 'eth_getBlockByNumber') return undefined;
+      const [tag] = params;
+      if (tag === 'latest' || tag === 'safe' || tag === 'finalized') return old;
+      return typeof tag === 'string' && BigInt(tag) > 0x20n ? null : undefined;
+    };
+    base.clock.pass(60_000);
+    expect(await watcher.step()).toEqual([]);
+    proxy.answer = () => undefined;
+    await base.anvil.mine();
+    await watcher.step();
+    base.clock.pass(2_000);
+    expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
+  });
+
+  it('asks as little for 10,000 open intents as for 10', async () => {
+    const recipients = Array.from({ length: 20 }, () => base.newRecipient());
+    const measure = async (): Promise<number> => {
+      proxy.calls.clear();
+      for (let step = 0; step < 20; step += 1) {
+        await base.anvil.mine(3);
+        base.clock.pass(500);
+        await watcher.step();
+      }
+      return [...proxy.calls.values()].reduce((sum, count) => sum + count, 0);
+    };
+    const add = (count: number): void => {
+      for (let n = 0; n < count; n += 1)
+        watcher.watched.add(`pi_${n}`, { ...newTerms(), requestor: recipients[n % 20] ?? ('' as Address) });
+    };
+    add(10);
+    const few = await measure();
+    add(9_990);
+    const many = await measure();
+    expect(many).toBeLessThanOrEqual(few * 1.1);
+    expect(few / 20).toBeLessThan(6);
+  });
+});

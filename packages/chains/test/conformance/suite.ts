@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Address, Build, IntentId, PaymentTerms, PreparedTransaction, UnsignedTransaction } from '@pf/domain';
+import type { ChainAdapter, ChainObserver, SignedTransaction } from '../../src/index.ts';
+import { named, Watcher } from './watching.ts';
+
+/** A payer's wallet, of another library than the adapter's own. */
+export interface PayerWallet {
+  readonly address: Address;
+  /** Signs a blob as `build` gave it. */
+  sign(blob: string): Promise<string>;
+  /** The same with each library that people of this chain use, by its name: all take the blob as it comes. */
+  readonly signers: Readonly<Record<string, (blob: string) => Promise<string>>>;
+}
+
+/** What a chain does not have. Nothing else is left out of the suite. */
+export interface Exemptions {
+  /** Base: a transaction lives until its nonce is used. */
+  readonly expiry?: true;
+  /** Tempo: what is in a block is final. */
+  readonly finalityGap?: true;
+}
+
+/** A chain as the suite needs it: an adapter, an observer, money, and a hand on what the chain does. */
+export interface ChainUnderTest {
+  readonly adapter: ChainAdapter;
+  readonly observer: ChainObserver;
+  /** At least two. Each pays in turn: what one test does to a payer does not hurt the next test's. */
+  readonly payers: readonly PayerWallet[];
+  /** A new address that has nothing. */
+  newRecipient(): Address;
+  balanceOf(address: Address): Promise<bigint>;
+  /** The observer's clock. */
+  now(): number;
+  /** Lets everything that was broadcast land. */
+  land(): Promise<void>;
+  /** Lets so much time pass, for the observer's clock and the chain, that what landed is confirmed. */
+  settle(): Promise<void>;
+  /** Makes all that has landed final. */
+  finalise(): Promise<void>;
+  /** The payer's transfers fail on chain from now on, though they did not when simulated. */
+  spoil(payer: PayerWallet): Promise<void>;
+  /** Lets the lifetime of everything built so far end; `finalise` makes that final. Not asked of a chain without expiry. */
+  expire(): Promise<void>;
+  /** Makes it impossible for ever that this transaction, which no node has, lands. */
+  kill(transaction: SignedTransaction, payer: PayerWallet): Promise<void>;
+  /** The good transaction with one thing changed, signed by the payer: what, and the text of a submit. */
+  tampered(blob: string, payer: PayerWallet, terms: PaymentTerms): AsyncIterable<readonly [string, string]>;
+  stop(): Promise<void>;
+}
+
+/** What every chain's adapter and observer have to do. Run over each of them. */
+export function conformance(name: string, start: () => Promise<ChainUnderTest>, exempt: Exemptions = {}): void {
+  describe(`${name} behaves like a chain`, () => {
+    let chain: ChainUnderTest;
+    /** The level that a landing is first observed at. */
+    const first = exempt.finalityGap ? 'finalized' : 'confirmed';
+    let turn = 0;
+    beforeAll(async () => {
+      chain = await start();
+    }, 30_000);
+    afterAll(() => chain.stop());
+
+    function nextPayer(): PayerWallet {
+      const payer = chain.payers[turn++ % chain.payers.length];
+      if (payer === undefined) throw new Error('the suite needs payers');
+      return payer;
+    }
+    function newTerms(amount = 1_250_000n): PaymentTerms {
+      const token = chain.adapter.token('USDC');
+      if (token === null) throw new Error('the suite pays in USDC');
+      return {
+        chain: chain.adapter.network.chain,
+        tokenAddress: token.address,
+        amount,
+        requestor: chain.newRecipient(),
+        reference: chain.adapter.newReference(),
+      };
+    }
+    async function build(terms: PaymentTerms, payer: PayerWallet): Promise<UnsignedTransaction & { build: Build }> {
+      const built = await chain.adapter.build({
+        intentId: 'pi_test' as IntentId,
+        terms,
+        direction: 'request',
+        fulfiller: payer.address,
+        expiresAt: chain.now() + 3_600_000,
+      });
+      if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+      return {
+        ...built.transaction,
+        build: { version: 2, fulfiller: payer.address, transaction: built.transaction, lifetime: built.lifetime },
+      };
+    }
+    async function sign(blob: string, payer: PayerWallet): Promise<SignedTransaction> {
+      const parsed = chain.adapter.parseSubmitted(await payer.sign(blob));
+      if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(JSON.stringify(parsed));
+      return parsed.value.transaction;
+    }
+    async function verified(
+      signed: SignedTransaction,
+      terms: PaymentTerms,
+      payer: PayerWallet,
+    ): Promise<PreparedTransaction> {
+      const verification = await chain.adapter.verify(signed, terms, payer.address, false);
+      if (verification.kind !== 'verified') throw new Error(JSON.stringify(verification));
+      return verification.transaction;
+    }
+    /** Everything up to the broadcast, watched from before. */
+    async function pay(
+      watcher: Watcher,
+      terms = newTerms(),
+      payer = nextPayer(),
+    ): Promise<{ signed: SignedTransaction; terms: PaymentTerms; payer: PayerWallet }> {
+      await watcher.step();
+      watcher.watched.add('pi_test', terms);
+      const signed = await sign((await build(terms, payer)).blob, payer);
+      watcher.watched.submit(await verified(signed, terms, payer), chain.now());
+      expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+      return { signed, terms, payer };
+    }
+
+    it('answers that it is ready', async () => {
+      expect(await chain.adapter.ready(2_000)).toBe(true);
+    });
+
+    it('builds what the libraries of this chain sign as it comes, and verifies it', async () => {
+      const [terms, payer] = [newTerms(), nextPayer()];
+      const { format, build: made, blob } = await build(terms, payer);
+      expect(format).toBe(chain.adapter.network.format);
+      expect(await chain.adapter.canLand(made)).toBe(true);
+      const libraries = Object.entries(payer.signers);
+      expect(libraries.length).toBeGreaterThan(1);
+      for (const [library, sign] of libraries) {
+        const parsed = chain.adapter.parseSubmitted(await sign(blob));
+        if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(`${library}: ${JSON.stringify(parsed)}`);
+        const signed = parsed.value.transaction;
+        expect({ library, ...(await verified(signed, terms, payer)) }).toMatchObject({
+          library,
+          hash: signed.hash,
+          sender: payer.address,
+          terms,
+        });
+      }
+    });
+
+    it('names its fee in the field of its own chain, and leaves the others null', async () => {
+      const { estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports } = await build(
+        newTerms(),
+        nextPayer(),
+      );
+      const fees = { base: estimatedFeeEth, solana: estimatedFeeLamports, tempo: estimatedFeeUsdc };
+      const { family } = chain.adapter.network;
+      for (const [of, fee] of Object.entries(fees))
+        expect({ of, has: fee !== null }).toEqual({ of, has: of === family });
+      expect(ataRentLamports !== null).toBe(family === 'solana');
+    });
+
+    it('refuses every tampered transaction, naming what differs', async () => {
+      const [terms, payer] = [newTerms(), nextPayer()];
+      const { blob } = await build(terms, payer);
+      const tried: string[] = [];
+      for await (const [what, text] of chain.tampered(blob, payer, terms)) {
+        const parsed = chain.adapter.parseSubmitted(text);
+        tried.push(what);
+        // A form that no wallet makes is refused as malformed; all else is read, and found to be something else.
+        if (!parsed.ok || parsed.value.kind !== 'signed') continue;
+        const verification = await chain.adapter.verify(parsed.value.transaction, terms, payer.address, false);
+        expect({ what, kind: verification.kind }).toEqual({ what, kind: 'mismatch' });
+        expect(verification).toHaveProperty(['differs', what]);
+      }
+      expect(tried.length).toBeGreaterThan(5);
+    });
+
+    it('refuses a transaction that another wallet signed', async () => {
+      const [terms, payer, other] = [newTerms(), nextPayer(), nextPayer()];
+      const signed = await sign((await build(terms, other)).blob, other);
+      expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({
+        kind: 'mismatch',
+        differs: { sender: { expected: payer.address, actual: other.address } },
+      });
+    });
+
+    it('lands, is confirmed once it has stayed, and is final in the end', async () => {
+      const watcher = new Watcher(chain.observer);
+      const { signed, terms, payer } = await pay(watcher);
+      expect(await watcher.step()).toEqual([]);
+      await chain.land();
+      const early = await watcher.step();
+      await chain.settle();
+      const confirmed = [...early, ...(await watcher.step())];
+      expect(confirmed[0]).toMatchObject({
+        type: 'landed',
+        intentId: 'pi_test',
+        data: {
+          hash: signed.hash,
+          level: first,
+          transfer: {
+            tokenAddress: terms.tokenAddress,
+            from: payer.address,
+            to: terms.requestor,
+            amount: terms.amount,
+            reference: terms.reference,
+          },
+        },
+      });
+      expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
+      await chain.finalise();
+      expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(
+        exempt.finalityGap ? [] : ['landed finalized'],
+      );
+      await chain.settle();
+      expect(await watcher.step()).toEqual([]);
+    });
+
+    it('takes the same bytes twice, also after they landed', async () => {
+      const watcher = new Watcher(chain.observer);
+      const { signed, terms, payer } = await pay(watcher);
+      expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+      await chain.land();
+      expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+      expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'verified' });
+    });
+
+    it('reads a transaction that a wallet sent by itself, once the chain shows it', async () => {
+      const watcher = new Watcher(chain.observer);
+      const { signed, terms, payer } = await pay(watcher);
+      await chain.land();
+      const fetched = await chain.adapter.fetchSent(signed.hash);
+      expect(fetched).not.toBeNull();
+      if (fetched === null) return;
+      expect(Buffer.from(fetched.raw).equals(signed.raw)).toBe(true);
+      expect(await chain.adapter.verify(fetched, terms, payer.address, true)).toMatchObject({ kind: 'verified' });
+      expect(await chain.adapter.fetchSent(chain.adapter.synthetic().hash)).toBeNull();
+    });
+
+    it('finds a payment that nobody submitted, also one made while no watcher ran', async () => {
+      const watcher = new Watcher(chain.observer);
+      await watcher.step();
+      const [terms, payer] = [newTerms(), nextPayer()];
+      const signed = await sign((await build(terms, payer)).blob, payer);
+      await chain.adapter.broadcast(signed);
+      await chain.land();
+      await chain.settle();
+      watcher.watched.add('pi_test', terms);
+      const early = await watcher.step();
+      await chain.settle();
+      expect([...early, ...(await watcher.step())][0]).toMatchObject({
+        type: 'landed',
+        data: { hash: signed.hash, level: first },
+      });
+    });
+
+    it('observes a revert on chain', async () => {
+      const watcher = new Watcher(chain.observer);
+      await watcher.step();
+      const [terms, payer] = [newTerms(), nextPayer()];
+      watcher.watched.add('pi_test', terms);
+      const signed = await sign((await build(terms, payer)).blob, payer);
+      watcher.watched.submit(await verified(signed, terms, payer), chain.now());
+      await chain.spoil(payer);
+      expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+      await chain.land();
+      const early = await watcher.step();
+      await chain.settle();
+      const second = await watcher.step();
+      await chain.settle();
+      const all = [...early, ...second, ...(await watcher.step())];
+      expect(all[0]).toMatchObject({ type: 'reverted', intentId: 'pi_test', data: { hash: signed.hash } });
+      expect(named(all)).toEqual(['reverted']);
+    });
+
+    it('observes that a submission is used up when it reverts for good and its intent was paid otherwise', async () => {
+      const watcher = new Watcher(chain.observer);
+      await watcher.step();
+      const [terms, payer, other] = [newTerms(), nextPayer(), nextPayer()];
+      watcher.watched.add('pi_test', terms);
+      const signed = await sign((await build(terms, payer)).blob, payer);
+      const paid = await sign((await build(terms, other)).blob, other);
+      watcher.watched.submit(await verified(signed, terms, payer), chain.now());
+      expect(await chain.adapter.broadcast(paid)).toEqual({ kind: 'taken' });
+      await chain.land();
+      await watcher.step();
+      await chain.settle();
+      await watcher.step();
+      await chain.spoil(payer);
+      expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
+      await chain.land();
+      await chain.settle();
+      const early = await watcher.step();
+      await chain.finalise();
+      await chain.settle();
+      const all = [...early, ...(await watcher.step())];
+      expect(named(all)).not.toContain('reverted');
+      expect(all.filter(({ type }) => type === 'dropped')).toMatchObject([
+        { intentId: 'pi_test', data: { hash: signed.hash } },
+      ]);
+    });
+
+    it('observes a drop only when it is proven; built anew and signed again, it is paid', async () => {
+      const watcher = new Watcher(chain.observer);
+      await watcher.step();
+      const [terms, payer] = [newTerms(), nextPayer()];
+      watcher.watched.add('pi_test', terms);
+      const { blob, build: made } = await build(terms, payer);
+      const signed = await sign(blob, payer);
+      watcher.watched.submit(await verified(signed, terms, payer), chain.now());
+      await chain.land();
+      await chain.settle();
+      expect(await watcher.step()).toEqual([]);
+      await chain.kill(signed, payer);
+      await chain.finalise();
+      await chain.settle();
+      const dropped = await watcher.step();
+      expect(dropped[0]).toMatchObject({ type: 'dropped', intentId: 'pi_test', data: { hash: signed.hash } });
+      expect(named(dropped)).toEqual(['dropped']);
+      expect(await chain.adapter.canLand(made)).toBe(false);
+
+      const again = await sign((await build(terms, payer)).blob, payer);
+      expect(again.hash).not.toBe(signed.hash);
+      watcher.watched.submit(await verified(again, terms, payer), chain.now());
+      expect(await chain.adapter.broadcast(again)).toEqual({ kind: 'taken' });
+      await chain.land();
+      await chain.settle();
+      const paid = await watcher.step();
+      await chain.settle();
+      expect([...paid, ...(await watcher.step())][0]).toMatchObject({
+        type: 'landed',
+        data: { hash: again.hash, level: first },
+      });
+    });
+
+    if (!exempt.expiry) {
+      it('lets a transaction die with its lifetime: it is not taken any more, and its build is dead', async () => {
+        const [terms, payer] = [newTerms(), nextPayer()];
+        const { blob, build: made } = await build(terms, payer);
+        const signed = await sign(blob, payer);
+        expect(await verified(signed, terms, payer)).toMatchObject({
+          lifetime: { kind: expect.not.stringMatching('unlimited') },
+        });
+        await chain.expire();
+        await chain.finalise();
+        expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'rejected' });
+        expect(await chain.adapter.broadcast(signed)).toMatchObject({ kind: 'refused' });
+        expect(await chain.adapter.canLand(made)).toBe(false);
+      });
+
+      it('builds nothing that could land after the intent expires', async () => {
+        const [terms, payer] = [newTerms(), nextPayer()];
+        const built = await chain.adapter.build({
+          intentId: 'pi_test' as IntentId,
+          terms,
+          direction: 'request',
+          fulfiller: payer.address,
+          expiresAt: chain.now() + 60_000,
+        });
+        if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+        if (built.lifetime.kind === 'time')
+          expect(Number(built.lifetime.validBefore) * 1000).toBeLessThanOrEqual(chain.now() + 60_000);
+        else expect(built.lifetime.kind).toBe('block_height');
+      });
+    }
+  });
+}

@@ -1,0 +1,141 @@
+import type {
+  Address,
+  IntentId,
+  Observation,
+  PaymentTerms,
+  PreparedTransaction,
+  Reference,
+  Settlement,
+  Submission,
+} from '@pf/domain';
+import type { ChainObserver, Cursor, Step, WatchedIntent, WatchSet } from '../../src/index.ts';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The intents of a test, as a watcher would hold them: what is observed is applied as the ledger would. */
+export class Watched implements WatchSet {
+  readonly #intents = new Map<Reference, Mutable<WatchedIntent>>();
+  readonly #detected = new Set<Reference>();
+
+  add(id: string, terms: PaymentTerms): void {
+    this.#intents.set(terms.reference, {
+      id: id as IntentId,
+      status: 'created',
+      terms,
+      submission: null,
+      settlement: null,
+      createdAt: 0,
+    });
+  }
+  detect({ reference }: PaymentTerms): void {
+    this.#detected.add(reference);
+  }
+  expire({ reference }: PaymentTerms): void {
+    this.#of(reference).status = 'expired';
+  }
+  submit(transaction: PreparedTransaction, preparedAt: number): void {
+    const submission: Submission = { ...transaction, status: 'live', attempts: 1, preparedAt, broadcastAt: preparedAt };
+    this.#of(transaction.terms.reference).submission = submission;
+  }
+  apply(observation: Observation): void {
+    const intent = [...this.#intents.values()].find(({ id }) => id === observation.intentId);
+    if (intent === undefined) throw new Error(`nobody watches ${observation.intentId}`);
+    switch (observation.type) {
+      case 'landed': {
+        const { hash, transfer, level } = observation.data;
+        if (intent.settlement !== null && !intent.settlement.lost && intent.settlement.hash !== hash) return;
+        intent.settlement = { hash, transfer, finalized: level === 'finalized', lost: false };
+        intent.status = level;
+        if (intent.submission?.hash === hash) intent.submission = null;
+        return;
+      }
+      case 'lost':
+        if (intent.settlement?.hash === observation.data.hash) intent.settlement = { ...intent.settlement, lost: true };
+        return;
+      case 'dropped':
+      case 'reverted':
+        if (intent.submission?.hash === observation.data.hash) intent.submission = null;
+    }
+  }
+
+  #of(reference: Reference): Mutable<WatchedIntent> {
+    const intent = this.#intents.get(reference);
+    if (intent === undefined) throw new Error('no such intent');
+    return intent;
+  }
+  get size(): number {
+    return this.#intents.size;
+  }
+  byReference(reference: Reference): WatchedIntent | undefined {
+    return this.#intents.get(reference);
+  }
+  hasRecipient(address: Address): boolean {
+    return this.recipients().includes(address);
+  }
+  recipients(): readonly Address[] {
+    return [...new Set([...this.#intents.values()].map(({ terms }) => terms.requestor))];
+  }
+  *expected(): Generator<WatchedIntent> {
+    for (const [reference, intent] of this.#intents)
+      if (this.#detected.has(reference) && intent.status === 'created' && intent.submission === null) yield intent;
+  }
+  *lapsed(): Generator<WatchedIntent> {
+    for (const intent of this.#intents.values())
+      if (intent.status === 'expired' && intent.submission === null) yield intent;
+  }
+  *submitted(): Generator<WatchedIntent & { readonly submission: Submission }> {
+    for (const intent of this.#intents.values())
+      if (intent.submission !== null) yield { ...intent, submission: intent.submission };
+  }
+  *settling(): Generator<WatchedIntent & { readonly settlement: Settlement }> {
+    for (const intent of this.#intents.values()) {
+      if (intent.settlement !== null && !intent.settlement.finalized)
+        yield { ...intent, settlement: intent.settlement };
+    }
+  }
+}
+
+/** A watcher without a log: steps an observer, keeps its cursor as JSON text, and applies what it observes. */
+export class Watcher {
+  readonly watched: Watched;
+  readonly warnings: string[] = [];
+  readonly #observer: ChainObserver;
+  #cursor: string | null = null;
+
+  constructor(observer: ChainObserver, watched = new Watched()) {
+    this.#observer = observer;
+    this.watched = watched;
+  }
+
+  /** Another process goes on where this one stands: it has the cursor, and remembers nothing. */
+  restart(observer: ChainObserver): Watcher {
+    const restarted = new Watcher(observer, this.watched);
+    restarted.#cursor = this.#cursor;
+    return restarted;
+  }
+
+  /** One step after the other until the head is reached; the observations of all. */
+  async step(): Promise<readonly Observation[]> {
+    const observations: Observation[] = [];
+    let step: Step;
+    do {
+      step = await this.#observer.step(
+        this.#cursor === null ? null : (JSON.parse(this.#cursor) as Cursor),
+        async () => this.watched,
+      );
+      this.#cursor = JSON.stringify(step.cursor);
+      observations.push(...step.observations);
+      this.warnings.push(...step.warnings);
+      for (const observation of step.observations) this.watched.apply(observation);
+    } while (step.behind > 0n);
+    return observations;
+  }
+
+  get cursor(): string | null {
+    return this.#cursor;
+  }
+}
+
+/** `landed confirmed`, `dropped` …: what happened, for comparing. */
+export const named = (observations: readonly Observation[]): string[] =>
+  observations.map(({ type, data }) => ('level' in data ? `${type} ${data.level}` : type));

@@ -1,0 +1,4 @@
+import { conformance } from '../conformance/suite.ts';
+import { startSolana } from './chain.ts';
+
+conformance('Solana', startSolana);

@@ -1,0 +1,509 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Address, IntentId, PaymentTerms } from '@pf/domain';
+import { freezeAccount, type RpcProxy, startRpcProxy } from '@pf/testing';
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import type { BuildResult, SignedTransaction } from '../../src/index.ts';
+import { SolanaAdapter } from '../../src/solana/adapter.ts';
+import { tokenAccountOf } from '../../src/solana/payment.ts';
+import { TOKEN_PROGRAM_ADDRESS } from '../../src/solana/programs.ts';
+import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './chain.ts';
+import { changed, type Change } from './changes.ts';
+
+/** An instruction of the token program, and the authority that it changes. */
+const [SET_AUTHORITY, ACCOUNT_OWNER] = [6, 2];
+
+describe('a payment on Solana', () => {
+  let solana: SolanaUnderTest;
+  beforeAll(async () => {
+    solana = await startSolana();
+  }, 60_000);
+  afterAll(() => solana.stop());
+
+  function payer(index: number): SolanaPayer {
+    const found = solana.payers[index];
+    if (found === undefined) throw new Error('no such payer');
+    return found;
+  }
+  function newTerms(symbol = 'USDC', requestor: Address = solana.newRecipient()): PaymentTerms {
+    const token = solana.adapter.token(symbol);
+    if (token === null) throw new Error(`devnet has ${symbol}`);
+    return {
+      chain: solana.adapter.network.chain,
+      tokenAddress: token.address,
+      amount: 3_000_000n,
+      requestor,
+      reference: solana.adapter.newReference(),
+    };
+  }
+  const build = (terms: PaymentTerms, fulfiller: Address, adapter = solana.adapter): Promise<BuildResult> =>
+    adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller, expiresAt: 0 });
+  async function built(terms: PaymentTerms, fulfiller: Address): Promise<Extract<BuildResult, { kind: 'built' }>> {
+    const result = await build(terms, fulfiller);
+    if (result.kind !== 'built') throw new Error(JSON.stringify(result));
+    return result;
+  }
+  async function signed(terms: PaymentTerms, by: SolanaPayer, change?: Change): Promise<SignedTransaction> {
+    const { transaction } = await built(terms, by.address);
+    const parsed = solana.adapter.parseSubmitted(await by.sign(transaction.blob, change && changed(change)));
+    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(JSON.stringify(parsed));
+    return parsed.value.transaction;
+  }
+  async function land(terms: PaymentTerms, by: SolanaPayer): Promise<void> {
+    expect(await solana.adapter.broadcast(await signed(terms, by))).toEqual({ kind: 'taken' });
+    await solana.land();
+  }
+  const blockhash = async (): Promise<string> =>
+    (await solana.node.rpc<{ value: { blockhash: string } }>('getLatestBlockhash', { commitment: 'processed' })).value
+      .blockhash;
+  async function send(transaction: VersionedTransaction): Promise<void> {
+    await solana.node.rpc('sendTransaction', Buffer.from(transaction.serialize()).toString('base64'), {
+      encoding: 'base64',
+      preflightCommitment: 'processed',
+    });
+    await solana.land();
+  }
+  async function sign(by: readonly [Keypair, ...Keypair[]], instructions: TransactionInstruction[]): Promise<void> {
+    const transaction = new VersionedTransaction(
+      new TransactionMessage({
+        payerKey: by[0].publicKey,
+        recentBlockhash: await blockhash(),
+        instructions,
+      }).compileToV0Message(),
+    );
+    transaction.sign([...by]);
+    await send(transaction);
+  }
+  async function freeze(owner: Address): Promise<void> {
+    await freezeAccount(solana.node, newTerms().tokenAddress, owner);
+    await solana.land();
+  }
+  const lamportsOf = async (address: string): Promise<number> =>
+    (await solana.node.rpc<{ value: number }>('getBalance', address, { commitment: 'processed' })).value;
+
+  describe('built', () => {
+    it.each(['USDC', 'PYUSD'])(
+      'says what the %s account of a new recipient and the fee really cost',
+      async (symbol) => {
+        const terms = newTerms(symbol);
+        const { transaction } = await built(terms, payer(0).address);
+        expect(transaction).toMatchObject({
+          format: 'solana_v0_message',
+          estimatedFeeUsdc: null,
+          estimatedFeeEth: null,
+        });
+        const before = await lamportsOf(payer(0).address);
+        await land(terms, payer(0));
+        const account = await tokenAccountOf(terms.requestor, terms.tokenAddress);
+        expect(await lamportsOf(account)).toBe(transaction.ataRentLamports);
+        expect(before - (await lamportsOf(payer(0).address))).toBe(
+          (transaction.ataRentLamports ?? 0) + (transaction.estimatedFeeLamports ?? 0),
+        );
+
+        // The account is there now.
+        const again = await built({ ...terms, reference: solana.adapter.newReference() }, payer(0).address);
+        expect(again.transaction.ataRentLamports).toBeNull();
+        expect(Buffer.from(again.transaction.blob, 'base64').length).toBeLessThan(
+          Buffer.from(transaction.blob, 'base64').length,
+        );
+      },
+    );
+
+    it('asks less rent where somebody has put lamports on the account before', async () => {
+      const terms = newTerms();
+      const { transaction } = await built(terms, payer(0).address);
+      await solana.node.airdrop(await tokenAccountOf(terms.requestor, terms.tokenAddress), 1_000_000n);
+      await solana.land();
+      expect((await built(terms, payer(0).address)).transaction.ataRentLamports).toBe(
+        (transaction.ataRentLamports ?? 0) - 1_000_000,
+      );
+      await land(terms, payer(0));
+      expect(await solana.balanceOf(terms.requestor)).toBe(terms.amount);
+    });
+
+    it('is rejected with what is missing: tokens, SOL for the fee, SOL for the rent', async () => {
+      const poorKey = Keypair.generate();
+      const poor = poorKey.publicKey.toBase58() as Address;
+      expect(await build(newTerms(), poor)).toEqual({
+        kind: 'rejected',
+        reason: 'the payer has 0 USDC and needs 3 USDC',
+      });
+      await solana.node.mint(poor, 'USDC', 5_000_000n);
+      await solana.land();
+      const sol = '0\\.\\d+ SOL';
+      const needs = new RegExp(
+        `needs ${sol}: ${sol} for the fee, ${sol} for the rent of the requestor's token account, and ${sol} that must stay in the wallet$`,
+      );
+      expect(await build(newTerms(), poor)).toEqual({
+        kind: 'rejected',
+        reason: expect.stringMatching(/^the payer has 0 SOL and /),
+      });
+      expect(await build(newTerms(), poor)).toEqual({ kind: 'rejected', reason: expect.stringMatching(needs) });
+      // Enough for the fee, but not for the fee and a balance that an account must not fall below.
+      await solana.node.airdrop(
+        poor,
+        BigInt(await solana.node.rpc<number>('getMinimumBalanceForRentExemption', 0)) + 3_000n,
+      );
+      await solana.land();
+      expect(await build(newTerms(), poor)).toEqual({
+        kind: 'rejected',
+        reason: expect.stringMatching(/^the payer has 0\.000\d+ SOL and needs 0\.00\d+ SOL/),
+      });
+      const withoutRent = await build(newTerms('USDC', payer(1).address), poor);
+      expect(withoutRent).toEqual({
+        kind: 'rejected',
+        reason: expect.stringMatching(
+          new RegExp(
+            `^the payer has ${sol} and needs ${sol}: ${sol} for the fee, and ${sol} that must stay in the wallet$`,
+          ),
+        ),
+      });
+      // So much as is said to be missing is what is missing.
+      const [has = '', need = ''] =
+        withoutRent.kind === 'rejected'
+          ? [...withoutRent.reason.matchAll(/0\.(\d+) SOL/g)].map(([, digits = '']) => digits.padEnd(9, '0'))
+          : [];
+      await solana.node.airdrop(poor, BigInt(need) - BigInt(has));
+      await solana.land();
+      const terms = newTerms('USDC', payer(1).address);
+      const transaction = VersionedTransaction.deserialize(
+        Buffer.from((await built(terms, poor)).transaction.blob, 'base64'),
+      );
+      transaction.sign([poorKey]);
+      await send(transaction);
+      expect(await lamportsOf(poor)).toBe(await solana.node.rpc<number>('getMinimumBalanceForRentExemption', 0));
+    });
+
+    it('may empty the wallet to the last lamport', async () => {
+      const key = Keypair.generate();
+      const emptied = key.publicKey.toBase58() as Address;
+      const { ataRentLamports, estimatedFeeLamports } = (await built(newTerms(), payer(0).address)).transaction;
+      await solana.node.mint(emptied, 'USDC', 3_000_000n);
+      await solana.node.airdrop(emptied, BigInt((ataRentLamports ?? 0) + (estimatedFeeLamports ?? 0)));
+      await solana.land();
+      const transaction = VersionedTransaction.deserialize(
+        Buffer.from((await built(newTerms(), emptied)).transaction.blob, 'base64'),
+      );
+      transaction.sign([key]);
+      await send(transaction);
+      expect(await lamportsOf(emptied)).toBe(0);
+    });
+
+    it('offers what recent slots took of these accounts, up to a cap', async () => {
+      const proxy = await startRpcProxy(solana.node.rpcUrl);
+      const pool = solanaPool([proxy.url]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      const asked: unknown[] = [];
+      const priceWhere = async (prices: readonly number[]): Promise<bigint | undefined> => {
+        proxy.answer = ({ method, params }) => {
+          if (method !== 'getRecentPrioritizationFees') return undefined;
+          asked.push(params[0]);
+          return prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+        };
+        const result = await build(newTerms('USDC', payer(1).address), payer(0).address, adapter);
+        if (result.kind !== 'built') throw new Error(JSON.stringify(result));
+        const { instructions } = TransactionMessage.decompile(
+          VersionedTransaction.deserialize(Buffer.from(result.transaction.blob, 'base64')).message,
+        );
+        // The fee that is told is the one for this price: 30,000 units, and a signature.
+        const price = instructions
+          .find(({ programId, data }) => programId.equals(ComputeBudgetProgram.programId) && data[0] === 3)
+          ?.data.readBigUInt64LE(1);
+        expect(result.transaction.estimatedFeeLamports).toBe(5_000 + Math.ceil((30_000 * Number(price)) / 1e6));
+        return price;
+      };
+      expect(await priceWhere([70_000, 5, 90_000, 80_000])).toBe(90_000n);
+      expect(await priceWhere([1e12, 1e12])).toBe(2_000_000n);
+      const { tokenAddress } = newTerms();
+      expect(asked[0]).toEqual([
+        payer(0).address,
+        await tokenAccountOf(payer(0).address, tokenAddress),
+        await tokenAccountOf(payer(1).address, tokenAddress),
+      ]);
+      await pool.close();
+      await proxy.stop();
+    });
+
+    it('is refused to and for accounts that are no wallets, and made for wallets of programs', async () => {
+      const account = await tokenAccountOf(payer(1).address, newTerms().tokenAddress);
+      const notPayable = (reason: string, param = 'requestor'): unknown => ({
+        kind: 'not_payable',
+        param,
+        reason: expect.stringContaining(reason),
+      });
+      expect(await build(newTerms('USDC', account as string as Address), payer(0).address)).toEqual(
+        notPayable('a mint or a token account'),
+      );
+      // The mint of another network's token, say: nobody's wallet.
+      expect(
+        await build(newTerms('USDC', newTerms('PYUSD').tokenAddress as string as Address), payer(0).address),
+      ).toEqual(notPayable('a mint or a token account'));
+      expect(
+        await build(newTerms('USDC', 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address), payer(0).address),
+      ).toEqual(notPayable('is a program'));
+      expect(await build(newTerms(), account as string as Address)).toEqual(
+        notPayable('on no point of the curve', 'fulfiller'),
+      );
+      // Off the curve: the vault of a multisig.
+      const vault = account as string as Address;
+      const offCurve = (await tokenAccountOf(vault, newTerms().tokenAddress)) as string as Address;
+      expect(await build(newTerms('USDC', offCurve), payer(0).address)).toMatchObject({ kind: 'built' });
+    });
+
+    it('is refused for whom the issuer has frozen, or who has given the account away, and to accounts with data of a program', async () => {
+      const terms = newTerms('USDC', Keypair.generate().publicKey.toBase58() as Address);
+      await solana.node.mint(terms.requestor, 'USDC', 1n);
+      await solana.land();
+      await freeze(terms.requestor);
+      expect(await build(terms, payer(0).address)).toEqual({
+        kind: 'not_payable',
+        param: 'requestor',
+        reason: 'has a frozen account for this token',
+      });
+
+      const [giver, taker] = [Keypair.generate(), Keypair.generate()];
+      const given = newTerms('USDC', giver.publicKey.toBase58() as Address);
+      await Promise.all([
+        solana.node.mint(given.requestor, 'USDC', 1n),
+        solana.node.airdrop(given.requestor, 1_000_000_000n),
+      ]);
+      await solana.land();
+      const keys = [
+        {
+          pubkey: new PublicKey(await tokenAccountOf(given.requestor, given.tokenAddress)),
+          isSigner: false,
+          isWritable: true,
+        },
+        { pubkey: giver.publicKey, isSigner: true, isWritable: false },
+      ];
+      await sign(
+        [giver],
+        [
+          new TransactionInstruction({
+            programId: new PublicKey(TOKEN_PROGRAM_ADDRESS),
+            data: Buffer.from([SET_AUTHORITY, ACCOUNT_OWNER, 1, ...taker.publicKey.toBytes()]),
+            keys,
+          }),
+        ],
+      );
+      expect(await build(given, payer(0).address)).toEqual({
+        kind: 'not_payable',
+        param: 'requestor',
+        reason: 'has given its account for this token to somebody else',
+      });
+      // Nor can he pay with it any more.
+      expect(await build({ ...newTerms(), amount: 1n }, given.requestor)).toEqual({
+        kind: 'rejected',
+        reason: 'the payer has 0 USDC and needs 0.000001 USDC',
+      });
+
+      const nonce = Keypair.generate();
+      const transaction = SystemProgram.createNonceAccount({
+        fromPubkey: giver.publicKey,
+        noncePubkey: nonce.publicKey,
+        authorizedPubkey: giver.publicKey,
+        lamports: 2_000_000,
+      });
+      await sign([giver, nonce], transaction.instructions);
+      expect(await build(newTerms(), nonce.publicKey.toBase58() as Address)).toEqual({
+        kind: 'not_payable',
+        param: 'fulfiller',
+        reason: expect.stringContaining('is no plain wallet'),
+      });
+    });
+
+    it('is rejected where the issuer has frozen what the payer holds', async () => {
+      const held = Keypair.generate();
+      const address = held.publicKey.toBase58() as Address;
+      const terms = newTerms();
+      await Promise.all([solana.node.mint(address, 'USDC', 5_000_000n), solana.node.airdrop(address, 1_000_000_000n)]);
+      await solana.land();
+      await freeze(address);
+      expect(await build(terms, address)).toEqual({
+        kind: 'rejected',
+        reason: "the payer's account for this token is frozen",
+      });
+    });
+
+    it('is dead once the blockhash has expired, and built anew with a fresh one', async () => {
+      const terms = newTerms();
+      const { transaction, lifetime } = await built(terms, payer(2).address);
+      const made = { version: 2, fulfiller: payer(2).address, transaction, lifetime };
+      expect(await solana.adapter.canLand(made)).toBe(true);
+      await solana.node.advance(150);
+      expect(await solana.adapter.canLand(made)).toBe(true);
+      await solana.node.advance(2);
+      expect(await solana.adapter.canLand(made)).toBe(false);
+      expect((await built(terms, payer(2).address)).transaction.blob).not.toBe(transaction.blob);
+    });
+
+    it('takes two HTTP requests', async () => {
+      const proxy = await startRpcProxy(solana.node.rpcUrl);
+      const pool = solanaPool([proxy.url]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      await adapter.ready(5_000);
+      let requests = 0;
+      proxy.answer = ({ id }) => void (requests += id === 0 ? 1 : 0);
+      expect(await build(newTerms(), payer(0).address, adapter)).toMatchObject({ kind: 'built' });
+      expect(requests).toBe(2);
+      await pool.close();
+      await proxy.stop();
+    });
+  });
+
+  describe('verified', () => {
+    it.each<[string, Change, string]>([
+      [
+        'too few compute units',
+        (instructions) =>
+          instructions.map((one) =>
+            isUnitLimit(one) ? ComputeBudgetProgram.setComputeUnitLimit({ units: 2_000 }) : one,
+          ),
+        'compute units',
+      ],
+      [
+        'no account to credit',
+        (instructions) =>
+          instructions.filter(
+            ({ programId }) => programId.toBase58() !== 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+          ),
+        'does not exist',
+      ],
+    ])('is rejected with %s, unless it was sent already', async (_what, change, reason) => {
+      const terms = newTerms();
+      const transaction = await signed(terms, payer(3), change);
+      expect(await solana.adapter.verify(transaction, terms, payer(3).address, false)).toEqual({
+        kind: 'rejected',
+        reason: expect.stringContaining(reason),
+      });
+      expect(await solana.adapter.verify(transaction, terms, payer(3).address, true)).toMatchObject({
+        kind: 'verified',
+      });
+    });
+
+    it('is rejected, by the node still in use, where it breaks a rule that has nothing to do with payments', async () => {
+      const terms = newTerms();
+      const { transaction } = await built(terms, payer(3).address);
+      // The fee payer's account read-only: no node takes that, and none even simulates it.
+      const readOnly = Buffer.from(transaction.blob, 'base64');
+      readOnly[1 + 64 + 1 + 1] = 1;
+      const parsed = solana.adapter.parseSubmitted(await payer(3).sign(readOnly.toString('base64')));
+      if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error(JSON.stringify(parsed));
+      expect(await solana.adapter.verify(parsed.value.transaction, terms, payer(3).address, false)).toMatchObject({
+        kind: 'rejected',
+      });
+      expect(await solana.adapter.ready(2_000)).toBe(true);
+    });
+
+    it('lives as long as the blockhash that the wallet has put in can be used', async () => {
+      const terms = newTerms();
+      const { transaction, lifetime } = await built(terms, payer(4).address);
+      await solana.node.advance(50);
+      const { value } = await solana.node.rpc<{ value: { blockhash: string; lastValidBlockHeight: number } }>(
+        'getLatestBlockhash',
+        { commitment: 'processed' },
+      );
+      const parsed = solana.adapter.parseSubmitted(
+        await payer(4).sign(transaction.blob, (original) => {
+          const message = TransactionMessage.decompile(original.message);
+          message.recentBlockhash = value.blockhash;
+          return new VersionedTransaction(message.compileToV0Message());
+        }),
+      );
+      if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
+      const verification = await solana.adapter.verify(parsed.value.transaction, terms, payer(4).address, false);
+      if (
+        verification.kind !== 'verified' ||
+        verification.transaction.lifetime.kind !== 'block_height' ||
+        lifetime.kind !== 'block_height'
+      )
+        throw new Error(JSON.stringify(verification));
+      expect(verification.transaction.nonce).toBeNull();
+      expect(verification.transaction.lifetime.lastValid).toBeGreaterThanOrEqual(BigInt(value.lastValidBlockHeight));
+      expect(verification.transaction.lifetime.lastValid).toBeGreaterThanOrEqual(lifetime.lastValid + 50n);
+    });
+
+    it('pays when it lands, also in PYUSD and with the signature of @solana/kit', async () => {
+      const terms = newTerms('PYUSD');
+      const by = payer(5);
+      const kit = by.signers['@solana/kit'];
+      const parsed = solana.adapter.parseSubmitted(
+        (await kit?.((await built(terms, by.address)).transaction.blob)) ?? '',
+      );
+      if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
+      expect(await solana.adapter.verify(parsed.value.transaction, terms, by.address, false)).toMatchObject({
+        kind: 'verified',
+      });
+      expect(await solana.adapter.broadcast(parsed.value.transaction)).toEqual({ kind: 'taken' });
+      await solana.land();
+      const { value } = await solana.node.rpc<{ value: { amount: string } }>(
+        'getTokenAccountBalance',
+        await tokenAccountOf(terms.requestor, terms.tokenAddress),
+        { commitment: 'processed' },
+      );
+      expect(value.amount).toBe(terms.amount.toString());
+    });
+  });
+
+  describe('with nodes that fail', () => {
+    let proxy: RpcProxy;
+    beforeAll(async () => {
+      proxy = await startRpcProxy(solana.node.rpcUrl);
+    });
+    afterAll(() => proxy.stop());
+
+    it('is broadcast by the next upstream when the first takes it and hangs', async () => {
+      const pool = solanaPool([proxy.url, solana.node.rpcUrl], 500);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      const transaction = await signed(newTerms(), payer(6));
+      await adapter.ready(5_000);
+      proxy.faults = [{ kind: 'swallow' }];
+      expect(await adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
+      proxy.faults = [];
+      await pool.close();
+    });
+
+    it('is verified and broadcast where the first upstream lags and does not know its blockhash', async () => {
+      const pool = solanaPool([proxy.url, solana.node.rpcUrl]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      const terms = newTerms();
+      const transaction = await signed(terms, payer(6));
+      proxy.answer = ({ method }) =>
+        method === 'isBlockhashValid' ? { context: { slot: 1 }, value: false } : undefined;
+      expect(await adapter.verify(transaction, terms, payer(6).address, false)).toMatchObject({ kind: 'verified' });
+      expect(await adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
+      proxy.answer = () => undefined;
+      await pool.close();
+    });
+
+    it('is neither refused nor taken when nobody can say', async () => {
+      const pool = solanaPool([proxy.url]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      const transaction = await signed(newTerms(), payer(6));
+      proxy.answer = ({ method }) => (method === 'sendTransaction' ? new Error('the leader is on a break') : undefined);
+      expect(await adapter.broadcast(transaction)).toEqual({ kind: 'unknown', reason: 'the leader is on a break' });
+      proxy.answer = () => undefined;
+      await pool.close();
+    });
+
+    it('is not looked for on an upstream of another network', async () => {
+      const pool = solanaPool([proxy.url]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      proxy.answer = ({ method }) =>
+        method === 'getGenesisHash' ? '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' : undefined;
+      await expect(build(newTerms(), payer(6).address, adapter)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
+      proxy.answer = () => undefined;
+      await pool.close();
+    });
+  });
+});
+
+const isUnitLimit = ({ programId, data }: Parameters<Change>[0][number]): boolean =>
+  programId.equals(ComputeBudgetProgram.programId) && data[0] === 2;

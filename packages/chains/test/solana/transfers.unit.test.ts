@@ -1,0 +1,230 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PaymentTerms } from '@pf/domain';
+import { type Address, getBase58Decoder } from '@solana/kit';
+import {
+  AddressLookupTableAccount,
+  PublicKey,
+  TransactionInstruction,
+  type TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { networkOf } from '../../src/index.ts';
+import { Watched } from '../conformance/watching.ts';
+import { randomAddress } from '../../src/solana/address.ts';
+import type { LandedTransaction } from '../../src/solana/calls.ts';
+import { proposedPrice } from '../../src/solana/fees.ts';
+import { type Payments, paymentsIn } from '../../src/solana/observe/transfers.ts';
+import { accountsOf } from '../../src/solana/payment.ts';
+import { reasonOf } from '../../src/solana/refusal.ts';
+import { decodeSigned } from '../../src/solana/signed-transaction.ts';
+import { blobFor, DEVNET, fulfiller, payer, signedBy, termsIn } from './payments.ts';
+
+const network = networkOf(DEVNET);
+const terms = termsIn('USDC');
+const watch = new Watched();
+watch.add('pi_test', terms);
+
+type Meta = NonNullable<LandedTransaction['meta']>;
+/** The transaction as a node shows it once it has landed: who owns which account is told by its balances. */
+async function landed(raw: Uint8Array, of: PaymentTerms, meta: Partial<Meta> = {}): Promise<LandedTransaction> {
+  const decoded = decodeSigned(raw);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  const { source, destination, mint } = await accountsOf(of, fulfiller);
+  const all = [
+    ...decoded.value.accounts,
+    ...(meta.loadedAddresses?.writable ?? []),
+    ...(meta.loadedAddresses?.readonly ?? []),
+  ];
+  const balance = (account: Address, owner: string) => ({
+    accountIndex: all.indexOf(account),
+    mint,
+    owner: owner as Address,
+  });
+  const balances = [balance(source, fulfiller), balance(destination, of.requestor)];
+  return {
+    slot: 7n,
+    transaction: raw,
+    meta: { err: null, preTokenBalances: balances.slice(0, 1), postTokenBalances: balances, ...meta },
+  };
+}
+function read(transaction: LandedTransaction, raw = transaction.transaction): Payments | null {
+  const decoded = decodeSigned(raw);
+  return decoded.ok ? paymentsIn(transaction, decoded.value.hash, network, watch) : null;
+}
+const paid = (index: string) => [
+  {
+    type: 'landed',
+    intentId: 'pi_test',
+    data: {
+      level: 'confirmed',
+      transfer: {
+        tokenAddress: terms.tokenAddress,
+        from: fulfiller,
+        to: terms.requestor,
+        amount: terms.amount,
+        reference: terms.reference,
+        block: 7n,
+        index,
+      },
+    },
+  },
+];
+
+describe('what a landed transaction pays', () => {
+  it('is its transferChecked, at the place of the instruction', async () => {
+    expect(read(await landed(signedBy(await blobFor(terms)), terms))).toMatchObject({
+      landings: paid('4'),
+      warnings: [],
+    });
+  });
+
+  it('is a plain transfer too, of the token that the chain recorded of its accounts', async () => {
+    const plain = signedBy(await blobFor(terms), (instructions) =>
+      instructions.map((one) =>
+        one.data[0] === 12
+          ? new TransactionInstruction({
+              ...one,
+              keys: one.keys.filter((_key, place) => place !== 1),
+              data: Buffer.concat([Buffer.of(3), one.data.subarray(1, 9)]),
+            })
+          : one,
+      ),
+    );
+    const other = networkOf(DEVNET).tokens.find(({ address }) => address !== terms.tokenAddress)
+      ?.address as string as Address;
+    const shown = await landed(plain, terms);
+    expect(read(shown)).toMatchObject({ landings: paid('4'), warnings: [] });
+    const balances = (shown.meta?.postTokenBalances ?? []).map((balance) => ({ ...balance, mint: other }));
+    expect(
+      read({ ...shown, meta: { err: null, preTokenBalances: balances, postTokenBalances: balances } }),
+    ).toMatchObject({ landings: [{ data: { transfer: { tokenAddress: other } } }] });
+    expect(read({ ...shown, meta: { err: null, preTokenBalances: [], postTokenBalances: [] } })).toMatchObject({
+      landings: [],
+    });
+  });
+
+  it('is nothing where it failed, and not believed where it is another transaction', async () => {
+    const raw = signedBy(await blobFor(terms));
+    expect(read(await landed(raw, terms, { err: 'InsufficientFundsForFee' }))).toEqual({ landings: [], warnings: [] });
+    expect(read(await landed(raw, terms), signedBy(await blobFor(termsIn('USDC'))))).toBeNull();
+  });
+
+  it('is also what another program has called, at the place within its caller', async () => {
+    // A wallet's program that does the transfer itself: the instruction is nowhere in the message.
+    const raw = signedBy(await blobFor(terms), (instructions) => {
+      const transfer = instructions.at(-1);
+      return transfer === undefined
+        ? []
+        : [
+            new TransactionInstruction({
+              programId: new PublicKey(randomAddress()),
+              keys: [...transfer.keys, { pubkey: transfer.programId, isSigner: false, isWritable: false }],
+              data: Buffer.of(1),
+            }),
+          ];
+    });
+    const decoded = decodeSigned(raw);
+    if (!decoded.ok) throw new Error(decoded.problem);
+    const { source, mint, destination, payer: authority, reference, tokenProgram } = await accountsOf(terms, fulfiller);
+    const place = (account: Address): number => decoded.value.accounts.indexOf(account);
+    const data = Buffer.alloc(10);
+    data[0] = 12;
+    data.writeBigUInt64LE(terms.amount, 1);
+    data[9] = 6;
+    const inner = {
+      programIdIndex: place(tokenProgram),
+      accounts: [source, mint, destination, authority, reference].map(place),
+      data: getBase58Decoder().decode(data),
+    };
+    expect(read(await landed(raw, terms, { innerInstructions: [{ index: 0, instructions: [inner] }] }))).toMatchObject({
+      landings: paid('0.0'),
+    });
+    expect(read(await landed(raw, terms))).toEqual({ landings: [], warnings: [] });
+  });
+
+  it('is read through a look-up table, and from a transaction of before version 0', async () => {
+    const { reference } = await accountsOf(terms, fulfiller);
+    const table = new AddressLookupTableAccount({
+      key: new PublicKey(randomAddress()),
+      state: {
+        deactivationSlot: 2n ** 64n - 1n,
+        lastExtendedSlot: 0,
+        lastExtendedSlotStartIndex: 0,
+        addresses: [new PublicKey(reference)],
+      },
+    });
+    const tabled = signedBy(await blobFor(terms), {
+      rewrite: (message) => new VersionedTransaction(message.compileToV0Message([table])),
+    });
+    expect(
+      read(await landed(tabled, terms, { loadedAddresses: { writable: [], readonly: [reference] } })),
+    ).toMatchObject({ landings: paid('4') });
+    const legacy = signedBy(await blobFor(terms), {
+      rewrite: (message: TransactionMessage) => new VersionedTransaction(message.compileToLegacyMessage()),
+    });
+    expect(read(await landed(legacy, terms))).toMatchObject({ landings: paid('4') });
+  });
+
+  it('is nothing for two references, and warned of where one of them is watched', async () => {
+    const twice = (other: string) => (instructions: readonly TransactionInstruction[]) =>
+      instructions.map((one) =>
+        one.data[0] === 12
+          ? new TransactionInstruction({
+              ...one,
+              keys: [...one.keys, { pubkey: new PublicKey(other), isSigner: false, isWritable: false }],
+            })
+          : one,
+      );
+    expect(read(await landed(signedBy(await blobFor(terms), twice(randomAddress())), terms))).toMatchObject({
+      landings: [],
+      warnings: [expect.stringContaining('2 references')],
+    });
+    const strange = termsIn('USDC');
+    expect(read(await landed(signedBy(await blobFor(strange), twice(randomAddress())), strange))).toEqual({
+      landings: [],
+      warnings: [],
+    });
+  });
+
+  it('takes the signers of a multisig for no references', async () => {
+    const raw = signedBy(await blobFor(terms), (instructions) =>
+      instructions.map((one) =>
+        one.data[0] === 12
+          ? new TransactionInstruction({
+              ...one,
+              keys: [
+                ...one.keys.slice(0, 4),
+                { pubkey: payer.publicKey, isSigner: true, isWritable: false },
+                ...one.keys.slice(4),
+              ],
+            })
+          : one,
+      ),
+    );
+    expect(read(await landed(raw, terms))).toMatchObject({ landings: paid('4') });
+  });
+});
+
+describe('what is proposed and said', () => {
+  it('is a price at the 75th percentile, neither nothing nor without bound', () => {
+    const recent = (...fees: bigint[]) => fees.map((prioritizationFee) => ({ prioritizationFee }));
+    expect(proposedPrice(recent(8_000n, 5_000n, 6_000n, 7_000n))).toBe(8_000n);
+    expect(proposedPrice(recent(0n, 0n, 0n, 0n))).toBe(1_000n);
+    expect(proposedPrice([])).toBe(1_000n);
+    expect(proposedPrice(recent(10n ** 12n, 10n ** 12n))).toBe(2_000_000n);
+  });
+
+  it('is why a transaction fails, in words', async () => {
+    const { tokenProgram } = await accountsOf(terms, fulfiller);
+    expect(reasonOf('BlockhashNotFound', [])).toBe('its blockhash has expired');
+    expect(reasonOf({ InstructionError: [1, { Custom: 1 }] }, [undefined, tokenProgram])).toBe(
+      'insufficient funds: the payer holds too few tokens (instruction 1)',
+    );
+    expect(reasonOf({ InstructionError: [0, { Custom: 17 }] }, [tokenProgram])).toBe(
+      'a token account is frozen (instruction 0)',
+    );
+    expect(reasonOf({ InsufficientFundsForRent: { account_index: 0 } }, [])).toContain('too little SOL to exist');
+    expect(reasonOf({ InstructionError: [3, 'SomethingNew'] }, [])).toBe('SomethingNew (instruction 3)');
+    expect(reasonOf({ SomethingElse: 1 }, [])).toBe('SomethingElse');
+  });
+});

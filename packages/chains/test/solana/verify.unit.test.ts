@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PaymentTerms } from '@pf/domain';
+import { Keypair, VersionedTransaction } from '@solana/web3.js';
+import fc from 'fast-check';
+import type { Differences } from '../../src/index.ts';
+import { randomAddress } from '../../src/solana/address.ts';
+import { decodeSigned } from '../../src/solana/signed-transaction.ts';
+import { differences } from '../../src/solana/verify.ts';
+import { type Change, type Rewrite, tamperings, walletChanges } from './changes.ts';
+import { blobFor, fulfiller, payer, signedBy, termsIn } from './payments.ts';
+
+async function differ(raw: Uint8Array, terms: PaymentTerms): Promise<Differences> {
+  const decoded = decodeSigned(raw);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  return differences(decoded.value, terms, fulfiller);
+}
+
+describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol) => {
+  const terms = termsIn(symbol);
+  const differsWith = async (change: Change | Rewrite | null, createsAccount = true): Promise<Differences> =>
+    differ(signedBy(await blobFor(terms, createsAccount), change), terms);
+
+  it('accepts what was built, with and without a new token account', async () => {
+    expect(await differsWith(null, true)).toEqual({});
+    expect(await differsWith(null, false)).toEqual({});
+  });
+
+  it.each(walletChanges(fulfiller))('accepts %s', async (_what, change) => {
+    expect(await differsWith(change)).toEqual({});
+  });
+
+  it('accepts a blockhash that the wallet has refreshed', async () => {
+    const fresh = randomAddress();
+    const transaction = VersionedTransaction.deserialize(await blobFor(terms));
+    transaction.message.recentBlockhash = fresh;
+    transaction.sign([payer]);
+    const decoded = decodeSigned(transaction.serialize());
+    if (!decoded.ok) throw new Error(decoded.problem);
+    expect(decoded.value.blockhash).toBe(fresh);
+    expect(await differences(decoded.value, terms, fulfiller)).toEqual({});
+  });
+
+  it('names each thing that differs, whatever is changed', async () => {
+    const tried = await tamperings(terms, fulfiller);
+    for (const [what, change] of tried) expect({ what, ...(await differsWith(change)) }).toHaveProperty([what]);
+    expect(tried.length).toBeGreaterThan(30);
+  });
+
+  it('accepts no payment for the terms of another intent', async () => {
+    const raw = signedBy(await blobFor(terms));
+    const other = termsIn(symbol);
+    expect(Object.keys(await differ(raw, { ...terms, reference: other.reference }))).toEqual(['memo', 'reference']);
+    expect(Object.keys(await differ(raw, { ...terms, requestor: other.requestor }))).toEqual([
+      'token_account',
+      'recipient',
+    ]);
+    expect(await differ(raw, { ...terms, amount: terms.amount + 1n })).toEqual({
+      amount: { expected: '12345679', actual: '12345678' },
+    });
+  });
+
+  it('accepts no order but the built one, and nothing left out or said twice', async () => {
+    const places = [2, 3, 4];
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...places), { minLength: 0, maxLength: 5 }), async (order) => {
+        const isBuilt = order.join() === '2,3,4' || order.join() === '3,4';
+        const differs = await differsWith((instructions) => [
+          ...instructions.slice(0, 2),
+          ...order.flatMap((place) => instructions[place] ?? []),
+        ]);
+        expect(Object.keys(differs).length === 0).toBe(isBuilt);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the signer', () => {
+  const terms = termsIn('USDC');
+
+  it('is the fulfiller, with a signature over this very message', async () => {
+    const raw = signedBy(await blobFor(terms));
+    const forged = raw.with(5, (raw[5] ?? 0) ^ 1);
+    expect(Object.keys(await differ(forged, terms))).toEqual(['signature']);
+    // Another transaction's signature by the same payer.
+    const other = signedBy(await blobFor(termsIn('USDC')));
+    expect(Object.keys(await differ(Uint8Array.from([...other.subarray(0, 65), ...raw.subarray(65)]), terms))).toEqual([
+      'signature',
+    ]);
+  });
+
+  it('is nobody else, also where he pays the same', async () => {
+    const stranger = Keypair.generate();
+    const decoded = decodeSigned(signedBy(await blobFor(terms)));
+    if (!decoded.ok) throw new Error(decoded.problem);
+    expect(await differences(decoded.value, terms, stranger.publicKey.toBase58() as typeof fulfiller)).toMatchObject({
+      sender: { expected: stranger.publicKey.toBase58(), actual: fulfiller },
+    });
+  });
+});

@@ -1,4 +1,0 @@
-import { conformance } from '../src/conformance/suite.ts';
-import { startTempoUnderTest } from './tempo-chain.ts';
-
-conformance('Tempo', startTempoUnderTest, { finalityGap: true });

@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Address, IntentId, PaymentTerms } from '@pf/domain';
+import { type RpcProxy, startRpcProxy, startTempo, tempoWallet } from '@pf/testing';
+import type { Hex } from 'viem';
+import { named, Watcher } from '../conformance/watching.ts';
+import type { SignedTransaction } from '../../src/index.ts';
+import { TempoObserver } from '../../src/tempo/observer.ts';
+import { startTempoUnderTest, tempoPool, type TempoPayer, type TempoUnderTest } from './chain.ts';
+
+describe('the observer of Tempo', () => {
+  let chain: TempoUnderTest;
+  let proxy: RpcProxy;
+  let watcher: Watcher;
+  let closing: (() => Promise<void>)[];
+  beforeEach(async () => {
+    chain = await startTempoUnderTest();
+    proxy = await startRpcProxy(chain.tempo.rpcUrl);
+    const pool = tempoPool([proxy.url]);
+    watcher = new Watcher(new TempoObserver(chain.adapter.network, pool, () => chain.now()));
+    closing = [() => pool.close(), () => proxy.stop(), () => chain.stop()];
+    await watcher.step();
+  }, 60_000);
+  afterEach(async () => {
+    for (const close of closing) await close();
+  });
+
+  function newTerms(): PaymentTerms {
+    const token = chain.adapter.token('USDC');
+    if (token === null) throw new Error('Tempo has USDC');
+    return {
+      chain: chain.adapter.network.chain,
+      tokenAddress: token.address,
+      amount: 2_000_000n,
+      requestor: chain.newRecipient(),
+      reference: chain.adapter.newReference(),
+    };
+  }
+  function payer(index: number): TempoPayer {
+    const found = chain.payers[index];
+    if (found === undefined) throw new Error('no such payer');
+    return found;
+  }
+  async function sign(terms: PaymentTerms, from: TempoPayer): Promise<SignedTransaction> {
+    const built = await chain.adapter.build({
+      intentId: 'pi_test' as IntentId,
+      terms,
+      direction: 'request',
+      fulfiller: from.address,
+      expiresAt: chain.now() + 3_600_000,
+    });
+    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+    const parsed = chain.adapter.parseSubmitted(await from.sign(built.transaction.blob));
+    if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('no transaction');
+    return parsed.value.transaction;
+  }
+  /** A watched intent with a verified submission, which no node has. */
+  async function prepare(id = 'pi_test', from = payer(0)): Promise<{ signed: SignedTransaction; terms: PaymentTerms }> {
+    const terms = newTerms();
+    watcher.watched.add(id, terms);
+    const signed = await sign(terms, from);
+    const verification = await chain.adapter.verify(signed, terms, from.address, false);
+    if (verification.kind !== 'verified') throw new Error(JSON.stringify(verification));
+    watcher.watched.submit(verification.transaction, chain.now());
+    return { signed, terms };
+  }
+  async function pay(id = 'pi_test', from = payer(0)): Promise<{ signed: SignedTransaction; terms: PaymentTerms }> {
+    const prepared = await prepare(id, from);
+    expect(await chain.adapter.broadcast(prepared.signed)).toEqual({ kind: 'taken' });
+    return prepared;
+  }
+  /** What a wallet of viem does by itself: a transaction of another type than ours. */
+  async function byItself(terms: PaymentTerms, symbol = 'USDC', amount = terms.amount): Promise<string> {
+    const [wallet] = chain.tempo.wallets;
+    if (wallet === undefined) throw new Error('there are wallets');
+    const hash = await tempoWallet(chain.tempo, wallet).transfer(
+      chain.tempo.tokens[symbol] ?? '',
+      terms.requestor,
+      amount,
+      terms.reference as string as Hex,
+    );
+    await chain.tempo.mine();
+    return hash;
+  }
+
+  it('finds what a wallet sent by itself, whatever type of transaction it made', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_test', terms);
+    const hash = await byItself(terms);
+    expect(await watcher.step()).toMatchObject([
+      {
+        type: 'landed',
+        intentId: 'pi_test',
+        data: {
+          hash,
+          level: 'finalized',
+          transfer: { to: terms.requestor, amount: terms.amount, reference: terms.reference },
+        },
+      },
+    ]);
+  });
+
+  it('tells what the chain recorded of another amount or token with the right reference', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_test', terms);
+    await byItself(terms, 'USDC', 1n);
+    await byItself(terms, 'AlphaUSD');
+    expect(await watcher.step()).toMatchObject([
+      { type: 'landed', data: { transfer: { amount: 1n, tokenAddress: chain.tempo.tokens['USDC'] } } },
+      { type: 'landed', data: { transfer: { amount: terms.amount, tokenAddress: chain.tempo.tokens['AlphaUSD'] } } },
+    ]);
+  });
+
+  it('tells each of two payments of one intent', async () => {
+    const { signed, terms } = await pay();
+    await chain.tempo.mine();
+    const second = await byItself(terms);
+    expect((await watcher.step()).map(({ data }) => data.hash)).toEqual([signed.hash, second]);
+  });
+
+  it('finds by the receipt what a node leaves out of its logs', async () => {
+    const { signed } = await pay();
+    proxy.answer = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
+    await chain.tempo.mine();
+    expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash, level: 'finalized' } }]);
+  });
+
+  it('reads the logs a second time, and finds what a node left out the first time', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_test', terms);
+    proxy.answer = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
+    const hash = await byItself(terms);
+    expect(await watcher.step()).toEqual([]);
+    proxy.answer = () => undefined;
+    await chain.pass(15_000);
+    const first = await watcher.step();
+    await chain.pass(15_000);
+    expect([...first, ...(await watcher.step())]).toMatchObject([{ type: 'landed', data: { hash } }]);
+  });
+
+  it('drops nothing before its time is over, nor while an upstream has it', async () => {
+    const { signed } = await prepare();
+    await chain.pass(230_000);
+    expect(await watcher.step()).toEqual([]);
+    // It is on chain, only this node knows nothing of it.
+    const other = tempoPool([proxy.url, chain.tempo.rpcUrl]);
+    closing.unshift(() => other.close());
+    const observer = new TempoObserver(chain.adapter.network, other, () => chain.now());
+    await chain.adapter.broadcast(signed);
+    await chain.tempo.mine();
+    await chain.pass(60_000);
+    proxy.answer = ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
+    expect(
+      named(
+        (await observer.step(JSON.parse(watcher.cursor ?? '') as Record<string, unknown>, async () => watcher.watched))
+          .observations,
+      ),
+    ).toEqual(['landed finalized']);
+  });
+
+  it('drops what never was on chain once the final block is past its time', async () => {
+    const { signed } = await prepare();
+    await chain.pass(301_000);
+    expect(await watcher.step()).toMatchObject([
+      { type: 'dropped', data: { hash: signed.hash, proof: expect.stringContaining('its time is over') } },
+    ]);
+    expect(await watcher.step()).toEqual([]);
+  });
+
+  it('reads on where it stood after a restart, and finds what landed meanwhile', async () => {
+    const { signed } = await pay();
+    await chain.tempo.mine(50);
+    const pool = tempoPool([proxy.url]);
+    closing.unshift(() => pool.close());
+    const restarted = new TempoObserver(chain.adapter.network, pool, () => chain.now());
+    const step = await restarted.step(
+      JSON.parse(watcher.cursor ?? '') as Record<string, unknown>,
+      async () => watcher.watched,
+    );
+    expect(step.observations).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
+  });
+
+  it('waits for a node that is behind, and concludes nothing from it', async () => {
+    const behind = await chain.tempo.rpc('eth_getBlockByNumber', '0x2', false);
+    await chain.tempo.mine(100);
+    await watcher.step();
+    const { signed } = await pay();
+    await chain.tempo.mine();
+    await chain.pass(400_000);
+    proxy.answer = ({ method, params: [tag] }) => {
+      if (method === 'eth_getTransactionReceipt') return null;
+      if (method !== 'eth_getBlockByNumber') return undefined;
+      if (tag === 'latest' || tag === 'finalized') return behind;
+      return typeof tag === 'string' && BigInt(tag) > 2n ? null : undefined;
+    };
+    expect(await watcher.step()).toEqual([]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('below what was read before')]);
+    proxy.answer = () => undefined;
+    expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
+  });
+
+  it('says that the chain is another one, reads it anew and drops nothing', async () => {
+    await pay();
+    const other = await startTempo({ genesisAt: Math.floor(Date.now() / 1_000) - 100_000 });
+    closing.unshift(() => other.stop());
+    await other.mine(3);
+    proxy.target = other.rpcUrl;
+    expect(await watcher.step()).toEqual([]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('another one than before')]);
+  });
+
+  it('asks as little for 10,000 open intents as for 10', async () => {
+    const recipients = Array.from({ length: 20 }, () => chain.newRecipient());
+    const measure = async (): Promise<number> => {
+      proxy.calls.clear();
+      for (let step = 0; step < 20; step += 1) {
+        await chain.tempo.mine(3);
+        await watcher.step();
+      }
+      return [...proxy.calls.values()].reduce((sum, count) => sum + count, 0);
+    };
+    const add = (count: number): void => {
+      for (let n = 0; n < count; n += 1)
+        watcher.watched.add(`pi_${n}`, { ...newTerms(), requestor: recipients[n % 20] ?? ('' as Address) });
+    };
+    add(10);
+    const few = await measure();
+    add(9_990);
+    const many = await measure();
+    expect(many).toBeLessThanOrEqual(few * 1.1);
+    expect(few / 20).toBeLessThan(5);
+  });
+});
