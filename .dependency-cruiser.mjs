@@ -1,4 +1,4 @@
-/** Rules of architecture.md that need the graph of imports, not one file: circles, and files nobody uses. */
+/** Rules of docs/internals/architecture.md that need the graph of imports: circles, layers, files without a user. */
 export default {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },

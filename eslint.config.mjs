@@ -1,6 +1,7 @@
 import tseslint from 'typescript-eslint';
 
-// Who may import whom, and house rules that a reader should not have to check by eye. docs/internals/architecture.md says why.
+// Who may import whom, and rules that a reader should not have to check by eye.
+// docs/internals/architecture.md says why.
 const owned = {
   ethers: {
     group: ['ethers', 'ethers/*', 'viem', 'viem/*', '@solana/*'],

@@ -1,20 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createEventLog } from '@pf/event-log';
 import { readBackingStack, stackFile } from '@pf/testing';
 import { Copy } from './copy.ts';
+import { writeGuardList } from './guard-list.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
 import { runTests } from './tests.ts';
 
 /**
- * Takes each guard of the architecture's invariants out, one at a time, in a copy of the sources, and runs the test that
- * is named to hold it. Passes only if every named test passes with its guard and fails without it; then the table goes
- * into docs/internals/reliability.md. An argument chooses those whose name or file contains it, and writes no table.
+ * Takes each guard of the architecture's invariants out of a copy of the sources, one at a time, and runs the test that
+ * is named to hold it. Passes only if every named test passes with its guard and fails without it; then it lists the
+ * guards in docs/internals/reliability.md. An argument chooses guards by a part of their name or file; it lists nothing.
  */
 const root = path.join(import.meta.dirname, '../../..');
-const DOC = 'docs/internals/reliability.md';
-const MARKS = ['<!-- mutants -->', '<!-- /mutants -->'] as const;
 const ANSWER_MS = 5_000;
 
 /** @throws Error saying what to do where no stack answers */
@@ -58,19 +56,6 @@ async function check(chosen: readonly Mutant[], signal: AbortSignal): Promise<re
   return unheld;
 }
 
-function writeTable(): void {
-  const file = path.join(root, DOC);
-  const doc = readFileSync(file, 'utf8');
-  const [before, rest] = doc.split(MARKS[0]);
-  const after = rest?.split(MARKS[1])[1];
-  if (before === undefined || after === undefined) throw new Error(`${DOC} lacks the marks ${MARKS.join(' … ')}`);
-  const rows = mutants.map(({ name, file, test }) => `| ${name} | \`${file}\` | ${test.name} (\`${test.file}\`) |`);
-  writeFileSync(
-    file,
-    `${before}${MARKS[0]}\n| guard taken out | where | the test that then fails |\n| --- | --- | --- |\n${rows.join('\n')}\n${MARKS[1]}${after}`,
-  );
-}
-
 const [only] = process.argv.slice(2);
 const chosen = mutants.filter(
   ({ name, file, test }) => only === undefined || [name, file, test.file].some((text) => text.includes(only)),
@@ -82,7 +67,7 @@ try {
   await requireStack();
   const began = performance.now();
   const unheld = await check(chosen, stopping.signal);
-  if (unheld.length === 0 && only === undefined) writeTable();
+  if (unheld.length === 0 && only === undefined) await writeGuardList();
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
   console.log(
     `\n${unheld.length === 0 ? `Each of ${chosen.length} guards is held by its test` : `${unheld.length} of ${chosen.length} guards are not held: ${unheld.join('; ')}`} (${minutes} min).`,

@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { at, checked, files, isGenerated, read } from './repository.ts';
+
+const WIDTH = 120;
+
+describe('files of the repository', () => {
+  it('are listed by git', () => {
+    expect(files).toContain('infra/tidy/test/repository.ts');
+    expect(files.length).toBeGreaterThan(500);
+  });
+});
+
+describe('line width', () => {
+  it(`stays within ${WIDTH} characters outside generated and foreign files`, () => {
+    const long = checked
+      .filter((file) => !isGenerated(file))
+      .flatMap((file) =>
+        read(file)
+          .split('\n')
+          .flatMap((line, index) =>
+            [...line].length > WIDTH ? [at(file, index + 1, `${[...line].length} characters`)] : [],
+          ),
+      );
+    expect(long).toEqual([]);
+  });
+});
