@@ -152,7 +152,7 @@ describe('pf intents', () => {
     const refused = await run(['refund', id]);
     expect([refused.code, refused.errors]).toEqual([
       1,
-      expect.stringMatching(/created cannot be refunded\.\nRead the intent/),
+      expect.stringMatching(/created, so it cannot be refunded\.\nFetch the intent/),
     ]);
     expect(failed.parse(JSON.parse((await run(['refund', id, '--json'])).errors)).error).toMatchObject({
       code: 'intent.invalid_state',
@@ -162,7 +162,7 @@ describe('pf intents', () => {
     expect((await run(['get', id, '--mode', 'live'])).errors).toContain('--mode test');
     expect((await run(['simulate', id, 'confirmed', '--mode', 'live'])).errors).toContain('Use a test key');
     expect((await run(['create', '--amount', 'x', '--requestor', 'y'])).errors).toContain(
-      'amount must be a plain decimal',
+      'amount must be a decimal string',
     );
   });
 

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { trace } from './messages.ts';
 
 /**
- * A record of `intent.dead`: why a message could not be handled and where it lies. The message itself stays in its topic
- * (7 days), so nothing of what it holds is repeated here. One message can lead to several letters.
+ * A record of `intent.dead`: why a message could not be processed, and where it is. The message stays in its topic for
+ * 7 days, so its content is not repeated here. One message can cause several dead letters.
  */
 const deadLetter = z.object({
-  /** ISO 8601: when it was put aside, by the writer's clock. */
+  /** ISO 8601: when it was dead-lettered, by the writer's clock. */
   at: z.iso.datetime({ precision: 3 }),
   reason: z.string(),
   topic: z.enum(['intent.commands', 'chain.observations']),
   partition: z.number().int().nonnegative(),
-  /** Decimal text. */
+  /** A decimal string. */
   offset: z.string().regex(/^\d+$/),
-  /** What could be read of it; null where not even that. */
+  /** As far as the message could be parsed; else null. */
   intentId: z.string().nullable(),
   commandId: z.string().nullable(),
   trace: trace.nullable(),
@@ -21,5 +21,5 @@ const deadLetter = z.object({
 export type DeadLetter = Readonly<z.infer<typeof deadLetter>>;
 
 export const encodeDeadLetter = (letter: DeadLetter): string => JSON.stringify(letter);
-/** Throws SyntaxError or ZodError. */
+/** @throws SyntaxError or ZodError */
 export const parseDeadLetter = (text: string): DeadLetter => deadLetter.parse(JSON.parse(text));

@@ -3,19 +3,17 @@ import { z } from 'zod';
 import { must, word } from './api/fields.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
 
-/** `pending`: something is still to be sent, now or later. */
+/** `pending`: an attempt is due, now or later. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** GET /webhooks: the filters must all hold. */
+/** GET /webhooks: filters are combined with AND. */
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,
-  intentId: word('the id of a payment intent', 64)
+  intentId: word('a payment intent id', 64)
     .optional()
     .meta({ description: 'Deliveries of events of this payment intent.' }),
-  eventId: word('the id of an event', 64)
-    .optional()
-    .meta({ description: 'Deliveries of this event, one for each URL.' }),
+  eventId: word('an event id', 64).optional().meta({ description: 'Deliveries of this event: one for each URL.' }),
   type: z
     .enum(PUBLIC_EVENT_TYPES, must(`one of ${PUBLIC_EVENT_TYPES.join(', ')}`))
     .optional()
@@ -25,14 +23,16 @@ export const listDeliveriesQuery = z.strictObject({
     .optional()
     .meta({
       description:
-        '`pending`: something is still to be sent, now or later. `delivered`: a receiver took it. `failed`: it was given up.',
+        '`pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.',
     }),
 });
 export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuery>;
 
 const time = z.iso.datetime({ precision: 3 });
 
-/** A webhook delivery as the API answers it (spec.md part 2.4): all fields always, null where there is nothing yet. */
+/**
+ * A webhook delivery in responses (docs/reference/contract.md): always all fields, null where there is no value yet.
+ */
 export const webhookDelivery = z.strictObject({
   id: z.string(),
   eventId: z.string(),

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
-/** Redis: tells the webhook services of a delivery that was made due now, so that it need not wait for the next sweep. */
+/**
+ * Redis channel on which the webhook services learn of a delivery that is due now, before their next sweep finds it.
+ */
 export const DUE_CHANNEL = 'pf:deliveries-due';
 
-/** What is said there. A hint, never the truth: that lies in Postgres. */
+/** A message on that channel. Only a hint: the truth is in Postgres. */
 const dueNotice = z.object({
   id: z.string(),
   endpointId: z.string(),
@@ -12,6 +14,6 @@ const dueNotice = z.object({
 });
 export type DueNotice = z.infer<typeof dueNotice>;
 
-/** @throws SyntaxError or ZodError on what is no such notice */
+/** @throws SyntaxError or ZodError if the text is not a notice */
 export const parseDueNotice = (text: string): DueNotice => dueNotice.parse(JSON.parse(text));
 export const encodeDueNotice = (notice: DueNotice): string => JSON.stringify(notice);

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** What the documentation says of an error, and what a client gets where nothing more particular is known. */
+/** What the documentation says about an error, and what a client receives where no more specific message is known. */
 interface ErrorText {
-  /** One sentence, shown to the client. */
+  /** One sentence or two, sent to the client: what is wrong, then what to do. */
   readonly message: string;
-  /** When it is answered. */
+  /** When the API returns this error. */
   readonly cause: string;
   /** What the client can do about it. */
   readonly remedy: string;
 }
-/** Errors that pass by themselves say after how many seconds it is worth trying again, unless the moment knows better. */
+/** Temporary errors say how many seconds to wait before a retry, unless the response has a more precise number. */
 type ErrorEntry = ErrorText &
   (
     | { readonly status: 400 | 401 | 402 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 }
@@ -17,237 +17,247 @@ type ErrorEntry = ErrorText &
   );
 
 /**
- * The registry: every error the API can answer (spec.md part 7, decisions.md). The status lines, the OpenAPI document and
- * the documentation come from here, and a code that is not here cannot be answered.
+ * The registry: every error that the API can return (docs/reference/contract.md). The OpenAPI document and
+ * docs/reference/errors.md are generated from it, and a code that is not in it cannot be returned.
  */
 export const ERRORS = {
   'request.malformed_json': {
     status: 400,
-    message: 'The body is not valid JSON.',
-    cause: 'The bytes of the body are not UTF-8, or not one JSON document.',
+    message: 'The request body is not valid JSON. Send one JSON object, encoded as UTF-8.',
+    cause: 'The body is not a single JSON document, or is not encoded as UTF-8.',
     remedy: 'Send one JSON object, encoded as UTF-8.',
   },
   'request.malformed_http': {
     status: 400,
-    message: 'This is not a request that can be read: the connection ends here.',
-    cause: 'The bytes are not HTTP/1.1, as when HTTPS is spoken to a port of HTTP.',
-    remedy: 'Use an HTTP client library, and the base URL as it was given to you.',
+    message: 'The request is not valid HTTP/1.1. The connection was closed.',
+    cause: 'The bytes are not an HTTP/1.1 request, for example because the client spoke HTTPS to an HTTP port.',
+    remedy: 'Use an HTTP client library, and check the scheme, host and port of the base URL.',
   },
   'request.validation_failed': {
     status: 400,
-    message: 'The request is not as this endpoint takes it.',
+    message: 'The request is invalid.',
     cause:
-      'A field is missing, unknown, or has a value it cannot have. `param` is the path of the first such field, `details.issues` has all of them.',
-    remedy: 'Correct the named fields; each issue says what would be right.',
+      'A field is missing, unknown or invalid. `param` is the path of the first such field; `details.issues` lists ' +
+      'all of them.',
+    remedy: 'Correct the fields in `details.issues`: each entry states what the field must be.',
   },
   'api_key.missing': {
     status: 401,
-    message: 'No API key was given: send it as "Authorization: Bearer <API_KEY>".',
-    cause: 'The Authorization header is missing, or is not of the Bearer scheme.',
-    remedy: 'Send the header with every request.',
+    message: 'No API key was provided. Send it in the header "Authorization: Bearer <API_KEY>".',
+    cause: 'The `Authorization` header is missing, or does not use the Bearer scheme.',
+    remedy: 'Send `Authorization: Bearer <API_KEY>` with every request.',
   },
   'api_key.invalid': {
     status: 401,
-    message: 'The API key is not valid: it is unknown, incomplete or revoked.',
-    cause: 'No active key has this text.',
-    remedy: 'Check that the key was copied whole; make a new one where it was revoked.',
+    message: 'The API key is invalid: it is unknown, incomplete or revoked. Check the key, or create a new one.',
+    cause: 'No active API key matches the one in the request.',
+    remedy: 'Check that the whole key was copied. If it was revoked, create a new one.',
   },
   'api_key.test_mode_required': {
     status: 401,
-    message: 'This endpoint takes test keys only (pk_test_…).',
-    cause: 'A live key was used where money is only pretended to move.',
+    message: 'This endpoint is available in test mode only. Use a test key (pk_test_…).',
+    cause: 'A live key was used for an endpoint that simulates payments.',
     remedy: 'Use a test key of the account.',
   },
   'api_key.insufficient_scope': {
     status: 401,
-    message: 'This API key has the scope "payer" and may not do this: use a key with the scope "full".',
-    cause: 'A key made for apps in the hands of payers was used for something only the account may do.',
-    remedy: 'Make the request from your server, with a key of full scope.',
+    message: 'This API key has the scope "payer", which does not allow this request. Use a key with the scope "full".',
+    cause: 'A key made for the apps of payers was used for a request that only the account itself may make.',
+    remedy: 'Make the request from your server, with a key of the scope `full`.',
   },
   'plan.upgrade_required': {
     status: 402,
-    message: 'The plan of the account does not include this.',
-    cause: 'A feature of a higher plan was asked for: `details.feature` names it, `details.plan` the plan that has it.',
-    remedy: 'Move the account to that plan, or leave the feature out.',
+    message: 'The plan of this account does not include this feature.',
+    cause: 'The request uses a feature (`details.feature`) of a higher plan (`details.plan`).',
+    remedy: 'Upgrade the account to that plan, or leave the feature out of the request.',
   },
   'intent.not_found': {
     status: 404,
-    message: 'There is no payment intent with this id for this API key.',
-    cause: 'The id is unknown, or of another account, or of the other mode.',
-    remedy: 'Check the id, and whether a test key was used for a live intent or the reverse.',
+    message: 'No payment intent has this id. Check the id, and whether the API key is of the same account and mode.',
+    cause: 'The id is unknown, or belongs to another account or to the other mode.',
+    remedy: 'Check the id, and that test intents are requested with a test key and live intents with a live key.',
   },
   'delivery.not_found': {
     status: 404,
-    message: 'There is no webhook delivery with this id for this API key.',
-    cause: 'The id is unknown, or of another account, or of the other mode.',
-    remedy: 'Take the id from GET /webhooks.',
+    message: 'No webhook delivery has this id. Check the id, and whether the API key is of the same account and mode.',
+    cause: 'The id is unknown, or belongs to another account or to the other mode.',
+    remedy: 'Use an id that `GET /webhooks` returned for the same account and mode.',
   },
   'route.not_found': {
     status: 404,
-    message: 'There is nothing at this path.',
-    cause: 'The path is not one of the API.',
-    remedy: 'Check the path; all of them begin with /v1.',
+    message: 'No endpoint has this path. All paths begin with /v1.',
+    cause: 'The path is not one of this API.',
+    remedy: 'Check the path: all of them begin with `/v1`.',
   },
   'request.method_not_allowed': {
     status: 405,
-    message: 'This path does not take this method: the Allow header names those it takes.',
+    message: 'This path does not support this method. Use one of the methods in the Allow header.',
     cause: 'The path exists, with other methods.',
-    remedy: 'Use one of the methods of the Allow header.',
+    remedy: 'Use one of the methods in the `Allow` header of the response.',
   },
   'request.timeout': {
     status: 408,
-    message: 'The request did not arrive in time.',
-    cause: 'Its head took longer than 10 seconds, or all of it longer than 20.',
-    remedy: 'Send the request again, in one go.',
+    message: 'The request was not received in time. Send it again.',
+    cause: 'The headers took longer than 10 seconds to arrive, or the whole request longer than 20 seconds.',
+    remedy: 'Send the request again, over a stable connection.',
   },
   'request.headers_too_large': {
     status: 431,
-    message: 'The head of the request is larger than 16 KiB.',
-    cause: 'No request of this API needs as much: a cookie, perhaps, or a cursor that is not ours.',
-    remedy: 'Send fewer or shorter headers.',
+    message: 'The request headers are larger than 16 KiB. Send fewer or shorter headers.',
+    cause: 'The request line and headers exceed 16 KiB, often because of cookies or a very long query.',
+    remedy: 'Send fewer or shorter headers, and a shorter query.',
   },
   'request.too_large': {
     status: 413,
-    message: 'The body is larger than 64 KiB.',
-    cause: 'No request of this API needs as much.',
-    remedy: 'Send less, for example less metadata.',
+    message: 'The request body is larger than 64 KiB. Send a smaller body.',
+    cause: 'The body exceeds 64 KiB, the limit of every endpoint.',
+    remedy: 'Send a smaller body, for example with less metadata.',
   },
   'request.unsupported_media_type': {
     status: 415,
-    message: 'The body must be sent as Content-Type: application/json, in UTF-8 and not compressed.',
-    cause: 'The Content-Type, its charset or the Content-Encoding is another.',
-    remedy: 'Send JSON and say so in the Content-Type header.',
+    message: 'The request body must be uncompressed JSON in UTF-8, sent with "Content-Type: application/json".',
+    cause: 'The `Content-Type`, its charset or the `Content-Encoding` of the request is not supported.',
+    remedy: 'Send uncompressed JSON in UTF-8, with `Content-Type: application/json`.',
   },
   'intent.invalid_state': {
     status: 409,
-    message: 'The payment intent is in a state in which this is not possible.',
-    cause: '`details.current_state` is not one that this endpoint takes.',
-    remedy: 'Read the intent and decide anew.',
+    message: 'The state of this payment intent does not allow this request.',
+    cause: 'The endpoint does not accept intents in the state `details.current_state`.',
+    remedy: 'Fetch the intent, and decide by its state what to do.',
   },
   'intent.already_fulfilled': {
     status: 409,
-    message: 'The payment intent has been paid, or is being paid, already.',
-    cause: 'A transaction for it was broadcast or has landed.',
-    remedy: 'Follow the intent instead of paying again.',
+    message: 'This payment intent has already been paid, or its payment is in progress.',
+    cause: 'A transaction that pays the intent was broadcast, or has landed on chain.',
+    remedy: 'Follow the intent instead of paying it again.',
   },
   'intent.expired': {
     status: 409,
-    message: 'The payment intent has expired.',
-    cause: 'Its time ran out (`expiresAt`).',
+    message: 'This payment intent has expired. Create a new one.',
+    cause: 'The `expiresAt` of the intent has passed.',
     remedy: 'Create a new intent.',
   },
   'intent.stale_update': {
     status: 409,
-    message: 'The payment intent has changed since it was read.',
-    cause: '`updatedAt` of the request is not the present one, which is `details.current_updated_at`.',
-    remedy: 'Read the intent again and repeat the update with its `updatedAt`.',
+    message: 'This payment intent has changed since it was read. Fetch it again and repeat the update.',
+    cause: "The request's `updatedAt` is not the intent's current one, which is `details.current_updated_at`.",
+    remedy: 'Fetch the intent again, and repeat the update with its `updatedAt`.',
   },
   'intent.submission_in_progress': {
     status: 409,
-    message: 'A transaction for this payment intent is on its way.',
-    cause: 'A submission was begun and its outcome is not known yet.',
-    remedy: 'Wait until the intent has moved on; the same signed transaction may be submitted again.',
+    message: 'A transaction for this payment intent has been submitted, and its outcome is not known yet.',
+    cause: 'A submission has begun and may still land on chain.',
+    remedy: 'Follow the intent until its state changes. Submitting the same signed transaction again is safe.',
   },
   'intent.already_refunded': {
     status: 409,
-    message: 'The payment intent has a refund already.',
-    cause: 'One live refund at a time: `details.refund_intent_id` is it.',
-    remedy: 'Use that refund, or cancel it first.',
+    message: 'This payment intent already has a refund.',
+    cause: 'An intent can have one open or paid refund, and this one has `details.refund_intent_id`.',
+    remedy: 'Use that refund, or cancel it before you create another.',
   },
   'chain.not_available': {
     status: 422,
-    message: 'This chain is not available to this API key.',
-    cause: 'The chain is not supported, not configured here, or a testnet named with a live key.',
-    remedy: 'Name one of the chains of `details.available`.',
+    message: 'This chain is not available with this API key.',
+    cause: 'The chain is unknown, not configured for this service, or a testnet requested with a live key.',
+    remedy: 'Use one of the chains in `details.available`.',
   },
   'token.not_available': {
     status: 422,
     message: 'This token is not available on this chain.',
-    cause: "Neither a symbol nor an address of the chain's registry.",
-    remedy: 'Name one of the tokens of `details.available`.',
+    cause: 'The value is neither the symbol nor the address of a token that is supported on this chain.',
+    remedy: 'Use one of the tokens in `details.available`.',
   },
   'address.sanctions_match': {
     status: 422,
     message: 'A wallet of this payment is on a sanctions list.',
-    cause:
-      'The wallet that `param` names (`details.address`) is known as sanctioned to a list or service that we screen with.',
-    remedy: 'The payment cannot be made with this wallet, now or later: do not try again with it.',
+    cause: 'The wallet in the field `param` (`details.address`) is listed by a sanctions source that the service uses.',
+    remedy: 'Do not retry with this wallet: the service cannot process payments from or to it.',
   },
   'address.not_payable': {
     status: 422,
-    message: 'This wallet cannot pay, or be paid, on this chain.',
-    cause: 'The chain says so of the wallet named by `param`: a contract, a mint or a token account, for example.',
+    message: 'This wallet cannot make or receive a payment on this chain.',
+    cause:
+      'The wallet in the field `param` is not an ordinary wallet, for example a contract, a mint or a token account. ' +
+      '`details.reason` says why it was rejected.',
     remedy: 'Use an ordinary wallet of this chain.',
   },
   'transaction.malformed': {
     status: 422,
-    message: 'The signed transaction cannot be read.',
-    cause: '`signedTransaction` is neither a signed transaction of this chain nor the hash of one.',
-    remedy: 'Send the signed transaction as base64 (or 0x hex on EVM chains), or the hash of what the wallet sent.',
+    message: 'The signed transaction cannot be decoded.',
+    cause: '`signedTransaction` is neither a signed transaction of this chain nor a transaction hash.',
+    remedy:
+      'Send the signed transaction as base64 (or 0x hex on EVM chains), or the hash of the transaction that the ' +
+      'wallet has sent.',
   },
   'transaction.mismatch': {
     status: 422,
-    message: 'The signed transaction does not pay exactly this payment intent. Nothing was broadcast.',
-    cause: 'The signer is not the fulfiller, or the transaction does something else: `details` has what differs.',
-    remedy: 'Build again and sign what was built.',
+    message: 'The signed transaction does not match this payment intent. Nothing was broadcast.',
+    cause:
+      'The signer is not the fulfiller, or the transaction does not pay exactly this intent: `details` shows the ' +
+      'differences.',
+    remedy: 'Build the transaction again, and sign it without changes.',
   },
   'transaction.rejected': {
     status: 422,
-    message: 'The chain does not take this transaction. Nothing was broadcast.',
-    cause: "It cannot land: `details.reason` is the chain's reason, for example too little balance or a used nonce.",
-    remedy: 'Remove the cause, build again and sign anew.',
+    message: 'The chain rejects this transaction. Nothing was broadcast.',
+    cause: "The transaction cannot land: `details.reason` is the chain's reason, for example an insufficient balance.",
+    remedy: 'Resolve the reason, then build and sign the transaction again.',
   },
   'rate_limit.exceeded': {
     status: 429,
     retryAfterSeconds: 1,
-    message: 'Too many requests with this API key.',
-    cause: 'The key used up its rate.',
-    remedy: 'Wait `details.retry_after` seconds and slow down.',
+    message: 'Too many requests were made with this API key. Wait before you send more.',
+    cause: 'The key, or a client address that uses a `payer` key, exceeded its rate limit.',
+    remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'internal.error': {
     status: 500,
-    message: 'Something went wrong on our side.',
-    cause: 'A fault of the service.',
-    remedy: 'Tell us the X-Request-Id of the answer.',
+    message: 'An internal error occurred. If it persists, contact support with the X-Request-Id of this response.',
+    cause: 'The service failed in a way that it does not handle.',
+    remedy: 'Retry later. If the error persists, contact support with the `X-Request-Id` of the response.',
   },
   'rpc.unavailable': {
     status: 503,
     retryAfterSeconds: 2,
-    message: 'The chain cannot be reached at the moment, or has not said whether it took the transaction.',
-    cause: 'No upstream of the network answered. A submission that was begun keeps its claim.',
-    remedy: 'Send the same request again after `details.retry_after` seconds, with growing pauses.',
+    message: 'The chain is unavailable, or has not confirmed that it accepted the transaction. Retry the request.',
+    cause: 'No RPC provider of the chain responded. A submission that has begun keeps its claim on the intent.',
+    remedy: 'Send the same request again after `details.retry_after` seconds, with exponential backoff.',
   },
   'transaction.not_visible': {
     status: 503,
     retryAfterSeconds: 2,
-    message: 'No node shows a transaction of this hash yet. Nothing was claimed.',
-    cause: 'The wallet sent it moments ago, to other nodes, or not at all.',
+    message: 'No node of the chain shows a transaction with this hash yet. Retry the request.',
+    cause: 'The wallet sent the transaction moments ago, or did not send it. The intent was not claimed.',
     remedy:
-      'Send the same request again after `details.retry_after` seconds; a payment that lands is found in any case.',
+      'Send the same request again after `details.retry_after` seconds. A payment that lands is found in any case, ' +
+      'by its reference.',
   },
   'screening.unavailable': {
     status: 503,
     retryAfterSeconds: 5,
-    message: 'The wallets cannot be screened at the moment, so nothing was done.',
+    message: 'Sanctions screening is unavailable, so the request was not processed. Retry the request.',
     cause:
-      'The sanctions screening gave no answer, and who cannot be screened does not pass. Nothing was created, claimed or broadcast.',
-    remedy: 'Send the same request again after `details.retry_after` seconds, with growing pauses.',
+      'A sanctions source did not respond, and a payment whose wallets cannot be screened is not processed. ' +
+      'Nothing was created, claimed or broadcast.',
+    remedy: 'Send the same request again after `details.retry_after` seconds, with exponential backoff.',
   },
   'service.unavailable': {
     status: 503,
     retryAfterSeconds: 2,
-    message: 'The service could not find out in time what became of this request.',
+    message: 'The request timed out. It may have taken effect, and it is safe to send it again.',
     cause:
-      'A part of the service is away. The request may have been carried out: `details.intent_id` names the intent where one may have been made.',
+      'A component of the service is unavailable, so the outcome of the request is not known. `details.intent_id` ' +
+      'names the intent that may have been created or changed.',
     remedy:
-      'Send the same request again after `details.retry_after` seconds, a create with the same `idempotencyKey`: it takes effect once.',
+      'Send the same request again after `details.retry_after` seconds, a create with the same `idempotencyKey`: it ' +
+      'takes effect once.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** The one shape of every error's body (spec.md part 7.1): all four keys, always. */
+/** The body of every error response (docs/reference/contract.md): always all four keys. */
 export const errorResponse = z.strictObject({
   error: z.strictObject({
     code: z.enum(ERROR_CODES),

@@ -5,14 +5,14 @@ import { base58 } from '@scure/base';
 const BYTES = 16;
 const pattern = /^pi_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
 
-/** A new intent id in the given partition: `pi_` and base58 of 16 bytes, byte 0 the partition. */
+/** A new intent id: `pi_` and 16 bytes in base58. Byte 0 is the partition, the others are random. */
 export function newIntentId(partition: number): IntentId {
   const bytes = randomBytes(BYTES);
   bytes[0] = partition;
   return `pi_${base58.encode(bytes)}` as IntentId;
 }
 
-/** The id where `text` is one of a partition below `partitions`, else null: it can name no intent. */
+/** Parses an intent id. Null if it cannot be one: malformed, or of a partition that does not exist. */
 export function parseIntentId(
   text: string,
   partitions: number,
@@ -24,14 +24,14 @@ export function parseIntentId(
   return { id: text as IntentId, partition };
 }
 
-/** The partition of an id made by newIntentId. */
+/** The partition of an id that `newIntentId` made. */
 export function partitionOf(id: IntentId): number {
   const partition = base58.decode(id.slice(3))[0];
-  if (partition === undefined) throw new Error(`no intent id: ${id}`);
+  if (partition === undefined) throw new Error(`not an intent id: ${id}`);
   return partition;
 }
 
-/** Creates with one idempotency key go to one partition, so that one writer sees them all. */
+/** The partition of creates with this idempotency key: always the same one, so that one writer decides them all. */
 export function partitionOfKey(
   account: AccountId,
   livemode: boolean,
@@ -44,10 +44,10 @@ export function partitionOfKey(
   return digest.readUInt32BE(0) % partitions;
 }
 
-/** Any partition, evenly. */
+/** A random partition, uniformly distributed. */
 export const randomPartition = (partitions: number): number => randomBytes(4).readUInt32BE(0) % partitions;
 
-/** The id of an event: the same for ever, from the intent and the version it made. */
+/** The id of an event, derived from its intent and version, so that it never changes. */
 export const eventIdOf = (id: IntentId, version: number): string =>
   `evt_${base58.encode(createHash('sha256').update(`${id}:${version}`).digest().subarray(0, BYTES))}`;
 

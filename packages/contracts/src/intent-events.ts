@@ -2,7 +2,7 @@ import { PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { intentResponse, publicIntent } from './api/intent.ts';
 
-/** The body of a webhook, of a streamed event and of an entry of the history (spec.md part 6.1): the same bytes everywhere. */
+/** The body of a webhook, of a streamed event and of a history entry (docs/reference/contract.md): the same bytes. */
 export const intentEvent = z.strictObject({
   eventId: z.string(),
   type: z.enum(PUBLIC_EVENT_TYPES),
@@ -14,9 +14,9 @@ export const intentEvent = z.strictObject({
 /** GET /intents/{id}/events with `Accept: application/json`: the history, oldest first. */
 export const intentEventsResponse = z.strictObject({ events: z.array(intentEvent) });
 
-/** The first message of a stream: `event: snapshot`, and this as its data. */
+/** The first message of a stream: `event: snapshot`, with this as its data. */
 export const SNAPSHOT = 'snapshot';
 export const streamSnapshot = z.strictObject({ intent: publicIntent });
 
-/** Between two comments of a stream: they show that it is alive, and its key is checked at each. */
+/** Interval of the comments that keep a stream alive. The API key is checked again with each. */
 export const STREAM_COMMENT_MS = 15_000;

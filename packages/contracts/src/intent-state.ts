@@ -27,7 +27,7 @@ import {
   transactionHash,
 } from './scalars.ts';
 
-/** Schemas of what the domain keeps, as it stands in messages and in the projection's `state` column. */
+/** Schemas of the domain's types as messages and the projection's `state` column store them. */
 export const lifetime = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unlimited') }),
   z.object({ kind: z.literal('block_height'), lastValid: bigintText }),
@@ -130,12 +130,12 @@ const paymentIntent = z.object({
   submissions: z.array(submission),
   settlement: settlement.nullable(),
   transfers: z.array(z.string()),
-  // Rows from before they were kept have none.
+  // Rows written before these fields existed lack them.
   extraPayments: z.array(z.object({ hash: transactionHash, transfer })).default([]),
   otherRefunds: z.array(intentId).default([]),
 }) satisfies z.ZodType<PaymentIntent>;
 
-/** The domain's whole state of an intent as JSON text; equal states give equal bytes when both are folds of the same events. */
+/** The domain's complete state of an intent as JSON. Folds of the same events give the same bytes. */
 export const encodeIntent = (intent: PaymentIntent): string => toJson(intent);
-/** Throws a ZodError where the text is not the state of an intent. */
+/** @throws SyntaxError or ZodError if the text is not the state of an intent */
 export const decodeIntent = (text: string): PaymentIntent => paymentIntent.parse(JSON.parse(text));

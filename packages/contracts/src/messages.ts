@@ -31,7 +31,7 @@ import {
   ttlSeconds,
 } from './scalars.ts';
 
-/** W3C trace context and the id of the HTTP request that began it all; observations begin their own. */
+/** W3C trace context and the id of the HTTP request that caused the message; an observation starts a new trace. */
 export const trace = z.object({
   traceparent: z.string().max(128).nullable(),
   requestId: z.string().max(64).nullable(),
@@ -55,7 +55,7 @@ const createData = z.object({
   metadata: metadata.nullable(),
 });
 
-// What each command carries ------------------------------------------------------------------------------------------
+// Commands ------------------------------------------------------------------------------------------------------------
 const commandData = {
   create: createData,
   update: z.object({
@@ -97,7 +97,7 @@ const commandHead = {
   trace,
 };
 
-/** A command as it lies in `intent.commands`. `replyTo` is the Redis channel of the gateway that waits. */
+/** A command on `intent.commands`. `replyTo` is the Redis channel of the gateway that waits for the outcome. */
 export type CommandMessage = Command & { readonly replyTo: string | null; readonly trace: Trace };
 const commandMessage = z
   .discriminatedUnion('type', [
@@ -114,7 +114,7 @@ const commandMessage = z
   ])
   .transform((message): CommandMessage => ({ kind: 'command', ...message }));
 
-/** An observation as it lies in `chain.observations`. */
+/** An observation on `chain.observations`. */
 export type ObservationMessage = Observation & { readonly trace: Trace };
 const observationMessage = z
   .discriminatedUnion('type', [
@@ -125,20 +125,20 @@ const observationMessage = z
   ])
   .transform((message): ObservationMessage => ({ kind: 'observation', ...message }));
 
-/** First-step commands that the writer refuses when they are older than their deadline (architecture.md); the other two are repeated until answered. */
+/** The writer drops a command older than this, except the two without a deadline, which the gateway repeats. */
 export const COMMAND_DEADLINE_MS = 8_000;
 export const hasDeadline = (type: Command['type']): boolean =>
   type !== 'record_broadcast' && type !== 'release_submission';
 
-/** Both throw (SyntaxError, ZodError) on what is no such message: it belongs to the dead letters. */
+/** Both throw SyntaxError or ZodError if the text is not such a message: it is dead-lettered. */
 export const parseCommand = (text: string): CommandMessage => commandMessage.parse(JSON.parse(text));
 export const parseObservation = (text: string): ObservationMessage => observationMessage.parse(JSON.parse(text));
-/** `kind` is told by the topic, so it does not travel. */
+/** `kind` is not encoded: the topic determines it. */
 export const encodeInput = ({ kind: _kind, ...message }: CommandMessage | ObservationMessage): string =>
   toJson(message);
 export type InputMessage = CommandMessage | ObservationMessage | (Expire & { readonly trace: Trace });
 
-// Events -------------------------------------------------------------------------------------------------------------
+// Events --------------------------------------------------------------------------------------------------------------
 const landing = z.object({ hash: transactionHash, transfer });
 const eventData = {
   'intent.created': createData.extend({ accountId, livemode: z.boolean(), refundOf: intentId.nullable() }),
@@ -173,10 +173,10 @@ const eventData = {
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
 
-/** The schema of one event type's data: for docs, and for readers that want one type. */
+/** The schema of the data of one event type. */
 export const eventDataSchema = (type: EventType): z.ZodType => eventData[type];
 
-/** A record of `intent.events`: the event, whose it is, what caused it, and the whole public intent after it. */
+/** A record of `intent.events`: the event, its account, its cause, and the public intent after it. */
 export interface EventEnvelope {
   readonly eventId: string;
   readonly type: EventType;
@@ -185,7 +185,7 @@ export interface EventEnvelope {
   readonly version: number;
   readonly accountId: Command['accountId'];
   readonly livemode: boolean;
-  /** The command it answers; null when a watcher or the clock caused it. */
+  /** The command that caused it; null if an observation or the clock did. */
   readonly commandId: Command['commandId'] | null;
   /** ISO 8601, milliseconds. */
   readonly at: string;
@@ -195,8 +195,8 @@ export interface EventEnvelope {
 }
 export const EVENT_SCHEMA_VERSION = 1;
 
-// Written by view() of the domain in the same breath as the event. It passes through untouched, the order of its keys
-// too: webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
+// The domain's view() wrote it together with the event. It is passed on unchanged, including the order of its keys:
+// webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
 const publicIntent = z.custom<PublicIntent>(
   (value) => typeof value === 'object' && value !== null && 'id' in value && 'state' in value,
 );
@@ -216,14 +216,14 @@ const envelope = z.object({
   intent: publicIntent,
 });
 
-/** Parses a record of `intent.events`, its data by the schema of its type. Throws SyntaxError or ZodError. */
+/** Parses a record of `intent.events`, and its data by the schema of its type. @throws SyntaxError or ZodError */
 export function parseEvent(text: string): EventEnvelope {
   const parsed = envelope.parse(JSON.parse(text));
   return { ...parsed, data: eventData[parsed.type].parse(parsed.data) };
 }
 export const encodeEvent = (event: EventEnvelope): string => toJson(event);
 
-/** The domain's event in an envelope. */
+/** The domain's event that an envelope carries. */
 export const eventOf = (event: EventEnvelope): IntentEvent =>
   ({
     type: event.type,
@@ -233,7 +233,7 @@ export const eventOf = (event: EventEnvelope): IntentEvent =>
     data: event.data,
   }) as IntentEvent;
 
-/** The body of a webhook: the exact bytes that are stored, signed, sent, streamed and listed (spec.md part 6.1). Null for private events. */
+/** The body of a webhook: the exact text that is stored, signed, sent, streamed and listed. Null for private events. */
 export function webhookBody(event: EventEnvelope): string | null {
   if (!(PUBLIC_EVENT_TYPES as readonly string[]).includes(event.type)) return null;
   return JSON.stringify({
@@ -245,10 +245,10 @@ export function webhookBody(event: EventEnvelope): string | null {
   });
 }
 
-// Answers ------------------------------------------------------------------------------------------------------------
+// Outcomes and replies ------------------------------------------------------------------------------------------------
 /**
- * What became of a command: kept 24 h in Postgres by `commandId` (without `intent`: whoever reads it there reads the
- * present intent too), and sent to the gateway's channel with the intent as it was after the command.
+ * What the writer decided about a command. Stored in Postgres for 24 h, and sent to the gateway's reply channel
+ * together with the intent after the command; a gateway that reads it from Postgres reads the current intent as well.
  */
 export type Outcome =
   | {
@@ -265,7 +265,7 @@ export type Outcome =
       readonly intentId: Command['intentId'];
       readonly refusal: Refusal;
     }
-  /** The message or its decision was broken: it lies in `intent.dead`; the client gets a 500. */
+  /** The command could not be processed and is on `intent.dead`; the client receives a 500. */
   | { readonly kind: 'dead'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId'] };
 
 const refusal = z.object({
@@ -291,7 +291,7 @@ const outcome = z.discriminatedUnion('kind', [
 export const parseOutcome = (text: string): Outcome => outcome.parse(JSON.parse(text));
 export const encodeOutcome = (value: Outcome): string => toJson(value);
 
-/** One message on a gateway's reply channel: the outcomes of a batch, each accepted one with the public intent after it. */
+/** An outcome on a gateway's reply channel, which carries a batch of them; with the public intent if accepted. */
 export interface Reply {
   readonly outcome: Outcome;
   readonly intent: PublicIntent | null;
@@ -300,7 +300,7 @@ const replies = z.array(z.object({ outcome, intent: publicIntent.nullable() }));
 export const parseReplies = (text: string): readonly Reply[] => replies.parse(JSON.parse(text));
 export const encodeReplies = (value: readonly Reply[]): string => toJson(value);
 
-/** A notice on an intent's channel: something public may have changed; `version` is the newest. A hint, never the truth. */
+/** A notice on an intent's channel: something public may have changed. Only a hint; `version` is the newest. */
 export interface Notice {
   readonly intentId: string;
   readonly version: number;

@@ -3,35 +3,36 @@ import type { KeyScope } from './account.ts';
 import { type ErrorCode, ERRORS } from './errors.ts';
 
 export const TAGS = {
-  'Payment Intents': 'A payment request: created, paid by a wallet on chain, followed to `confirmed` and `finalized`.',
-  Payment: 'What an app in the hands of the payer does: detect, build, sign by itself, submit, follow.',
-  Webhooks: 'Deliveries of events to the URLs of the account, signed.',
-  Testing: 'Test mode only.',
+  'Payment Intents': 'Create, read, update, cancel and refund payment intents.',
+  Payment:
+    "The requests of the payer's app: detect, build and submit a payment (signed by the wallet), then follow it.",
+  Webhooks: 'Inspect and retry deliveries of signed events to the webhook URLs of the account.',
+  Testing: 'Simulate payments in test mode.',
 } as const;
 
-/** What one operation answers when all is well. */
+/** A successful response of an operation. */
 export interface Success {
   readonly description: string;
-  /** By media type; an event stream is text. */
+  /** Schema by media type; an event stream is text. */
   readonly content: Readonly<Record<string, z.ZodType>>;
   readonly headers?: z.ZodObject;
 }
 
 /**
- * One operation of the API, said once: the gateway serves it by this, the OpenAPI document shows it, the tests hold the
- * answers to it.
+ * One operation of the API. The gateway routes and authorizes by it, the OpenAPI document is generated from it, and the
+ * tests check every response against it.
  */
 export interface Operation {
-  /** The name in generated clients: `createIntent`. */
+  /** Its name in generated clients: `createIntent`. */
   readonly id: string;
   readonly method: 'get' | 'post' | 'patch';
-  /** Below the base URL, parameters in braces: `/intents/{id}`. */
+  /** Relative to the base URL, parameters in braces: `/intents/{id}`. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  /** The least that the API key must have. */
+  /** The scope that the API key needs. */
   readonly scope: KeyScope;
   readonly request: {
     readonly params?: z.ZodObject;
@@ -40,7 +41,7 @@ export interface Operation {
     readonly body?: z.ZodType;
   };
   readonly answers: Readonly<Partial<Record<200 | 201, Success>>>;
-  /** Those particular to it; what every operation can answer is added: see errorsOf. */
+  /** The errors specific to this operation; `errorsOf` adds those that every operation can return. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -58,19 +59,19 @@ const WITH_BODY: readonly ErrorCode[] = [
   'request.unsupported_media_type',
 ];
 
-/** Every error that the operation can answer, in the order of the registry. */
+/** Every error that the operation can return, in the order of the registry. */
 export function errorsOf({ request, scope, errors }: Operation): readonly ErrorCode[] {
-  const can = new Set<ErrorCode>([
+  const possible = new Set<ErrorCode>([
     ...EVERYWHERE,
     ...(request.body === undefined ? [] : WITH_BODY),
     ...(request.query === undefined ? [] : (['request.validation_failed'] as const)),
     ...(scope === 'full' ? (['api_key.insufficient_scope'] as const) : []),
     ...errors,
   ]);
-  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => can.has(code));
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => possible.has(code));
 }
 
-/** Every status that the operation can answer, in ascending order. */
+/** Every HTTP status that the operation can return, in ascending order. */
 export const statusesOf = (operation: Operation): readonly number[] =>
   [
     ...new Set([

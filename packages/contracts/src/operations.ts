@@ -31,7 +31,7 @@ const CONFLICTS = [
   'intent.submission_in_progress',
 ] as const;
 
-/** Every operation of the API, in the order of the documentation. */
+/** Every operation of the API, in the order in which the documentation lists them. */
 export const OPERATIONS = {
   createIntent: {
     id: 'createIntent',
@@ -40,13 +40,15 @@ export const OPERATIONS = {
     tag: 'Payment Intents',
     summary: 'Create a payment intent',
     description:
-      'A request to be paid, or with `direction: "send"` the intention to pay.\n\nThe same `idempotencyKey` within 24 hours answers with the intent that it made first, whatever else the body says: status 200 and `Idempotent-Replayed: true`.',
+      'Creates a request to be paid or, with `direction: "send"`, a payment that the fulfiller makes.\n\n' +
+      'A request with an `idempotencyKey` that was used within the last 24 hours returns the intent that the first ' +
+      'request created, whatever else the body contains, with status 200 and the header `Idempotent-Replayed: true`.',
     scope: 'full',
     request: { body: createIntentRequest },
     answers: {
-      201: json('The new intent, in state `created`.', intentResponse),
+      201: json('The new intent, in the state `created`.', intentResponse),
       200: {
-        ...json('The intent that was created with this `idempotencyKey` before.', intentResponse),
+        ...json('The intent that an earlier request created with this `idempotencyKey`.', intentResponse),
         headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
       },
     },
@@ -64,7 +66,7 @@ export const OPERATIONS = {
     path: '/intents/{id}',
     tag: 'Payment Intents',
     summary: 'Fetch a payment intent',
-    description: 'The intent as it is now. What this key has written before is in it.',
+    description: 'Returns the current state of the intent, including every change that an earlier request has made.',
     scope: 'payer',
     request: { params: intentPath },
     answers: { 200: json('The intent.', intentResponse) },
@@ -76,7 +78,9 @@ export const OPERATIONS = {
     path: '/intents',
     tag: 'Payment Intents',
     summary: 'List payment intents',
-    description: "Those of the key's mode, newest first, where all filters hold. `nextCursor` leads to the next page.",
+    description:
+      'Returns the intents of the account in the mode of the API key, newest first. Filters are combined with AND. ' +
+      'To get the next page, pass `nextCursor` as `cursor`.',
     scope: 'full',
     request: { query: listIntentsQuery },
     answers: { 200: json('A page of intents.', listIntentsResponse) },
@@ -89,10 +93,12 @@ export const OPERATIONS = {
     tag: 'Payment Intents',
     summary: 'Update a payment intent',
     description:
-      '`updatedAt` must be the one last read: a stale update is refused with 409. `metadata` is merged key by key in any state (`null` removes a key, or all); `amount` and `ttlSeconds` change only in `created`, before the first build.',
+      '`updatedAt` must be the current value of the intent; a stale value returns 409. `metadata` is merged key by ' +
+      'key in any state: a `null` value removes its key, and `metadata: null` removes all keys. `amount` and ' +
+      '`ttlSeconds` can change only in the state `created`, before the first build.',
     scope: 'full',
     request: { params: intentPath, body: updateIntentRequest },
-    answers: { 200: json('The intent as it is now.', intentResponse) },
+    answers: { 200: json('The updated intent.', intentResponse) },
     errors: [
       'intent.not_found',
       'intent.stale_update',
@@ -108,7 +114,7 @@ export const OPERATIONS = {
     path: '/intents/{id}/cancel',
     tag: 'Payment Intents',
     summary: 'Cancel a payment intent',
-    description: 'Only while it is `created` and no submission is under way.',
+    description: 'Cancels an intent in the state `created`, unless a transaction for it has been submitted.',
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
     answers: { 200: json('The cancelled intent.', intentResponse) },
@@ -121,10 +127,12 @@ export const OPERATIONS = {
     tag: 'Payment Intents',
     summary: 'Refund a payment intent',
     description:
-      'Makes the intent that pays back a `confirmed` or `finalized` one: same chain, token and amount, the wallets exchanged, `direction: "send"`. One live refund at a time; when it ends unpaid, another may be made.',
+      'Creates a linked intent that pays back a `confirmed` or `finalized` one: same chain, token and amount, ' +
+      'requestor and fulfiller swapped, `direction: "send"`. An intent has at most one open or paid refund; if the ' +
+      'refund expires, fails or is cancelled, you can create another.',
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
-    answers: { 201: json('The refund, an intent in state `created`.', intentResponse) },
+    answers: { 201: json('The refund intent, in the state `created`.', intentResponse) },
     errors: [
       'intent.not_found',
       'intent.invalid_state',
@@ -138,9 +146,10 @@ export const OPERATIONS = {
     method: 'post',
     path: '/intents/{id}/detected',
     tag: 'Payment',
-    summary: 'Say that a payer was found',
+    summary: 'Report that a payer was found',
     description:
-      "The payer's app has learnt the id, by sound, QR or link. The first call sets `detectedAt` and fires `intent.detected`; later ones change nothing.",
+      "The payer's app calls this when it has received the id by sound, QR code or link. The first call sets " +
+      '`detectedAt` and sends the event `intent.detected`; later calls change nothing.',
     scope: 'payer',
     request: { params: intentPath, body: emptyRequest },
     answers: { 200: json('The intent.', intentResponse) },
@@ -153,7 +162,9 @@ export const OPERATIONS = {
     tag: 'Payment',
     summary: 'Build the unsigned transaction',
     description:
-      'The transaction that pays this intent, ready for the wallet of `fulfiller` to sign. Asked again, the same bytes come back while they can still land; afterwards (a Solana blockhash lives about 30 seconds) new ones are built.',
+      'Returns the transaction that pays this intent, ready to be signed by the wallet `fulfiller`. Repeated calls ' +
+      'return the same bytes for as long as they can land; after that (a Solana blockhash lives about 30 seconds) ' +
+      'the transaction is built again.',
     scope: 'payer',
     request: { params: intentPath, body: buildIntentRequest },
     answers: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
@@ -173,10 +184,12 @@ export const OPERATIONS = {
     tag: 'Payment',
     summary: 'Submit the signed transaction',
     description:
-      'Checks what the transaction does, broadcasts it and moves the intent to `pending`. The same transaction again is harmless. Wallets that sign and send by themselves give the hash instead.',
+      'Verifies that the transaction pays this intent, broadcasts it and moves the intent to `pending`. Submitting ' +
+      'the same transaction again is safe. For wallets that sign and send in one step, pass the transaction hash ' +
+      'instead.',
     scope: 'payer',
     request: { params: intentPath, body: submitIntentRequest },
-    answers: { 200: json('The intent, and the hash or signature of the transaction.', submitIntentResponse) },
+    answers: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
     errors: [
       'intent.not_found',
       ...CONFLICTS,
@@ -197,17 +210,24 @@ export const OPERATIONS = {
     tag: 'Payment',
     summary: 'Follow a payment intent',
     description:
-      'With `Accept: text/event-stream`: server-sent events, first `event: snapshot` with `{intent}`, then each event as its webhook carries it: `id` is the version of the intent, `event` the type, `data` the body. `Last-Event-ID` goes on after that event, without gap or repeat. A comment comes every 15 s. The stream ends when the intent can get no further.\n\nWith `Accept: application/json`: the history.',
+      'With `Accept: text/event-stream`, streams server-sent events: first `event: snapshot` with `{intent}`, then ' +
+      'every event with the body of its webhook: `id` is the version of the intent, `event` the event type, `data` ' +
+      'the body. A request with `Last-Event-ID` resumes after that event, without gaps or repeats. A comment is sent ' +
+      'every 15 s. The stream ends when the state of the intent can no longer change.\n\n' +
+      'With `Accept: application/json`, returns the history.',
     scope: 'payer',
     request: {
       params: intentPath,
       headers: z.object({
-        'Last-Event-ID': z.string().optional().meta({ description: 'The `id` of the last event that was read.' }),
+        'Last-Event-ID': z
+          .string()
+          .optional()
+          .meta({ description: 'The `id` of the last event that the client received.' }),
       }),
     },
     answers: {
       200: {
-        description: 'The stream, or the history.',
+        description: 'The event stream, or the history.',
         content: {
           'application/json': intentEventsResponse,
           'text/event-stream': z.string().meta({ description: 'Server-sent events.' }),
@@ -222,7 +242,7 @@ export const OPERATIONS = {
     path: '/webhooks',
     tag: 'Webhooks',
     summary: 'List webhook deliveries',
-    description: "Recent deliveries of the key's mode, newest first.",
+    description: 'Returns the recent deliveries of the account in the mode of the API key, newest first.',
     scope: 'full',
     request: { query: listDeliveriesQuery },
     answers: { 200: json('A page of deliveries.', deliveriesResponse) },
@@ -233,8 +253,8 @@ export const OPERATIONS = {
     method: 'post',
     path: '/webhooks/{id}/retry',
     tag: 'Webhooks',
-    summary: 'Send a webhook again',
-    description: 'The same event and the same bytes, at once. Attempts are counted on.',
+    summary: 'Retry a webhook delivery',
+    description: 'Sends the same event with the same body again, immediately. `attemptCount` continues to count.',
     scope: 'full',
     request: { params: deliveryPath, body: emptyRequest },
     answers: { 200: json('The delivery.', deliveryResponse) },
@@ -245,8 +265,10 @@ export const OPERATIONS = {
     method: 'post',
     path: '/test/intents/{id}/simulate',
     tag: 'Testing',
-    summary: 'Simulate a state',
-    description: 'Walks the intent to `targetState` as the chain would, with every event on the way. Test keys only.',
+    summary: 'Simulate a state change',
+    description:
+      'Moves the intent to `targetState` as the chain would, through every state between and with all their events. ' +
+      'Test keys only.',
     scope: 'full',
     request: { params: intentPath, body: simulateIntentRequest },
     answers: { 200: json('The intent in its new state.', intentResponse) },

@@ -1,17 +1,17 @@
 import type { Plan } from './account.ts';
 
-/** A token bucket as data: `requests` at once, filled again evenly within `windowSeconds`. */
+/** A token bucket of `requests`, refilled evenly within `windowSeconds`. */
 export interface Quota {
   readonly requests: number;
   readonly windowSeconds: number;
 }
 
-/** What each API key of an account may ask for, by the account's plan (decisions.md, accounts and plans). */
+/** The quota of each API key, by the plan of its account (docs/reference/contract.md). */
 export const KEY_QUOTAS: Readonly<Record<Plan, Quota>> = {
   free: { requests: 6_000, windowSeconds: 60 },
   growth: { requests: 12_000, windowSeconds: 60 },
   scale: { requests: 120_000, windowSeconds: 60 },
 };
 
-/** What one address may ask for with a `payer` key, whatever the plan: such a key is in the hands of many. */
+/** The quota of one client address with a `payer` key, on every plan: many payers share such a key. */
 export const PAYER_ADDRESS_QUOTA: Quota = { requests: 600, windowSeconds: 60 };

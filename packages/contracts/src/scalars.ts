@@ -10,22 +10,26 @@ import type {
 } from '@pf/domain';
 import { z } from 'zod';
 
-/** No NUL and no half of a surrogate pair: Postgres refuses both, and an event that cannot be projected would hold up its partition for ever. */
+/**
+ * Postgres stores neither U+0000 nor lone surrogates, and an event that cannot be projected would block its partition.
+ */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
-/** Counted in characters, not in halves of surrogate pairs; the quick look first. */
+/** Whether a text has at most `max` characters, counted in code points; the cheap check comes first. */
 export const isWithin = (value: string, max: number): boolean => value.length <= max || [...value].length <= max;
 
-/** Text that Postgres can hold, in a column and in jsonb. */
-export const text = z.string().refine(isStorable, 'must be text that can be stored');
+const storable = 'must not contain U+0000 or lone surrogates';
 
-/** Text that becomes a branded type. Its form was checked where it entered the system; here only that it is text of a sane length. */
+/** Text that Postgres can store, in a column and in jsonb. */
+export const text = z.string().refine(isStorable, storable);
+
+/** Text that becomes a branded type. Its format was checked where it entered the system; here only its length is. */
 const branded = <T extends string>(max = 200) =>
-  z.string().min(1).max(max).refine(isStorable, 'must be text that can be stored') as unknown as z.ZodType<T, string>;
+  z.string().min(1).max(max).refine(isStorable, storable) as unknown as z.ZodType<T, string>;
 
 export const intentId = branded<IntentId>(64);
 export const accountId = branded<AccountId>(64);
-/** A UUID: it names a row of that type. */
+/** A UUID, the type of its column. */
 export const commandId = z.uuid() as unknown as z.ZodType<CommandId, string>;
 export const chainId = branded<ChainId>(64);
 export const address = branded<Address>();
@@ -34,21 +38,21 @@ export const transactionHash = branded<TransactionHash>();
 export const reference = branded<Reference>();
 /** Milliseconds since 1970. */
 export const instant = z.number().int().nonnegative();
-/** Base units, block numbers and the like: decimal text on the wire, bigint inside. */
+/** Base units, block numbers and so on: a decimal string on the wire, bigint in memory. */
 export const bigintText = z
   .string()
   .regex(/^\d{1,78}$/)
   .transform((text) => BigInt(text));
 
-/** What an intent asks for: below 10^20, as wide as the projection's column. */
+/** The amount of an intent: below 10^20, the width of the projection's column. */
 export const baseUnits = z
   .string()
   .regex(/^\d{1,20}$/)
   .transform((digits) => BigInt(digits));
-/** At most a week (decisions.md): its end is then a time that every reader can write down. */
+/** At most a week (docs/reference/contract.md), so that `expiresAt` is a time that every reader can represent. */
 export const ttlSeconds = z.number().int().positive().max(604_800);
 
-/** JSON for messages and rows: bigint as decimal text, keys in the order they were set. */
+/** JSON for messages and rows: bigint as a decimal string, keys in insertion order. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? item.toString() : item));
 }

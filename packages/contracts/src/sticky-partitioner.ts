@@ -1,12 +1,14 @@
 import { randomPartition } from './ids.ts';
 
-/** About half of what a writer's slice takes: two or three partitions work at a time, each on many creates. */
+/**
+ * About half the time that a writer needs for a batch: two or three partitions work at a time, each on many creates.
+ */
 const HOLD_MS = 10;
 
 /**
- * Where a process puts intents that may lie in any partition: at random, but those that are made at about the same time
- * go together. A writer's cost is that of its transactions, and one with forty creates costs little more than one with
- * four; Kafka's own clients choose partitions in this way for the same reason.
+ * Chooses the partition of intents that may be in any: at random, but the same for all intents created within a few
+ * milliseconds. A writer's transaction with forty creates costs little more than one with four. Kafka's own clients
+ * choose partitions in the same way (KIP-480).
  */
 export class StickyPartitioner {
   readonly #partitions: number;

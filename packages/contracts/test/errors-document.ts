@@ -2,55 +2,88 @@ import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES, type ErrorCode, ERRORS, OPERATIONS, type Operation } from '../src/index.ts';
 import { errorsOf } from '../src/operation.ts';
 
+const LINE_WIDTH = 120;
+
 const INTRODUCTION = `# Errors
 
-Every error has one shape, whatever the endpoint:
+After reading this page you can handle every error that the API returns. All of them have the same body:
 
 \`\`\`json
-{ "error": { "code": "intent.expired", "message": "The payment intent has expired.", "param": null, "details": { "intent_id": "pi_…", "current_state": "expired" } } }
+{
+  "error": {
+    "code": "intent.expired",
+    "message": "This payment intent has expired. Create a new one.",
+    "param": null,
+    "details": { "intent_id": "pi_5mUj8xNgYq3vWJ2hTfKd7", "current_state": "expired" }
+  }
+}
 \`\`\`
 
-- **\`code\`** is for programs and does not change. **\`message\`** is for people and may say more than the sentence given here.
-- **\`param\`** names the field, where one is to blame. **\`details\`** is what the code's section says, else \`null\`.
-- 429 and 503 pass by themselves: \`details.retry_after\` and the \`Retry-After\` header say after how many seconds to send the same request again,
-  with growing pauses. It takes effect once: a create by its \`idempotencyKey\`, everything else by what the intent is then.
-- Conflicts (409) carry \`details.intent_id\` and \`details.current_state\`.
-- \`X-Request-Id\` of the answer is the name of the request in our logs.
+- **\`code\`** is for programs and never changes. **\`message\`** is for people, and may be more specific than on this page.
+- **\`param\`** names the invalid field, else it is \`null\`. **\`details\`** holds what an error's section names, or \`null\`.
+- **Temporary errors** (429 and 503): wait \`details.retry_after\` seconds (also in the \`Retry-After\` header), then send
+  the same request again, with exponential backoff. It takes effect once: a create because of its \`idempotencyKey\`, any
+  other request because of the state of the intent.
+- **Conflicts** (409) carry \`details.intent_id\` and \`details.current_state\`.
+- **\`X-Request-Id\`**, a header of every response, identifies the request in the logs of the service.
 
-This page is made of the registry in the code (\`packages/contracts/src/errors.ts\`): write it anew with \`pnpm --filter @pf/contracts document\`.
+This page is generated from \`packages/contracts/src/errors.ts\` by \`pnpm --filter @pf/contracts document\`.
 `;
 
-/** docs/reference/errors.md: every code, its cause and its remedy, and which endpoints can answer it. */
+/** docs/reference/errors.md: every code with its cause, its remedy and the endpoints that return it. */
 export function errorsDocument(): string {
   const byStatus = [...Map.groupBy(ERROR_CODES, (code) => ERRORS[code].status)].sort(([a], [b]) => a - b);
-  const rows = byStatus.map(
-    ([status, codes]) =>
-      `| ${status} ${STATUS_CODES[status] ?? ''} | ${codes.map((code) => `[\`${code}\`](#${anchorOf(code)})`).join(', ')} |`,
+  const index = byStatus.flatMap(([status, codes]) =>
+    codes.map((code) => [`[\`${code}\`](#${anchorOf(code)})`, `${status} ${STATUS_CODES[status] ?? ''}`] as const),
   );
   const sections = byStatus.flatMap(([, codes]) => codes.map(section));
-  return [INTRODUCTION, '| Status | Codes |', '| --- | --- |', ...rows, '', ...sections].join('\n');
+  return [INTRODUCTION, ...table(['Code', 'Status'], index), '', sections.join('\n\n'), ''].join('\n');
 }
 
-/** As GitHub makes it of the heading. */
+/** A table whose columns are aligned, as Prettier formats it. */
+function table(head: readonly [string, string], rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = (column: 0 | 1): number => Math.max(...[head, ...rows].map((row) => row[column].length));
+  const line = ([a, b]: readonly [string, string], fill: string): string =>
+    `| ${a.padEnd(width(0), fill)} | ${b.padEnd(width(1), fill)} |`;
+  return [line(head, ' '), line(['', ''], '-'), ...rows.map((row) => line(row, ' '))];
+}
+
+/** The anchor that GitHub gives the heading. */
 const anchorOf = (code: ErrorCode): string => code.replace('.', '');
 
 function section(code: ErrorCode): string {
   const entry = ERRORS[code];
   const lines = [
-    `${entry.status}: “${entry.message}”`,
+    `## \`${code}\``,
     '',
-    `- **Cause:** ${entry.cause}`,
-    `- **Remedy:** ${entry.remedy}`,
+    wrapped(`${entry.status}: “${entry.message.replaceAll('<', '\\<')}”`),
+    '',
+    wrapped(`- **Cause:** ${entry.cause}`),
+    wrapped(`- **Remedy:** ${entry.remedy}`),
   ];
   if ('retryAfterSeconds' in entry)
-    lines.push(`- **\`retry_after\`:** ${entry.retryAfterSeconds} where nothing more particular is known.`);
-  return [`## \`${code}\``, '', ...lines, `- **Answered by:** ${answeredBy(code)}.`, ''].join('\n');
+    lines.push(`- **\`retry_after\`:** ${entry.retryAfterSeconds}, unless the response has a more precise number.`);
+  lines.push(wrapped(`- **Returned by:** ${returnedBy(code)}.`));
+  return lines.join('\n');
 }
 
-function answeredBy(code: ErrorCode): string {
+function returnedBy(code: ErrorCode): string {
   const all: readonly Operation[] = Object.values(OPERATIONS);
-  const those = all.filter((operation) => errorsOf(operation).includes(code));
-  if (those.length === 0) return 'any request, before it is known which endpoint it is for';
-  if (those.length === all.length) return 'every endpoint';
-  return those.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``).join(', ');
+  const operations = all.filter((operation) => errorsOf(operation).includes(code));
+  if (operations.length === 0) return 'any request, before it is matched to an endpoint';
+  if (operations.length === all.length) return 'every endpoint';
+  return operations.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``).join(', ');
+}
+
+/** A paragraph or list item, broken between words where a line would be too long. Code spans are not broken. */
+function wrapped(text: string): string {
+  const indent = text.startsWith('- ') ? '  ' : '';
+  const [first = '', ...words] = text.match(/(?:`[^`]*`|\S)+/g) ?? [];
+  const lines = [first];
+  for (const word of words) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length <= LINE_WIDTH) lines.splice(-1, 1, line);
+    else lines.push(indent + word);
+  }
+  return lines.join('\n');
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { errorsDocument } from './errors-document.ts';
 
 describe('docs/reference/errors.md', () => {
-  it('is what the registry says: write it anew with `pnpm --filter @pf/contracts document`', () => {
+  it('is up to date with the registry (regenerate: `pnpm --filter @pf/contracts document`)', () => {
     expect(readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')).toBe(errorsDocument());
   });
 });

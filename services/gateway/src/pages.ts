@@ -1,9 +1,9 @@
-import { parseQuery, type Position, readCursor, writeCursor } from '@pf/contracts';
+import { CURSOR_RULE, parseQuery, type Position, readCursor, writeCursor } from '@pf/contracts';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { validationFailed } from './api-error.ts';
 
-/** Checks a request's query by its schema. @throws ApiError `request.validation_failed` */
+/** Validates a request's query. @throws ApiError `request.validation_failed` */
 export function readQuery<Shape extends z.ZodRawShape>(
   { query }: Pick<Request, 'query'>,
   schema: z.ZodObject<Shape>,
@@ -13,23 +13,22 @@ export function readQuery<Shape extends z.ZodRawShape>(
   return parsed.value;
 }
 
-/** Where the page before ended; null for the first page. @throws ApiError naming `cursor` where it is none of ours */
+/** Where the previous page ended; null for the first page. @throws ApiError `request.validation_failed` */
 export function positionOf({ cursor }: { readonly cursor?: string | undefined }): Position | null {
   if (cursor === undefined) return null;
   const position = readCursor(cursor);
-  if (!position)
-    throw validationFailed([{ param: 'cursor', message: 'cursor must be the `nextCursor` of an earlier answer' }]);
+  if (!position) throw validationFailed([{ param: 'cursor', message: `cursor must be ${CURSOR_RULE}` }]);
   return position;
 }
 
-/** A page of a list, of rows that were asked for one beyond `limit`: so it is known whether there are more. */
+/** A page of a list. @param rows up to `limit` + 1 of them: one more than the page shows if there is another page */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,
-  place: (row: Row) => Position,
+  positionOfRow: (row: Row) => Position,
 ): { readonly rows: readonly Row[]; readonly hasMore: boolean; readonly nextCursor: string | null } {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > limit;
-  return { rows: page, hasMore, nextCursor: hasMore && last !== undefined ? writeCursor(place(last)) : null };
+  return { rows: page, hasMore, nextCursor: hasMore && last !== undefined ? writeCursor(positionOfRow(last)) : null };
 }

@@ -31,12 +31,12 @@ describe('Reading a record of an input topic', () => {
     [
       'a NUL in a key',
       (text: string) => text.replace('"KEY"', '"K\\u0000Y"'),
-      /data\.idempotencyKey: must be text that can be stored/,
+      /data\.idempotencyKey: must not contain U\+0000 or lone surrogates/,
     ],
     [
       'half a surrogate pair in metadata',
       (text: string) => text.replace('"NOTE"', '"\\ud800"'),
-      /data\.metadata\.note: must be text that can be stored/,
+      /data\.metadata\.note: must not contain U\+0000 or lone surrogates/,
     ],
     [
       'an amount wider than its column',

@@ -156,7 +156,7 @@ describe('A message that cannot be handled', () => {
     });
     expect(letters.map(({ topic, reason }) => [topic, reason]).sort()).toEqual([
       ['chain.observations', 'cannot be decided: UnknownIntentError'],
-      ['intent.commands', 'data.metadata.note: must be text that can be stored'],
+      ['intent.commands', 'data.metadata.note: must not contain U+0000 or lone surrogates'],
       ['intent.commands', 'the record is not JSON'],
     ]);
     expect(JSON.stringify(letters)).not.toContain('hunter2');

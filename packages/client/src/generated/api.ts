@@ -15,30 +15,30 @@ export interface components {
          *     }
          */
         readonly CreateIntentRequest: {
-            /** @description CAIP-2, for example `eip155:8453`. With a test key the live id means its testnet. */
+            /** @description CAIP-2 id, for example `eip155:8453`. With a test key, the id of a live chain selects its testnet. */
             readonly chain: string;
-            /** @description A symbol in any case, or an address of the token. */
+            /** @description Symbol of a token, in upper or lower case, or its address. */
             readonly token: string;
-            /** @description Plain decimal text, greater than 0, at most as many decimals as the token has. */
+            /** @description Decimal string greater than 0, with at most as many decimals as the token has, for example `12.50`. */
             readonly amount: string;
-            /** @description The wallet that is to be paid. */
+            /** @description The wallet that receives the payment. */
             readonly requestor: string;
             /**
-             * @description `request` (default) or `send`, which needs `fulfiller`.
+             * @description `request` (default) or `send`, which requires `fulfiller`.
              * @default request
              * @enum {string}
              */
             readonly direction?: "request" | "send";
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
-            /** @description 1 to 255 characters. */
+            /** @description A string of 1 to 255 characters that identifies this request, so that it can be retried safely. */
             readonly idempotencyKey?: string;
             /**
-             * @description 60 to 604800 seconds.
+             * @description Time to live: 60 to 604800 seconds.
              * @default 86400
              */
             readonly ttlSeconds?: number;
-            /** @description At most 20 keys of 1 to 40 characters, values of at most 500. */
+            /** @description Your own data: at most 20 keys of 1 to 40 characters, with values of at most 500 characters. */
             readonly metadata?: {
                 readonly [key: string]: string;
             } | null;
@@ -55,16 +55,16 @@ export interface components {
         readonly UpdateIntentRequest: {
             /**
              * Format: date-time
-             * @description As last read: a stale one is refused with 409.
+             * @description The current `updatedAt` of the intent. A stale value returns 409.
              */
             readonly updatedAt: string;
-            /** @description At most 20 keys of 1 to 40 characters, values of at most 500. */
+            /** @description Your own data: at most 20 keys of 1 to 40 characters, with values of at most 500 characters. */
             readonly metadata?: {
                 readonly [key: string]: string | null;
             } | null;
-            /** @description Plain decimal text, greater than 0, at most as many decimals as the token has. */
+            /** @description Decimal string greater than 0, with at most as many decimals as the token has, for example `12.50`. */
             readonly amount?: string;
-            /** @description 60 to 604800 seconds. */
+            /** @description Time to live: 60 to 604800 seconds. */
             readonly ttlSeconds?: number;
         };
         /**
@@ -83,7 +83,7 @@ export interface components {
          *     }
          */
         readonly SubmitIntentRequest: {
-            /** @description Base64 (or `0x` hex on EVM chains) of the signed transaction; or the hash of one that the wallet sent by itself. */
+            /** @description The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent. */
             readonly signedTransaction: string;
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
@@ -95,7 +95,7 @@ export interface components {
          */
         readonly SimulateIntentRequest: {
             /**
-             * @description The state to walk to, with every event on the way.
+             * @description The state to move to.
              * @enum {string}
              */
             readonly targetState: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
@@ -134,21 +134,21 @@ export interface components {
          *     }
          */
         readonly PaymentIntent: {
-            /** @description Unique identifier, prefixed `pi_`: at most 22 characters after it, short enough for sound and QR. */
+            /** @description Unique identifier: `pi_` and at most 22 characters, short enough for sound and QR codes. */
             readonly id: string;
-            /** @description The caller's own, unique per account and mode for 24 hours. Absent where none was given. */
+            /** @description The key that the create request contained, unique per account and mode for 24 hours. Absent if it contained none. */
             readonly idempotencyKey?: string;
-            /** @description Where money moves: a CAIP-2 id. A test key that named a live chain sees its testnet here. */
+            /** @description The chain on which the money moves, as a CAIP-2 id. With a test key, always a testnet. */
             readonly chain: string;
-            /** @description Canonical symbol, for example `USDC`. */
+            /** @description Canonical symbol of the token, for example `USDC`. */
             readonly token: string;
             /** @description The token's contract or mint on this chain. */
             readonly tokenAddress: string;
-            /** @description Decimal text, as the caller wrote it. */
+            /** @description Decimal string, as in the request. */
             readonly amount: string;
-            /** @description The amount in the token's base units, as decimal text. */
+            /** @description The amount in base units of the token, as a decimal string. */
             readonly amountBaseUnits: string;
-            /** @description The wallet that is to be paid, in the canonical form of its chain. */
+            /** @description The wallet that receives the payment, in the canonical form of its chain. */
             readonly requestor: string;
             /** @description The wallet that pays; `null` until it is known. */
             readonly fulfiller: string | null;
@@ -158,52 +158,52 @@ export interface components {
              */
             readonly direction: "request" | "send";
             /**
-             * @description `created`, `pending` (broadcast), `confirmed` (the signal for users), `finalized` (final on chain), `failed` (reverted on chain), `expired`, `cancelled`.
+             * @description `created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on chain); `failed` (reverted on chain); `expired`; `cancelled`.
              * @enum {string}
              */
             readonly state: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
-            /** @description The transaction was dropped: build again and let the fulfiller sign anew. */
+            /** @description The transaction was dropped. Build it again, and let the fulfiller sign it again. */
             readonly retryRequired: boolean;
-            /** @description A transaction could still land when the time ran out. If it does, the intent becomes `confirmed`. */
+            /** @description A transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`. */
             readonly pendingAtExpiry: boolean;
-            /** @description Found again in the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex. */
+            /** @description Identifies the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex. */
             readonly reference: string;
             /** @description Solana signature or EVM transaction hash, once submitted or seen on chain. */
             readonly txSignature: string | null;
-            /** @description When the payer said that the id was received. */
+            /** @description When the payer's app reported that it had received the id. */
             readonly detectedAt: string | null;
-            /** @description Rent of the requestor's new token account, in lamports. Solana only. */
+            /** @description Rent for the requestor's new token account, in lamports. Solana only. */
             readonly ataRentLamports: number | null;
-            /** @description Time to live, in seconds. */
+            /** @description Time to live, in seconds from `createdAt`. */
             readonly ttlSeconds: number;
             /**
              * Format: date-time
-             * @description When the time runs out.
+             * @description When the intent expires if it is not paid.
              */
             readonly expiresAt: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the intent was created.
              */
             readonly createdAt: string;
             /**
              * Format: date-time
-             * @description Grows with every change of a public field: send it with PATCH.
+             * @description Increases with every change of a public field. Send it with PATCH.
              */
             readonly updatedAt: string;
-            /** @description When it was confirmed. */
+            /** @description When the payment was confirmed. */
             readonly confirmedAt: string | null;
-            /** @description When it was final on chain. */
+            /** @description When the payment became final on chain. */
             readonly finalizedAt: string | null;
-            /** @description The caller's own: at most 20 keys of 1 to 40 characters, values of at most 500. */
+            /** @description Your own data: at most 20 keys of 1 to 40 characters, with values of at most 500 characters. */
             readonly metadata: {
                 readonly [key: string]: string;
             } | null;
-            /** @description The intent that refunds this one. */
+            /** @description Id of the intent that refunds this one. */
             readonly refundedBy: string | null;
-            /** @description The intent that this one refunds. */
+            /** @description Id of the intent that this one refunds. */
             readonly refundOf: string | null;
-            /** @description True where it was made with a live key. */
+            /** @description Whether the intent was created with a live key. */
             readonly livemode: boolean;
         };
         readonly Error: {
@@ -218,20 +218,20 @@ export interface components {
             };
         };
         readonly Transaction: {
-            /** @description The unsigned transaction in base64, ready to be signed as it is. */
+            /** @description The unsigned transaction in base64. Sign it without changes. */
             readonly blob: string;
             /**
-             * @description `solana_v0_message`: a whole wire transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. `tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.
+             * @description `solana_v0_message`: a complete transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. `tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.
              * @enum {string}
              */
             readonly format: "solana_v0_message" | "evm_rlp" | "tempo_tip20";
-            /** @description Rent of the requestor's token account where it must be created, in lamports. Solana only. */
+            /** @description Rent for the requestor's token account if it must be created, in lamports. Solana only. */
             readonly ataRentLamports: number | null;
             /** @description Estimated fee in lamports. Solana only. */
             readonly estimatedFeeLamports: number | null;
-            /** @description Estimated fee in USD, as decimal text. Tempo only. */
+            /** @description Estimated fee in USD, as a decimal string. Tempo only. */
             readonly estimatedFeeUsdc: string | null;
-            /** @description Estimated fee in ETH, as decimal text. Base only. */
+            /** @description Estimated fee in ETH, as a decimal string. Base only. */
             readonly estimatedFeeEth: string | null;
         };
         readonly Event: {
@@ -248,70 +248,70 @@ export interface components {
         readonly WebhookDelivery: {
             /** @description Unique identifier, prefixed `whd_`. */
             readonly id: string;
-            /** @description The event that was delivered: receivers drop repeats by it. */
+            /** @description The event that is delivered. Use it to ignore events that you have already processed. */
             readonly eventId: string;
-            /** @description Where it goes. */
+            /** @description The URL that the event is sent to. */
             readonly url: string;
-            /** @description The HTTP status of the last answer; `null` where there was none. */
+            /** @description HTTP status of the last response; `null` if there was none. */
             readonly responseStatus: number | null;
-            /** @description How often it was tried. */
+            /** @description Number of attempts so far. */
             readonly attemptCount: number;
-            /** @description When it was tried last. */
+            /** @description When the last attempt was made. */
             readonly lastAttemptedAt: string | null;
-            /** @description When the receiver took it. */
+            /** @description When the receiver accepted the event with a 2xx response. */
             readonly deliveredAt: string | null;
-            /** @description When it was given up. */
+            /** @description When the last attempt failed and no further ones were scheduled. */
             readonly failedAt: string | null;
         };
         readonly ListIntentsQuery: {
             /**
-             * @description How many to answer at once.
+             * @description Number of objects to return.
              * @default 20
              */
             readonly limit?: number;
-            /** @description The `nextCursor` of the page before. */
+            /** @description The `nextCursor` of the previous page. */
             readonly cursor?: string;
-            /** @description In one of these states: `state=created&state=pending`. */
+            /** @description State of the intent. Repeat it for several: `state=created&state=pending`. */
             readonly state?: readonly ("created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled")[];
-            /** @description CAIP-2. Under a test key a live chain means its testnet. */
+            /** @description CAIP-2 id. With a test key, the id of a live chain selects its testnet. */
             readonly chain?: string;
-            /** @description A symbol, on all chains, or the address of a token. */
+            /** @description A token symbol, which matches on all chains, or a token address. */
             readonly token?: string;
             /** @enum {string} */
             readonly direction?: "request" | "send";
-            /** @description The wallet that is to be paid. */
+            /** @description The wallet that receives the payment. */
             readonly requestor?: string;
             /** @description The wallet that pays. */
             readonly fulfiller?: string;
             readonly reference?: string;
-            /** @description The hash or signature of the transaction that pays. */
+            /** @description Hash or signature of the transaction that pays. */
             readonly txSignature?: string;
             /**
              * Format: date-time
-             * @description Created later than this moment.
+             * @description Created after this time.
              */
             readonly createdAfter?: string;
             /**
              * Format: date-time
-             * @description Created earlier than this moment.
+             * @description Created before this time.
              */
             readonly createdBefore?: string;
-            /** @description Metadata with these values: `metadata[order]=A-1001`; at most 20 keys. */
+            /** @description Metadata values to match: `metadata[order]=A-1001`; at most 20 keys. */
             readonly metadata?: {
                 readonly [key: string]: string;
             };
         };
         readonly ListDeliveriesQuery: {
             /**
-             * @description How many to answer at once.
+             * @description Number of objects to return.
              * @default 20
              */
             readonly limit?: number;
-            /** @description The `nextCursor` of the page before. */
+            /** @description The `nextCursor` of the previous page. */
             readonly cursor?: string;
             /** @description Deliveries of events of this payment intent. */
             readonly intentId?: string;
-            /** @description Deliveries of this event, one for each URL. */
+            /** @description Deliveries of this event: one for each URL. */
             readonly eventId?: string;
             /**
              * @description Deliveries of events of this type.
@@ -319,7 +319,7 @@ export interface components {
              */
             readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required";
             /**
-             * @description `pending`: something is still to be sent, now or later. `delivered`: a receiver took it. `failed`: it was given up.
+             * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}
              */
             readonly status?: "pending" | "delivered" | "failed";

@@ -17,7 +17,7 @@ import {
 } from './fields.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './limits.ts';
 
-/** POST /intents. What depends on the chain (addresses, token, decimals) is read by its adapter after this. */
+/** POST /intents. The chain's adapter parses what depends on the chain: addresses, token, decimals. */
 export const createIntentRequest = z.strictObject({
   chain,
   token,
@@ -31,12 +31,12 @@ export const createIntentRequest = z.strictObject({
 });
 export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 
-/** PATCH /intents/{id}. `metadata` is merged key by key: null removes a key, null for the whole clears it. */
+/** PATCH /intents/{id}. `metadata` is merged key by key: a null value removes its key, `metadata: null` all keys. */
 export const updateIntentRequest = z.strictObject({
   updatedAt,
-  // How many keys there may be is known after the merge.
+  // The number of keys is checked after the merge, by the domain.
   metadata: z
-    .record(metadataKey, metadataValue.nullable(), must('an object of text values, or null for those to be removed'))
+    .record(metadataKey, metadataValue.nullable(), must('an object of string values, or null to remove a key'))
     .nullable()
     .optional(),
   amount: amount.optional(),
@@ -48,10 +48,10 @@ export type UpdateIntentRequest = z.infer<typeof updateIntentRequest>;
 export const buildIntentRequest = z.strictObject({ fulfiller: wallet.nullish() });
 export type BuildIntentRequest = z.infer<typeof buildIntentRequest>;
 
-/** POST /intents/{id}/submit. `signedTransaction` is bounded by the body. */
+/** POST /intents/{id}/submit. Only the body limit bounds `signedTransaction`. */
 export const submitIntentRequest = z.strictObject({
   signedTransaction: word(
-    'the signed transaction as base64 (or 0x hex on EVM chains), or the hash of what the wallet sent',
+    'the signed transaction in base64 (or 0x hex on EVM chains), or the hash of a transaction that the wallet has sent',
     BODY_LIMIT_BYTES,
   ),
   fulfiller: wallet.nullish(),
@@ -64,5 +64,5 @@ export const simulateIntentRequest = z.strictObject({
 });
 export type SimulateIntentRequest = z.infer<typeof simulateIntentRequest>;
 
-/** For endpoints that take no fields: an empty object, or nothing at all. */
+/** For endpoints without fields: an empty object, or no body at all. */
 export const emptyRequest = z.strictObject({});

@@ -7,7 +7,7 @@ import { pageResponse } from './paging.ts';
 
 const time = z.iso.datetime({ precision: 3 });
 
-/** A PaymentIntent as the API answers it (spec.md part 2.1): what `view` of the domain makes. */
+/** A PaymentIntent in responses (docs/reference/contract.md): what `view` of the domain returns. */
 export const publicIntent = z.strictObject({
   id: intentId,
   idempotencyKey: z.string().exactOptional(),
@@ -38,7 +38,7 @@ export const publicIntent = z.strictObject({
   livemode: z.boolean(),
 }) satisfies z.ZodType<PublicIntent>;
 
-/** Every endpoint that answers with one intent and nothing else. */
+/** The response of every endpoint that returns one intent. */
 export const intentResponse = z.strictObject({ intent: publicIntent });
 export const buildIntentResponse = z.strictObject({
   intent: publicIntent,

@@ -12,7 +12,7 @@ import { errorResponse } from '../errors.ts';
 import { intentEvent } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
 
-/** The types that clients have, by name. */
+/** The schemas that become named types in the OpenAPI document and in clients. */
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
   Transaction: unsignedTransaction,
@@ -26,7 +26,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   SimulateIntentRequest: simulateIntentRequest,
 };
 
-/** Gives the schemas that clients have a type for the name of that type. Repeating it changes nothing. */
+/** Registers the name of each component's schema. Idempotent. */
 export function nameComponents(): void {
   for (const [id, schema] of Object.entries(COMPONENTS))
     if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { id });

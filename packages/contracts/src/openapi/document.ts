@@ -7,21 +7,25 @@ import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
 import { errorsOf, type Operation, type Success, TAGS } from '../operation.ts';
 
-/** Every answer to a known key has these (IETF draft-ietf-httpapi-ratelimit-headers). */
+/** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
 const commonHeaders = z.object({
   'X-Request-Id': z
     .string()
-    .meta({ description: "Names the request in our logs; the client's own is kept where it sent one." }),
-  RateLimit: z.string().optional().meta({ description: 'What is left of the rate: `"default";r=59;t=1`.' }),
-  'RateLimit-Policy': z.string().optional().meta({ description: 'The rate: `"default";q=60;w=1`.' }),
+    .meta({ description: 'The id of the request in the logs of the service: yours, if the request had this header.' }),
+  RateLimit: z
+    .string()
+    .optional()
+    .meta({ description: 'Requests left, and seconds until the quota is full: `"key";r=5999;t=1`.' }),
+  'RateLimit-Policy': z
+    .string()
+    .optional()
+    .meta({ description: 'The quota, and its window in seconds: `"key";q=6000;w=60`.' }),
 });
 const retryAfter = z.object({
-  'Retry-After': z
-    .string()
-    .meta({ description: 'Whole seconds after which to try again; also `details.retry_after`.' }),
+  'Retry-After': z.string().meta({ description: 'Seconds to wait before a retry; the same as `details.retry_after`.' }),
 });
 
-/** The OpenAPI 3.1 document of these operations. Made of the schemas that validate requests; some milliseconds of work. */
+/** The OpenAPI 3.1 document of these operations, generated from the schemas that validate requests. */
 export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
   nameComponents();
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -46,14 +50,14 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
           apiKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…`.',
+            description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…` (real funds).',
           },
         },
       },
     },
     {
       override: ({ jsonSchema }) => {
-        // zod spells out the calendar; `format` says it.
+        // zod adds a long pattern; `format` says the same.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       },
     },
@@ -64,15 +68,15 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** Adds the texts of the fields, and examples, to the components that have some. */
+/** Adds field descriptions and examples to the components that have them. */
 function describeFields({ components }: OpenApiDocument): void {
-  for (const [name, texts] of Object.entries(FIELDS)) {
+  for (const [name, descriptions] of Object.entries(FIELDS)) {
     const schema = components?.schemas?.[name];
     if (typeof schema !== 'object' || !('properties' in schema)) continue;
     const example = EXAMPLES[name];
     if (example !== undefined) schema.examples = [example];
     for (const [field, property] of Object.entries(schema.properties ?? {})) {
-      const description = texts[field];
+      const description = descriptions[field];
       if (description !== undefined && typeof property === 'object') Object.assign(property, { description });
     }
   }
@@ -85,7 +89,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     operationId: id,
     tags: [tag],
     summary,
-    description: scope === 'payer' ? `${description}\n\nA key of scope \`payer\` is enough.` : description,
+    description: scope === 'payer' ? `${description}\n\nA key with the scope \`payer\` is sufficient.` : description,
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },
@@ -103,18 +107,21 @@ const success = ({ description, content, headers }: Success): ZodOpenApiResponse
   content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
 });
 
-/** One response a status, naming each code that it can have. */
+/** One response per status, with each of its error codes. */
 function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [
+    [...byStatus].map(([status, ofStatus]) => [
       String(status),
       {
-        description: [`${STATUS_CODES[status]}`, ...of.map((code) => `* \`${code}\`: ${ERRORS[code].cause}`)].join(
-          '\n\n',
-        ),
+        description: [
+          `${STATUS_CODES[status]}`,
+          ...ofStatus.map((code) => `* \`${code}\`: ${ERRORS[code].cause}`),
+        ].join('\n\n'),
         headers:
-          'retryAfterSeconds' in ERRORS[of[0] as ErrorCode] ? commonHeaders.extend(retryAfter.shape) : commonHeaders,
+          'retryAfterSeconds' in ERRORS[ofStatus[0] as ErrorCode]
+            ? commonHeaders.extend(retryAfter.shape)
+            : commonHeaders,
         content: { 'application/json': { schema: errorResponse } },
       },
     ]),

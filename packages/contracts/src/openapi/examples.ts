@@ -57,7 +57,7 @@ const intent: Record<keyof PublicIntent, unknown> = {
   livemode: false,
 };
 
-/** Examples by component: those of requests can be sent as they are to a stack that runs locally. */
+/** Examples by component. Those of requests work unchanged against a local stack. */
 export const EXAMPLES: Readonly<Record<string, object>> = {
   PaymentIntent: intent,
   CreateIntentRequest: createIntent,

@@ -1,75 +1,79 @@
 import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
 
-/** What the document says of each field, in Markdown. The types make it complete. */
+/** Field descriptions for the OpenAPI document, in Markdown. The type makes the compiler check that none is missing. */
 const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
-  id: 'Unique identifier, prefixed `pi_`: at most 22 characters after it, short enough for sound and QR.',
-  idempotencyKey: "The caller's own, unique per account and mode for 24 hours. Absent where none was given.",
-  chain: 'Where money moves: a CAIP-2 id. A test key that named a live chain sees its testnet here.',
-  token: 'Canonical symbol, for example `USDC`.',
+  id: 'Unique identifier: `pi_` and at most 22 characters, short enough for sound and QR codes.',
+  idempotencyKey:
+    'The key that the create request contained, unique per account and mode for 24 hours. Absent if it contained none.',
+  chain: 'The chain on which the money moves, as a CAIP-2 id. With a test key, always a testnet.',
+  token: 'Canonical symbol of the token, for example `USDC`.',
   tokenAddress: "The token's contract or mint on this chain.",
-  amount: 'Decimal text, as the caller wrote it.',
-  amountBaseUnits: "The amount in the token's base units, as decimal text.",
-  requestor: 'The wallet that is to be paid, in the canonical form of its chain.',
+  amount: 'Decimal string, as in the request.',
+  amountBaseUnits: 'The amount in base units of the token, as a decimal string.',
+  requestor: 'The wallet that receives the payment, in the canonical form of its chain.',
   fulfiller: 'The wallet that pays; `null` until it is known.',
   direction: '`request`: the requestor asks to be paid. `send`: the fulfiller pushes a payment.',
   state:
-    '`created`, `pending` (broadcast), `confirmed` (the signal for users), `finalized` (final on chain), `failed` (reverted on chain), `expired`, `cancelled`.',
-  retryRequired: 'The transaction was dropped: build again and let the fulfiller sign anew.',
-  pendingAtExpiry: 'A transaction could still land when the time ran out. If it does, the intent becomes `confirmed`.',
-  reference: 'Found again in the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex.',
+    '`created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on ' +
+    'chain); `failed` (reverted on chain); `expired`; `cancelled`.',
+  retryRequired: 'The transaction was dropped. Build it again, and let the fulfiller sign it again.',
+  pendingAtExpiry:
+    'A transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`.',
+  reference: 'Identifies the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex.',
   txSignature: 'Solana signature or EVM transaction hash, once submitted or seen on chain.',
-  detectedAt: 'When the payer said that the id was received.',
-  ataRentLamports: "Rent of the requestor's new token account, in lamports. Solana only.",
-  ttlSeconds: 'Time to live, in seconds.',
-  expiresAt: 'When the time runs out.',
-  createdAt: 'When it was created.',
-  updatedAt: 'Grows with every change of a public field: send it with PATCH.',
-  confirmedAt: 'When it was confirmed.',
-  finalizedAt: 'When it was final on chain.',
-  metadata: "The caller's own: at most 20 keys of 1 to 40 characters, values of at most 500.",
-  refundedBy: 'The intent that refunds this one.',
-  refundOf: 'The intent that this one refunds.',
-  livemode: 'True where it was made with a live key.',
+  detectedAt: "When the payer's app reported that it had received the id.",
+  ataRentLamports: "Rent for the requestor's new token account, in lamports. Solana only.",
+  ttlSeconds: 'Time to live, in seconds from `createdAt`.',
+  expiresAt: 'When the intent expires if it is not paid.',
+  createdAt: 'When the intent was created.',
+  updatedAt: 'Increases with every change of a public field. Send it with PATCH.',
+  confirmedAt: 'When the payment was confirmed.',
+  finalizedAt: 'When the payment became final on chain.',
+  metadata: 'Your own data: at most 20 keys of 1 to 40 characters, with values of at most 500 characters.',
+  refundedBy: 'Id of the intent that refunds this one.',
+  refundOf: 'Id of the intent that this one refunds.',
+  livemode: 'Whether the intent was created with a live key.',
 };
 
 const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
-  blob: 'The unsigned transaction in base64, ready to be signed as it is.',
+  blob: 'The unsigned transaction in base64. Sign it without changes.',
   format:
-    '`solana_v0_message`: a whole wire transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. `tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.',
-  ataRentLamports: "Rent of the requestor's token account where it must be created, in lamports. Solana only.",
+    '`solana_v0_message`: a complete transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. ' +
+    '`tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.',
+  ataRentLamports: "Rent for the requestor's token account if it must be created, in lamports. Solana only.",
   estimatedFeeLamports: 'Estimated fee in lamports. Solana only.',
-  estimatedFeeUsdc: 'Estimated fee in USD, as decimal text. Tempo only.',
-  estimatedFeeEth: 'Estimated fee in ETH, as decimal text. Base only.',
+  estimatedFeeUsdc: 'Estimated fee in USD, as a decimal string. Tempo only.',
+  estimatedFeeEth: 'Estimated fee in ETH, as a decimal string. Base only.',
 };
 
 const DELIVERY: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `whd_`.',
-  eventId: 'The event that was delivered: receivers drop repeats by it.',
-  url: 'Where it goes.',
-  responseStatus: 'The HTTP status of the last answer; `null` where there was none.',
-  attemptCount: 'How often it was tried.',
-  lastAttemptedAt: 'When it was tried last.',
-  deliveredAt: 'When the receiver took it.',
-  failedAt: 'When it was given up.',
+  eventId: 'The event that is delivered. Use it to ignore events that you have already processed.',
+  url: 'The URL that the event is sent to.',
+  responseStatus: 'HTTP status of the last response; `null` if there was none.',
+  attemptCount: 'Number of attempts so far.',
+  lastAttemptedAt: 'When the last attempt was made.',
+  deliveredAt: 'When the receiver accepted the event with a 2xx response.',
+  failedAt: 'When the last attempt failed and no further ones were scheduled.',
 };
 
 const REQUEST: Readonly<Record<string, string>> = {
-  chain: 'CAIP-2, for example `eip155:8453`. With a test key the live id means its testnet.',
-  token: 'A symbol in any case, or an address of the token.',
-  amount: 'Plain decimal text, greater than 0, at most as many decimals as the token has.',
-  requestor: 'The wallet that is to be paid.',
-  direction: '`request` (default) or `send`, which needs `fulfiller`.',
+  chain: 'CAIP-2 id, for example `eip155:8453`. With a test key, the id of a live chain selects its testnet.',
+  token: 'Symbol of a token, in upper or lower case, or its address.',
+  amount: 'Decimal string greater than 0, with at most as many decimals as the token has, for example `12.50`.',
+  requestor: 'The wallet that receives the payment.',
+  direction: '`request` (default) or `send`, which requires `fulfiller`.',
   fulfiller: 'The wallet that pays.',
-  idempotencyKey: '1 to 255 characters.',
-  ttlSeconds: '60 to 604800 seconds.',
-  metadata: 'At most 20 keys of 1 to 40 characters, values of at most 500.',
+  idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be retried safely.',
+  ttlSeconds: 'Time to live: 60 to 604800 seconds.',
+  metadata: 'Your own data: at most 20 keys of 1 to 40 characters, with values of at most 500 characters.',
   signedTransaction:
-    'Base64 (or `0x` hex on EVM chains) of the signed transaction; or the hash of one that the wallet sent by itself.',
-  updatedAt: 'As last read: a stale one is refused with 409.',
-  targetState: 'The state to walk to, with every event on the way.',
+    'The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent.',
+  updatedAt: 'The current `updatedAt` of the intent. A stale value returns 409.',
+  targetState: 'The state to move to.',
 };
 
-/** Texts by component: what is not listed is described by its own schema. */
+/** Field descriptions by component. Other components are described by their schemas alone. */
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PaymentIntent: INTENT,
   Transaction: TRANSACTION,
