@@ -11,7 +11,7 @@ import {
   type StackWallet,
   tempoWallet,
 } from '@pf/testing';
-import { nodeRpc } from '../../../packages/testing/src/chains/anvil-rpc.ts';
+import { nodeRpc } from '../../../packages/testing/src/chains/node-rpc.ts';
 
 /** Base units of a token to somebody, with the references where the chain's payments have them. */
 export interface OddPayment {

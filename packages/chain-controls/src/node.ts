@@ -1,43 +1,34 @@
+import { RpcClient, RpcRefusedError, RpcUpstreamError } from '@pf/rpc/client';
 import { z } from 'zod';
 import { ControlError } from './control-error.ts';
 
-const answer = z.object({ result: z.unknown().optional(), error: z.object({ message: z.string() }).optional() });
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** A node's JSON-RPC. */
 export interface Node {
   readonly url: string;
-  /** @throws ControlError with the node's words, or where it does not answer */
+  /** @throws ControlError with the node's message, or when it does not respond */
   call<T>(schema: z.ZodType<T>, method: string, ...params: readonly unknown[]): Promise<T>;
 }
 
 export function nodeAt(url: string): Node {
-  async function post(body: object): Promise<unknown> {
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
-      return await response.json();
-    } catch (cause) {
-      // Nobody there, or something that is no node: for whoever gave the order it is the same.
-      throw new ControlError(
-        `The chain's node at ${new URL(url).host} does not answer. Is the stack running? Start it: npm start`,
-        { cause },
-      );
-    }
-  }
+  const client = new RpcClient(url, { timeoutMs: TIMEOUT_MS });
   return {
     url,
     async call(schema, method, ...params) {
-      const { result, error } = answer.parse(await post({ jsonrpc: '2.0', id: 1, method, params }));
-      if (error !== undefined) throw new ControlError(`${method}: ${error.message}`);
-      return schema.parse(result ?? null);
+      try {
+        return await client.call(method, params, schema);
+      } catch (cause) {
+        if (cause instanceof RpcRefusedError) throw new ControlError(cause.message, { cause });
+        if (!(cause instanceof RpcUpstreamError)) throw cause;
+        throw new ControlError(
+          `The chain's node at ${new URL(url).host} does not respond. Is the stack running? Start it: npm start`,
+          { cause },
+        );
+      }
     },
   };
 }
 
-/** For answers that say nothing. */
+/** For results that are not used. */
 export const anything = z.unknown();

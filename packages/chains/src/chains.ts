@@ -1,4 +1,5 @@
 import type { ChainId, TransactionHash } from '@pf/domain';
+import { RpcPool, type RpcPoolOptions } from '@pf/rpc';
 import { type Logger, variables } from '@pf/runtime';
 import { BaseAdapter } from './base/adapter.ts';
 import { BaseObserver } from './base/observer.ts';
@@ -6,7 +7,6 @@ import { getHeadNumber, identifyChain } from './evm/calls.ts';
 import { networks } from './networks.ts';
 import type { ChainAdapter, ChainObserver, KeptBytes, Network } from './port.ts';
 import { networkOf } from './resolve.ts';
-import { RpcPool, type RpcPoolOptions } from './rpc/pool.ts';
 import { SolanaAdapter } from './solana/adapter.ts';
 import { getHead, identifyGenesis } from './solana/calls.ts';
 import { SolanaObserver } from './solana/observer.ts';

@@ -88,16 +88,6 @@ export type BroadcastResult =
   /** It cannot be known whether a node has it (time-out, connection lost after sending): broadcast again later. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** The upstreams of a network cannot be asked now: 503 `rpc.unavailable`. */
-export class RpcUnavailableError extends Error {
-  override readonly name = 'RpcUnavailableError';
-  readonly retryAfterSeconds: number;
-  constructor(message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
-    super(message, { cause: options.cause });
-    this.retryAfterSeconds = options.retryAfterSeconds ?? 2;
-  }
-}
-
 /**
  * One chain behind the gateway: everything that is particular to it about paying. Methods that ask the chain throw
  * RpcUnavailableError where no upstream answers; the others neither wait nor throw.

@@ -169,7 +169,7 @@ describe('a watcher of Base', () => {
 
   it('is not held up by a network in trouble, and says which one that is', async () => {
     const [live, test] = [...watching.watches.values()];
-    await until('the failure to be told', () => live?.status.problem?.includes('no upstream of base answers'));
+    await until('the failure to be told', () => live?.status.problem?.includes('No RPC upstream of base responds'));
     expect(test?.status).toMatchObject({ role: 'active', problem: null });
   });
 });

@@ -17,7 +17,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { Account, Transaction } from 'viem/tempo';
-import { nodeRpc } from '../../../../packages/testing/src/chains/anvil-rpc.ts';
+import { nodeRpc } from '../../../../packages/testing/src/chains/node-rpc.ts';
 import { solanaWallet, type StackChain, type StackWallet } from '@pf/testing';
 
 /** What the app of a wallet hands over: the text that is submitted, and the hash under which it will land. */

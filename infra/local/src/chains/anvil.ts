@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { callRpc } from '@pf/rpc/client';
 import { CHAINS, type ChainName } from './chains.ts';
 import type { Part } from '../processes/process-spec.ts';
-import { rpc } from './rpc.ts';
 import type { Settings } from '../stack/settings.ts';
 import { tidyState } from './anvil-state.ts';
 
@@ -86,7 +86,7 @@ export function anvilPart(settings: Settings, chain: AnvilChain): { part: Part; 
           '--quiet',
         ],
       }),
-      ready: async () => Number(await rpc(url, 'eth_chainId')) === Number(chainId),
+      ready: async () => Number(await callRpc(url, 'eth_chainId')) === Number(chainId),
     },
   };
 }

@@ -1,4 +1,5 @@
-import { type Call, rpc, rpcBatch } from './rpc.ts';
+import { type JsonRpcRequest, RpcClient } from '@pf/rpc/client';
+import { z } from 'zod';
 
 /** Filled after a start, so that questions at `safe` and `finalized` have a state to answer from. */
 const BLOCKS_AFTER_START = 12;
@@ -28,29 +29,30 @@ export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull:
   let mined: number | null = null; // null: the chain has just started, or is down.
   let another = false;
 
-  const interval: Call = ['anvil_getIntervalMining'];
+  const client = new RpcClient(url);
+  const interval: JsonRpcRequest = { method: 'anvil_getIntervalMining', params: [] };
 
   /** After each block, which has made another fee of it: what the chain then proposes to wallets is right, too. */
   async function setFee(): Promise<void> {
-    if (baseFee !== null) await rpc(url, 'anvil_setNextBlockBaseFeePerGas', [hex(baseFee)]);
+    if (baseFee !== null) await client.call('anvil_setNextBlockBaseFeePerGas', [hex(baseFee)], z.unknown());
   }
 
   async function mine(): Promise<void> {
     if (mined === null) {
-      await rpc(url, 'anvil_mine', [hex(BLOCKS_AFTER_START)]);
+      await client.call('anvil_mine', [hex(BLOCKS_AFTER_START)], z.unknown());
       mined = BLOCKS_AFTER_START;
       await setFee();
       return;
     }
     // Asked in the same request: a question of its own before each block would cost as much as the block.
-    const [own] = await rpcBatch(url, another ? [interval] : [interval, ['evm_mine']]);
+    const [own] = await client.batch(another ? [interval] : [interval, { method: 'evm_mine', params: [] }]);
     if (!another) {
       mined += 1;
       await setFee();
     }
     another = own !== null;
     if (another || mined < BLOCKS_UNTIL_FULL) return;
-    const pool = (await rpc(url, 'txpool_status')) as { pending: string };
+    const pool = await client.call('txpool_status', [], z.object({ pending: z.string() }));
     if (BigInt(pool.pending) > 0n) return;
     mined = null;
     await onFull();

@@ -1,10 +1,10 @@
 import { tokens as solanaTokens, wallets as solanaWallets } from '@pf/local-solana';
+import { callRpc } from '@pf/rpc/client';
 import { startBlockClock } from './block-clock.ts';
 import { CHAINS, type ChainName } from './chains.ts';
 import type { Part } from '../processes/process-spec.ts';
 import { type AnvilChain, anvilPart } from './anvil.ts';
 import { solanaPart } from './solana.ts';
-import { rpc } from './rpc.ts';
 import type { Settings } from '../stack/settings.ts';
 import type { StackChain } from '../stack/stack.ts';
 import type { Supervised } from '../processes/supervised-process.ts';
@@ -66,7 +66,7 @@ export async function startChain(
   }
   const { part, url } = anvilPart(settings, ANVILS[name]);
   const supervised = await start(part);
-  await rpc(url, 'anvil_setCode', [BLOCK_HASH_HISTORY, '0x']);
+  await callRpc(url, 'anvil_setCode', [BLOCK_HASH_HISTORY, '0x']);
   await (name === 'tempo' ? placeTempoTokens(url) : placeTokens(url, TOKENS[name]));
   return {
     chain: { ...found, rpcUrl: url, wallets: wallets() },

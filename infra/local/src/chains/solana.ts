@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { callRpc } from '@pf/rpc/client';
 import { CHAINS } from './chains.ts';
 import type { Part } from '../processes/process-spec.ts';
-import { rpc } from './rpc.ts';
 import type { Settings } from '../stack/settings.ts';
 
 /** Slower than devnet's 200 ms, at which it would cost twice as much all day. */
@@ -44,7 +44,7 @@ export function solanaPart(settings: Settings): { part: Part; url: string } {
           String(FINALITY_SLOTS),
         ],
       }),
-      ready: async () => (await rpc(url, 'getHealth')) === 'ok',
+      ready: async () => (await callRpc(url, 'getHealth')) === 'ok',
     },
   };
 }

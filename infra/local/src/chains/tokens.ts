@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { callRpc } from '@pf/rpc/client';
 import { HDNodeWallet, Interface, Mnemonic } from 'ethers';
 import { z } from 'zod';
 import { MNEMONIC } from './anvil.ts';
-import { rpc } from './rpc.ts';
 import { eventually } from '../processes/wait.ts';
 
 export interface Token {
@@ -58,21 +58,21 @@ export async function placeTokens(url: string, tokens: readonly Token[]): Promis
   const call = async (to: string, name: string): Promise<unknown> =>
     contract.decodeFunctionResult(
       name,
-      String(await rpc(url, 'eth_call', [{ to, data: contract.encodeFunctionData(name) }, 'latest'])),
+      String(await callRpc(url, 'eth_call', [{ to, data: contract.encodeFunctionData(name) }, 'latest'])),
     )[0];
 
   const missing: Token[] = [];
   for (const token of tokens) {
-    if ((await rpc(url, 'eth_getCode', [token.address, 'latest'])) !== bytecode)
-      await rpc(url, 'anvil_setCode', [token.address, bytecode]);
+    if ((await callRpc(url, 'eth_getCode', [token.address, 'latest'])) !== bytecode)
+      await callRpc(url, 'anvil_setCode', [token.address, bytecode]);
     if (BigInt(String(await call(token.address, 'owner'))) === 0n) missing.push(token);
   }
   if (missing.length === 0) return;
   for (const { address, name, symbol, currency } of missing) {
     const data = contract.encodeFunctionData('initialize', [name, symbol, currency, owner, holders, EACH]);
-    await rpc(url, 'eth_sendTransaction', [{ from: owner, to: address, data, gas: '0x1e8480' }]);
+    await callRpc(url, 'eth_sendTransaction', [{ from: owner, to: address, data, gas: '0x1e8480' }]);
   }
-  await rpc(url, 'evm_mine');
+  await callRpc(url, 'evm_mine');
   const placed = async (): Promise<boolean> =>
     (await Promise.all(missing.map(({ address }) => call(address, 'symbol')))).every(
       (symbol, i) => symbol === missing[i]?.symbol,

@@ -1,7 +1,7 @@
+import { callRpc } from '@pf/rpc/client';
 import type { StackChain } from '@pf/testing';
 import { Interface } from 'ethers';
 import { z } from 'zod';
-import { rpc } from '../chains/rpc.ts';
 
 /** TIP-20's, which anvil shows as bytes. */
 const errors = new Interface(['error InsufficientBalance(uint256 available, uint256 required, address token)']);
@@ -19,18 +19,23 @@ const landed = z.object({ meta: z.object({ err: z.unknown(), logMessages: z.arra
 export async function reasonOf({ caip2, rpcUrl: url }: StackChain, hash: string): Promise<string> {
   if (caip2.startsWith('solana:')) {
     const { meta } = landed.parse(
-      await rpc(url, 'getTransaction', [
+      await callRpc(url, 'getTransaction', [
         hash,
         { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
       ]),
     );
     return `${JSON.stringify(meta.err)} ${meta.logMessages.findLast((line) => line.startsWith('Program log: ')) ?? ''}`.trim();
   }
-  const { from, blockNumber, calls, to, input } = transaction.parse(await rpc(url, 'eth_getTransactionByHash', [hash]));
+  const { from, blockNumber, calls, to, input } = transaction.parse(
+    await callRpc(url, 'eth_getTransactionByHash', [hash]),
+  );
   const made = calls?.[0] ?? { to, input };
   // The same once more, on the state that its block began with: a node tells why only of what it runs itself.
   const before = `0x${(BigInt(blockNumber) - 1n).toString(16)}`;
-  return await rpc(url, 'eth_call', [{ from, to: made.to, data: made.input }, before]).then(() => 'unknown', inWords);
+  return await callRpc(url, 'eth_call', [{ from, to: made.to, data: made.input }, before]).then(
+    () => 'unknown',
+    inWords,
+  );
 }
 
 /** What anvil says of a call that reverts, with TIP-20's errors by their names. */

@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { freePorts, until } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { callRpc } from '@pf/rpc/client';
 import { ANVILS } from '../../src/chains/local-chains.ts';
 import { startBlockClock } from '../../src/chains/block-clock.ts';
 import { startGuard } from '../../src/processes/reaper.ts';
 import { anvilPart } from '../../src/chains/anvil.ts';
-import { rpc } from '../../src/chains/rpc.ts';
 import { readSettings } from '../../src/stack/settings.ts';
 import { Supervised } from '../../src/processes/supervised-process.ts';
 import { placeTokens, TOKENS, wallets } from '../../src/chains/tokens.ts';
@@ -40,17 +40,17 @@ describe('a local chain that runs for long', () => {
     await rm(data, { recursive: true });
   });
 
-  const height = async (): Promise<number> => Number(await rpc(url, 'eth_blockNumber'));
+  const height = async (): Promise<number> => Number(await callRpc(url, 'eth_blockNumber'));
 
   it('forgets empty blocks and nothing else: height, money, a transaction and its logs stay', async () => {
     await placeTokens(url, TOKENS.base);
     const [payer] = wallets();
     const usdc = TOKENS.base[0].address;
     // transfer(0x…dead, 1)
-    const hash = await rpc(url, 'eth_sendTransaction', [
+    const hash = await callRpc(url, 'eth_sendTransaction', [
       { from: payer?.address, to: usdc, data: `0xa9059cbb${'dead'.padStart(64, '0')}${'1'.padStart(64, '0')}` },
     ]);
-    await rpc(url, 'evm_mine');
+    await callRpc(url, 'evm_mine');
     const firstPid = chain.pid;
 
     let before = 0;
@@ -72,17 +72,17 @@ describe('a local chain that runs for long', () => {
 
     expect(before).toBeGreaterThan(3000);
     expect(said).toEqual([]);
-    expect(await rpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' });
+    expect(await callRpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' });
     expect(
-      await rpc(url, 'eth_getLogs', [
+      await callRpc(url, 'eth_getLogs', [
         { fromBlock: '0x0', toBlock: 'latest', address: usdc, topics: [null, null, `0x${'dead'.padStart(64, '0')}`] },
       ]),
     ).toHaveLength(1);
-    expect(await rpc(url, 'eth_getBlockByNumber', ['0x0', false])).toMatchObject({ number: '0x0' });
+    expect(await callRpc(url, 'eth_getBlockByNumber', ['0x0', false])).toMatchObject({ number: '0x0' });
     // States from before the restart are gone: the final block has one again some blocks later.
     expect(
       await until('a state at the final block', () =>
-        rpc(url, 'eth_getTransactionCount', [payer?.address, 'finalized']),
+        callRpc(url, 'eth_getTransactionCount', [payer?.address, 'finalized']),
       ),
     ).toBe('0x1');
     // 600 empty blocks of 1.6 KB and the state; 3,000 were 5 MB.

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { rpc } from '../../src/chains/rpc.ts';
+import { callRpc } from '@pf/rpc/client';
 import { listens } from '../../src/processes/sockets.ts';
 import { isAlive, type SupervisedStack, supervisedStack } from './supervised-stack.ts';
 
@@ -18,7 +18,7 @@ describe('the supervisor of the local stack', () => {
   afterEach(() => stack.close());
 
   const height = async (chain: 'base' | 'tempo' = 'base'): Promise<number> =>
-    Number(await rpc(stack.file().chains[chain].rpcUrl, 'eth_blockNumber'));
+    Number(await callRpc(stack.file().chains[chain].rpcUrl, 'eth_blockNumber'));
 
   it('starts again what died, says so, and keeps stack.json true; SIGTERM leaves no process', async () => {
     const supervisor = stack.start();

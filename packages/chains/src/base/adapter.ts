@@ -1,10 +1,10 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
+import type { RpcNode } from '@pf/rpc';
 import { Transaction } from 'ethers';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import type { BroadcastResult, BuildRequest, BuildResult, Parsed, SignedTransaction, Verification } from '../port.ts';
-import type { RpcNode } from '../rpc/node.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';

@@ -1,6 +1,6 @@
+import type { RpcPool } from '@pf/rpc';
 import { offerToAll } from '../evm/broadcast.ts';
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 
 const SAID = {
   known: /already known|already imported|already exists|alreadyknown|known transaction/i,

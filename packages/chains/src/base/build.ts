@@ -1,4 +1,5 @@
 import { formatAmount } from '@pf/domain';
+import { refusable, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { Transaction, dataSlice } from 'ethers';
 import { balanceOf, isBlacklisted, isContract } from '../evm/account.ts';
 import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount } from '../evm/calls.ts';
@@ -6,8 +7,6 @@ import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
 import { reasonOf } from '../evm/refusal.ts';
 import { inTokens } from '../resolve.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
-import { RpcRefusedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
 import { encodePayment } from './calldata.ts';
 
 /** The OP stack's oracle of the fee for putting a transaction's bytes on L1 (`getL1Fee(bytes)`). */

@@ -1,11 +1,9 @@
 import type { Observation } from '@pf/domain';
+import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
-import { RpcUnreachedError } from '../rpc/errors.ts';
-import type { RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { dueFates, findDropped, findSpent, readReceipts } from './observe/fates.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
@@ -64,7 +62,7 @@ export class BaseObserver implements ChainObserver {
     const position = before ?? (await this.#start(node));
     const newest = newestOf(position);
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
-    if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+    if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
     const watch = await synchronise();
     const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: this.#now() };
 
@@ -94,7 +92,7 @@ export class BaseObserver implements ChainObserver {
         // By another upstream where there is one: what the first left out, it would leave out again.
         const { number, hash } = safe?.number === end ? safe : reached;
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
-        const again = (await this.#pool.elsewhere(node, rescan)) ?? (await rescan(node));
+        const again = (await this.#pool.onAnother(node, rescan)) ?? (await rescan(node));
         rescanned = again.end.number;
         seen = withSeen(
           seen,

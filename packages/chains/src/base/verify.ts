@@ -1,10 +1,8 @@
 import type { Address, PaymentTerms } from '@pf/domain';
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import type { Transaction } from 'ethers';
 import { callContract, getBalance, getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
-import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { decodePayment } from './calldata.ts';
 import { whyNotLandable } from './landable.ts';
 import { reasonOf } from '../evm/refusal.ts';
@@ -86,7 +84,7 @@ async function whyItCannotLand(
       callContract({ from: signer, to: to ?? '', data, gas: gasLimit, accessList: transaction.accessList ?? [] }),
     ),
   ]);
-  if (block === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+  if (block === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
   const reason = whyNotLandable(nonce, maxFee, { latestCount, pendingCount, baseFee: block.baseFeePerGas });
   // A used nonce may have been used by this very transaction: the wallet has sent it too, or this is a repetition.
   if (nonce < latestCount) return (await node.call(getTransaction(hash))) === null ? reason : null;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getAddress } from 'ethers';
 import type {
   BroadcastResult,
@@ -14,9 +15,6 @@ import type {
   Verification,
 } from '../port.ts';
 import { resolveToken } from '../resolve.ts';
-import type { RpcUnreachedError } from '../rpc/errors.ts';
-import type { RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { parseEvmHash } from './address.ts';
 import { getChainId } from './calls.ts';
 
@@ -73,9 +71,9 @@ export abstract class EvmAdapter implements ChainAdapter {
 
   async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
     let answered = false;
-    let unreached: RpcUnreachedError | undefined;
+    let unreached: RpcUpstreamError | undefined;
     for await (const attempt of this.pool.attempts((node) => this.read(node, hash))) {
-      if (attempt.kind === 'unreached') {
+      if (attempt.kind === 'failed') {
         unreached = attempt.error;
         continue;
       }

@@ -1,8 +1,6 @@
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
-import { RpcRefusedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
-import { offerInTurn } from '../rpc/offering.ts';
-import type { RpcPool } from '../rpc/pool.ts';
+import { offerInTurn } from '../offer-in-turn.ts';
 import { isKnown, sendRawTransaction } from './calls.ts';
 
 /** What a chain's nodes say when they are offered a transaction: in text only, each client in its own words. */

@@ -1,7 +1,7 @@
 import type { Address, TransactionHash } from '@pf/domain';
+import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
 import { getAddress } from 'ethers';
 import { z } from 'zod';
-import { type RpcCall, type RpcNode, rpcCall, tellingHead } from '../rpc/node.ts';
 
 /** The questions asked of EVM nodes (execution-apis' names), with the schema of each answer. */
 
@@ -44,10 +44,10 @@ export type Block = z.infer<typeof block>;
 export const getBlock = (tag: BlockTag): RpcCall<Block | null> =>
   rpcCall('eth_getBlockByNumber', [at(tag), false], block.nullable());
 /** The newest block. */
-export const getHead = (): RpcCall<Block | null> => tellingHead(getBlock('latest'), (head) => head?.number ?? null);
+export const getHead = (): RpcCall<Block | null> => reportingHead(getBlock('latest'), (head) => head?.number ?? null);
 /** Its number only. */
 export const getHeadNumber = (): RpcCall<bigint> =>
-  tellingHead(rpcCall('eth_blockNumber', [], quantity), (head) => head);
+  reportingHead(rpcCall('eth_blockNumber', [], quantity), (head) => head);
 export const getChainId = (): RpcCall<bigint> => rpcCall('eth_chainId', [], quantity);
 export const getTransactionCount = (account: string, tag: BlockTag): RpcCall<bigint> =>
   rpcCall('eth_getTransactionCount', [account, at(tag)], quantity);

@@ -1,4 +1,5 @@
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import { refusable, type RpcPool, RpcRefusedError, type RpcUpstreamError } from '@pf/rpc';
 import type {
   BroadcastResult,
   BuildRequest,
@@ -12,9 +13,6 @@ import type {
   Verification,
 } from '../port.ts';
 import { resolveToken } from '../resolve.ts';
-import { RpcRefusedError, type RpcUnreachedError } from '../rpc/errors.ts';
-import { refusable } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
@@ -77,9 +75,9 @@ export class SolanaAdapter implements ChainAdapter {
 
   async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
     let answered = false;
-    let unreached: RpcUnreachedError | undefined;
+    let unreached: RpcUpstreamError | undefined;
     for await (const attempt of this.#pool.attempts((node) => node.call(refusable(getTransaction(hash))))) {
-      if (attempt.kind === 'unreached') {
+      if (attempt.kind === 'failed') {
         unreached = attempt.error;
         continue;
       }

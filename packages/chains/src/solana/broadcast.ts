@@ -1,8 +1,6 @@
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
-import { RpcRefusedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
-import { offerInTurn } from '../rpc/offering.ts';
-import type { RpcPool } from '../rpc/pool.ts';
+import { offerInTurn } from '../offer-in-turn.ts';
 import { getSignatureStatuses, isBlockhashValid, sendTransaction } from './calls.ts';
 import { decodeSigned } from './signed-transaction.ts';
 

@@ -1,8 +1,8 @@
 import { formatAmount } from '@pf/domain';
+import type { RpcNode } from '@pf/rpc';
 import { isOffCurveAddress } from '@solana/kit';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { networkOf } from '../resolve.ts';
-import type { RpcNode } from '../rpc/node.ts';
 import {
   type AccountInfo,
   getFeeForMessage,

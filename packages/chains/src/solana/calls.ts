@@ -1,7 +1,7 @@
 import type { TransactionHash } from '@pf/domain';
+import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
 import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
-import { type RpcCall, type RpcNode, rpcCall, tellingHead } from '../rpc/node.ts';
 import { isAddressText, isSignatureText } from './address.ts';
 
 /** The questions asked of Solana nodes (solana.com/docs/rpc), with the schema of each answer. */
@@ -40,7 +40,7 @@ export const getEpochInfo = (commitment: Commitment): RpcCall<EpochInfo> =>
   rpcCall('getEpochInfo', [{ commitment }], epochInfo);
 /** The same of the newest confirmed one. */
 export const getHead = (): RpcCall<EpochInfo> =>
-  tellingHead(getEpochInfo('confirmed'), ({ absoluteSlot }) => absoluteSlot);
+  reportingHead(getEpochInfo('confirmed'), ({ absoluteSlot }) => absoluteSlot);
 export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> =>
   rpcCall('getBlockHeight', [{ commitment }], u64);
 

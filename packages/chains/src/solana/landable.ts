@@ -1,8 +1,6 @@
 import type { Address as WalletAddress, PaymentTerms } from '@pf/domain';
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError, type RpcUpstreamError } from '@pf/rpc';
 import type { SignedTransaction, Verification } from '../port.ts';
-import { RpcRefusedError, type RpcUnreachedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import {
   getBlockHeight,
   getMultipleAccounts,
@@ -66,9 +64,9 @@ async function best(
   accounts: PaymentAccounts,
 ): Promise<Chances> {
   let first: Chances | undefined;
-  let unreached: RpcUnreachedError | undefined;
+  let unreached: RpcUpstreamError | undefined;
   for await (const attempt of pool.attempts((node) => chancesOn(node, signed, decoded, accounts))) {
-    if (attempt.kind === 'unreached') unreached = attempt.error;
+    if (attempt.kind === 'failed') unreached = attempt.error;
     else if (attempt.value.reason === null) return attempt.value;
     else first ??= attempt.value;
   }

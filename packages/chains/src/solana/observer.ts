@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Observation, TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
-import type { RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import { absence, dueProofs, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
@@ -83,7 +82,7 @@ export class SolanaObserver implements ChainObserver {
     const listing = (by: RpcNode): Promise<readonly (readonly SignatureInfo[])[]> =>
       by.batch([...lists.calls, ...references.calls]);
     // Now and then of another upstream, where there is one: what the index of one leaves out, it leaves out again.
-    const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.elsewhere(node, listing) : null;
+    const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.onAnother(node, listing) : null;
     const [listed, named] = split(elsewhere ?? (await listing(node)), lists.calls.length);
     moved.commit();
     lists.read(listed, head, now)();

@@ -1,4 +1,5 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
+import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { getBlock } from '../evm/calls.ts';
 import type {
@@ -10,9 +11,6 @@ import type {
   SignedTransaction,
   Verification,
 } from '../port.ts';
-import { RpcUnreachedError } from '../rpc/errors.ts';
-import type { RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { parseTempoAddress } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
@@ -41,7 +39,7 @@ export class TempoAdapter extends EvmAdapter {
   canLand({ lifetime }: Build): Promise<boolean> {
     return this.pool.run(async (node) => {
       const final = await node.call(getBlock('finalized'));
-      if (final === null) throw new RpcUnreachedError(`${node.name} has no final block`, 'no');
+      if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
       return lifetime.kind === 'time' && final.timestamp < lifetime.validBefore;
     });
   }

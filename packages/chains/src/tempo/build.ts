@@ -1,12 +1,11 @@
 import { type Address, formatAmount, type Instant, type TokenAddress } from '@pf/domain';
+import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { TxEnvelopeTempo } from 'ox/tempo';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
 import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { inTokens } from '../resolve.ts';
-import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
 import { isVirtual } from './address.ts';
 import { encodePayment } from './calldata.ts';
 import {
@@ -51,7 +50,7 @@ export async function buildPayment(
     getTokenBalance(token, fulfiller),
     refusable(isKeptBack(token, fulfiller, requestor)),
   ]);
-  if (newest === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+  if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
   if (isContract(code))
     return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
   if (keptBack === true)

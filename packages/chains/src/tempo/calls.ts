@@ -1,8 +1,8 @@
 import type { TokenAddress } from '@pf/domain';
+import { type RpcCall, rpcCall } from '@pf/rpc';
 import { Interface } from 'ethers';
 import { z } from 'zod';
 import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
-import { type RpcCall, rpcCall } from '../rpc/node.ts';
 
 /** The questions that only Tempo's nodes are asked, with the schema of each answer. */
 

@@ -1,6 +1,6 @@
 import { formatAmount, type Address, type PaymentTerms, type TokenAddress } from '@pf/domain';
+import { refusable, type RpcNode } from '@pf/rpc';
 import { inTokens } from '../resolve.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
 import { getCurrency, getUserToken } from './calls.ts';
 
 /** Where nothing else says in which token a fee is paid. */

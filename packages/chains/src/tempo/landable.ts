@@ -1,9 +1,8 @@
 import type { Address, Instant, PaymentTerms, TokenAddress } from '@pf/domain';
+import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { getAddress } from 'ethers';
 import { getBlock, getReceipt, getTransactionCount } from '../evm/calls.ts';
 import type { SignedTransaction } from '../port.ts';
-import { RpcRefusedError, RpcUnreachedError } from '../rpc/errors.ts';
-import { refusable, type RpcNode } from '../rpc/node.ts';
 import { encodePayment } from './calldata.ts';
 import { getKeyedNonce, getTokenBalance, simulate } from './calls.ts';
 import { feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
@@ -39,7 +38,7 @@ export async function whyItCannotLand(
   ]);
   // In a block already: the wallet has sent it too, or this is a repetition.
   if (receipt !== null) return null;
-  if (newest === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');
+  if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
 
   const until = BigInt(validBefore);
   if (until <= newest.timestamp)

@@ -1,5 +1,5 @@
+import { RpcRefusedError } from '@pf/rpc';
 import { randomBytes } from 'node:crypto';
-import { RpcRefusedError } from '../rpc/errors.ts';
 
 /** The key of nonces that expire: the transaction's hash is remembered until its time is over (TIP-1009). */
 export const EXPIRING = 2n ** 256n - 1n;

@@ -1,13 +1,11 @@
 import type { ChainId, Observation } from '@pf/domain';
+import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getBlock, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
-import { RpcUnreachedError } from '../rpc/errors.ts';
-import type { RpcNode } from '../rpc/node.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { dueFates, readFates } from './observe/fates.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
@@ -59,7 +57,7 @@ export class TempoObserver implements ChainObserver {
   async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
     const stored = before ?? (await start(node));
     const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
-    if (final === null) throw new RpcUnreachedError(`${node.name} has no final block`, 'no');
+    if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
     const watch = await synchronise();
     const context: Scan = { node, network: this.network, watch, window: this.#window };
     const now = this.#now();
@@ -112,10 +110,10 @@ export class TempoObserver implements ChainObserver {
     this.#rereadTo = reached;
     if (to <= reread) return { reread, observations: [] };
     const last = await context.node.call(getBlock(to));
-    if (last === null) throw new RpcUnreachedError(`${context.node.name} lacks blocks below its head`, 'no');
+    if (last === null) throw new RpcUpstreamError(`${context.node.name} lacks blocks below its head`, 'no');
     // By another upstream where there is one: what the first left out, it would leave out again.
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
-    const { end, observations } = (await this.#pool.elsewhere(context.node, rescan)) ?? (await rescan(context.node));
+    const { end, observations } = (await this.#pool.onAnother(context.node, rescan)) ?? (await rescan(context.node));
     const isTold = (one: Observation): boolean =>
       one.type === 'landed' &&
       context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;

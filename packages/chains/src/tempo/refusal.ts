@@ -1,6 +1,6 @@
+import type { RpcRefusedError } from '@pf/rpc';
 import { Interface } from 'ethers';
 import { reasonOf } from '../evm/refusal.ts';
-import type { RpcRefusedError } from '../rpc/errors.ts';
 
 /** What TIP-20 tokens refuse with, in words. */
 const errors = new Interface([

@@ -1,7 +1,7 @@
 import type { Address, Instant, PaymentTerms } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
 import { getAddress } from 'ethers';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';
 import { nonceName } from './nonce.ts';

@@ -1,4 +1,5 @@
 import type { Address, ChainId, PaymentTerms, TransactionHash } from '@pf/domain';
+import { RpcPool } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
 import { type Anvil, evmWallet, startAnvil } from '@pf/testing';
 import { Transaction, Wallet } from 'ethers';
@@ -8,7 +9,6 @@ import { BaseAdapter } from '../../src/base/adapter.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { getHeadNumber, identifyChain } from '../../src/evm/calls.ts';
 import { networkOf } from '../../src/index.ts';
-import { RpcPool } from '../../src/rpc/pool.ts';
 import type { ChainUnderTest, PayerWallet } from '../conformance/suite.ts';
 
 export const log = createLogger('test', 'silent');

@@ -1,4 +1,5 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
+import { RpcPool } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
 import { type LocalSolana, solanaWallet, startSolana as startNode } from '@pf/testing';
 import {
@@ -14,7 +15,6 @@ import {
 import type { VersionedTransaction } from '@solana/web3.js';
 import { networkOf } from '../../src/index.ts';
 import type { ChainUnderTest, PayerWallet } from '../conformance/suite.ts';
-import { RpcPool } from '../../src/rpc/pool.ts';
 import { SolanaAdapter } from '../../src/solana/adapter.ts';
 import { getHead, identifyGenesis } from '../../src/solana/calls.ts';
 import { SolanaObserver } from '../../src/solana/observer.ts';

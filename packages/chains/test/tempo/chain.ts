@@ -1,4 +1,5 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
+import { RpcPool } from '@pf/rpc';
 import { startTempo, type Tempo, type TempoTransaction, tempoWallet } from '@pf/testing';
 import { Secp256k1 } from 'ox';
 import { SignatureEnvelope, TxEnvelopeTempo } from 'ox/tempo';
@@ -6,7 +7,6 @@ import { concat, encodeFunctionData, erc20Abi, type Hex, hexToBytes, toHex } fro
 import type { ChainUnderTest, PayerWallet } from '../conformance/suite.ts';
 import { getHeadNumber, identifyChain } from '../../src/evm/calls.ts';
 import { networkOf } from '../../src/index.ts';
-import { RpcPool } from '../../src/rpc/pool.ts';
 import { TempoAdapter } from '../../src/tempo/adapter.ts';
 import { encodePayment } from '../../src/tempo/calldata.ts';
 import { TempoObserver } from '../../src/tempo/observer.ts';

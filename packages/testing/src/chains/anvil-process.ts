@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { type NodeRpc, nodeRpc } from './anvil-rpc.ts';
+import { type NodeRpc, nodeRpc } from './node-rpc.ts';
 import type { StackWallet } from '../stack/stack.ts';
 
 const MNEMONIC = 'test test test test test test test test test test test junk';

@@ -2,12 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DEVNET_GENESIS, tokens, wallets } from '@pf/local-solana';
 import { z } from 'zod';
+import { type NodeRpc, nodeRpc } from './node-rpc.ts';
 import type { StackChain } from '../stack/stack.ts';
 
-const answer = z.object({
-  result: z.unknown().optional(),
-  error: z.object({ code: z.number(), message: z.string() }).optional(),
-});
 const place = z.object({
   processed: z.number(),
   confirmed: z.number(),
@@ -35,7 +32,7 @@ export interface SolanaTarget {
 
 /** A Solana chain of a test's own. What is sent lands in the slot that is open: processed at once, confirmed with the next slot. */
 export interface LocalSolana extends StackChain {
-  rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;
+  readonly rpc: NodeRpc;
   /** So many slots (default 1) pass. */
   advance(slots?: number): Promise<SolanaPlace>;
   /** Everything so far is final. */
@@ -97,16 +94,7 @@ export async function startSolana({ slotMs, finalitySlots = 4, ledger }: SolanaO
   const rpcUrl = await listening(child);
   child.stdout?.resume();
 
-  async function rpc<T>(method: string, ...params: unknown[]): Promise<T> {
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    const { result, error } = answer.parse(await response.json());
-    if (error !== undefined) throw new Error(`${method}: ${error.message} (${error.code})`);
-    return result as T;
-  }
+  const rpc = nodeRpc(rpcUrl);
   const move = async (control: string, ...params: unknown[]): Promise<SolanaPlace> =>
     place.parse(await rpc(control, ...params));
   async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { decodeFunctionResult, encodeFunctionData, type Hex, keccak256, parseAbi, toHex } from 'viem';
 import { z } from 'zod';
-import { nodeRpc } from './anvil-rpc.ts';
+import { nodeRpc } from './node-rpc.ts';
 import { until } from '../until.ts';
 
 /** The bridged USDC of the testnet (USDC.e). */

@@ -4,7 +4,7 @@ import { networkOf } from '@pf/chains';
 import type { ChainId, Reference } from '@pf/domain';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { nodeRpc } from '../chains/anvil-rpc.ts';
+import { nodeRpc } from '../chains/node-rpc.ts';
 import { evmWallet } from './evm-wallet.ts';
 import { solanaWallet } from './solana-wallet.ts';
 import type { StackChain, StackWallet } from '../stack/stack.ts';

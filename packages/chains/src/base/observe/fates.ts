@@ -1,11 +1,8 @@
 import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
+import { refusable, type RpcPool, RpcRefusedError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
 import { nobodyHasIt } from '../../evm/observe/nobody.ts';
 import type { KeptBytes, WatchSet } from '../../port.ts';
-import { RpcRefusedError } from '../../rpc/errors.ts';
-import { refusable } from '../../rpc/node.ts';
-import type { RpcPool } from '../../rpc/pool.ts';
-import { askTwice } from '../../rpc/second-opinion.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
 import { decodeSigned } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
@@ -79,7 +76,7 @@ export interface Receipts {
 export async function readReceipts(context: Scan, pool: RpcPool, fates: readonly Fate[]): Promise<Receipts> {
   const { node, memory, now } = context;
   if (fates.length === 0) return { seen: [], spent: [], missing: [] };
-  const receipts = await askTwice(
+  const receipts = await withSecondOpinion(
     pool,
     node,
     fates.map(({ hash }) => getReceipt(hash)),

@@ -1,10 +1,9 @@
 import type { Address, IntentId, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getAddress, zeroPadValue } from 'ethers';
 import { getTransaction, type Block, type Log } from '../../evm/calls.ts';
 import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchSet } from '../../port.ts';
-import { RpcUnreachedError } from '../../rpc/errors.ts';
-import type { RpcNode } from '../../rpc/node.ts';
 import type { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
 
@@ -119,7 +118,7 @@ async function lookUp({ node, memory }: Scan, hashes: ReadonlySet<TransactionHas
   const found = await node.batch(unknown.map((hash) => getTransaction(hash)));
   found.forEach((transaction, place) => {
     if (transaction === null)
-      throw new RpcUnreachedError(`${node.name} logs ${unknown[place] ?? ''} and does not know it`, 'no');
+      throw new RpcUpstreamError(`${node.name} logs ${unknown[place] ?? ''} and does not know it`, 'no');
     memory.remember(transaction);
   });
 }

@@ -1,6 +1,6 @@
 import { bigintText } from '@pf/contracts';
+import type { RpcNode } from '@pf/rpc';
 import { z } from 'zod';
-import type { RpcNode } from '../../rpc/node.ts';
 import { getBlock } from '../calls.ts';
 
 /** A block that was canonical when the scan stood there. */

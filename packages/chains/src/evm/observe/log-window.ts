@@ -1,5 +1,4 @@
-import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
-import { refusable, type RpcNode } from '../../rpc/node.ts';
+import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
 
 /** Blocks of one eth_getLogs while catching up. Providers' limits differ: it halves when one refuses, and grows again. */
@@ -32,12 +31,12 @@ export class LogWindow {
       if (logs instanceof RpcRefusedError) {
         // Too many blocks or logs for this provider, as a rule. A single block that is refused is another matter.
         if (last === from)
-          throw new RpcUnreachedError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
+          throw new RpcUpstreamError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
         this.#shrink();
         continue;
       }
       if (end === null || (last === to && expected !== null && end.hash !== expected)) {
-        throw new RpcUnreachedError(`${node.name} does not have block ${last} as it said before`, 'no');
+        throw new RpcUpstreamError(`${node.name} does not have block ${last} as it said before`, 'no');
       }
       this.#blocks = this.#blocks * 2n > BLOCKS_MAX ? BLOCKS_MAX : this.#blocks * 2n;
       return { logs, end };

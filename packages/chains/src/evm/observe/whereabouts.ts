@@ -1,6 +1,5 @@
 import type { ChainId } from '@pf/domain';
-import { RpcUnreachedError } from '../../rpc/errors.ts';
-import type { RpcNode } from '../../rpc/node.ts';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, identifyChain } from '../calls.ts';
 import { type Checkpoint, hashesOf, newestOf } from './checkpoints.ts';
 
@@ -19,7 +18,7 @@ const NEW_CHAIN_BLOCKS = 100_000n;
 /** The first start begins at what is final: no intent is older than the service. */
 export async function begin(node: RpcNode): Promise<Whereabouts & { readonly start: Checkpoint }> {
   const [genesis, finalized] = await node.batch([getBlock(0n), getBlock('finalized')]);
-  if (genesis === null) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
+  if (genesis === null) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
   const { number, hash } = finalized ?? genesis;
   return { genesis: genesis.hash, checkpoints: [{ number, hash }], start: { number, hash } };
 }
@@ -48,13 +47,13 @@ export async function relocate(node: RpcNode, chain: ChainId, before: Whereabout
     return { kind: 'back', checkpoints, ancestor: ancestor.number, depth: newestOf(before).number - ancestor.number };
   }
   const genesis = hashes.get(0n);
-  if (genesis === undefined) throw new RpcUnreachedError(`${node.name} has no block 0`, 'no');
+  if (genesis === undefined) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
   if (genesis === before.genesis && below.length === 0) return { kind: 'behind' };
   // A local chain that began anew says so. Behind a URL that was turned to another network there is nothing to read.
   const problem = genesis === before.genesis ? null : await identifyChain(chain)(node);
-  if (problem !== null) throw new RpcUnreachedError(`${node.name}: ${problem}`, 'no');
+  if (problem !== null) throw new RpcUpstreamError(`${node.name}: ${problem}`, 'no');
   const first = await node.call(getBlock(head.number > NEW_CHAIN_BLOCKS ? head.number - NEW_CHAIN_BLOCKS : 0n));
-  if (first === null) throw new RpcUnreachedError(`${node.name} lacks blocks below its head`, 'no');
+  if (first === null) throw new RpcUpstreamError(`${node.name} lacks blocks below its head`, 'no');
   const { number, hash } = first;
   const why =
     genesis === before.genesis

@@ -1,7 +1,6 @@
 import type { IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import type { RpcNode } from '../../rpc/node.ts';
-import type { RpcPool } from '../../rpc/pool.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
 import {
   type EpochInfo,
@@ -199,19 +198,19 @@ export interface Proof {
  */
 export async function prove(pool: RpcPool, fates: readonly Fate[], now: number): Promise<readonly Proof[]> {
   if (fates.length === 0) return [];
-  const { answers, suffice } = await pool.testimonies((node) => testify(node, fates, now));
+  const { responses, conclusive } = await pool.onAll((node) => testify(node, fates, now));
   return fates.map((fate, place): Proof => {
-    const of = answers.flatMap(({ of: all }) => all[place] ?? []);
+    const of = responses.flatMap(({ of: all }) => all[place] ?? []);
     const known = of.find(({ status, transaction }) => status !== null && transaction !== null);
     if (known !== undefined)
       return { fate, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
-    const isAbsent = suffice && of.every(({ status, isProof }) => status === null && isProof);
+    const isAbsent = conclusive && of.every(({ status, isProof }) => status === null && isProof);
     return {
       fate,
       kind: isAbsent ? 'absent' : 'open',
       status: null,
       transaction: null,
-      finalized: answers[0]?.finalized ?? null,
+      finalized: responses[0]?.finalized ?? null,
     };
   });
 }

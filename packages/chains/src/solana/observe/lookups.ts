@@ -1,9 +1,6 @@
 import type { Observation, TransactionHash } from '@pf/domain';
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError, withSecondOpinion } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
-import { RpcRefusedError, RpcUnreachedError } from '../../rpc/errors.ts';
-import { refusable, type RpcNode } from '../../rpc/node.ts';
-import type { RpcPool } from '../../rpc/pool.ts';
-import { askTwice } from '../../rpc/second-opinion.ts';
 import { getTransaction, type LandedTransaction } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import { failureIn, type Fate } from './fates.ts';
@@ -45,7 +42,7 @@ function paymentsOf(
   watch: WatchSet,
 ): Looked {
   const payments = paymentsIn(transaction, hash, network, watch);
-  if (payments === null) throw new RpcUnreachedError(`${node.name} answered another transaction than ${hash}`, 'no');
+  if (payments === null) throw new RpcUpstreamError(`${node.name} answered another transaction than ${hash}`, 'no');
   return { observations: payments.landings, warnings: payments.warnings };
 }
 
@@ -57,7 +54,7 @@ export async function readFates(
   network: Network,
   watch: WatchSet,
 ): Promise<Looked> {
-  const transactions = await askTwice(
+  const transactions = await withSecondOpinion(
     pool,
     node,
     fates.map(({ hash }) => getTransaction(hash)),
@@ -84,7 +81,7 @@ export async function lookAtUnseen(
   );
   const asked = unseen.slice(0, LOOKED_MAX);
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
-  const transactions = await askTwice(
+  const transactions = await withSecondOpinion(
     pool,
     node,
     asked.map(([hash]) => refusable(getTransaction(hash))),

@@ -1,10 +1,9 @@
 import type { Observation } from '@pf/domain';
+import { type RpcPool, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { nobodyHasIt } from '../../evm/observe/nobody.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { WatchedIntent } from '../../port.ts';
-import type { RpcPool } from '../../rpc/pool.ts';
-import { askTwice } from '../../rpc/second-opinion.ts';
 import { ignoresReverts, spent } from '../../spent.ts';
 import { observedIn, type Scan } from './scan.ts';
 
@@ -51,7 +50,7 @@ export async function readFates(
   now: number,
 ): Promise<readonly Observation[]> {
   if (fates.length === 0) return [];
-  const receipts = await askTwice(
+  const receipts = await withSecondOpinion(
     pool,
     context.node,
     fates.map(({ submission }) => getReceipt(submission.hash)),

@@ -1,10 +1,9 @@
 import type { Observation, TransactionHash } from '@pf/domain';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { zeroPadValue } from 'ethers';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { type LogWindow, RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchSet } from '../../port.ts';
-import { RpcUnreachedError } from '../../rpc/errors.ts';
-import type { RpcNode } from '../../rpc/node.ts';
 import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
 
 export interface Scan {
@@ -47,7 +46,7 @@ export async function scan(
   if (hits.size === 0) return { end, observations: [] };
   const receipts = await node.batch([...hits].map((hash) => getReceipt(hash)));
   const observations = receipts.flatMap((receipt) => {
-    if (receipt === null) throw new RpcUnreachedError(`${node.name} logs a transaction and has no receipt of it`, 'no');
+    if (receipt === null) throw new RpcUpstreamError(`${node.name} logs a transaction and has no receipt of it`, 'no');
     return observedIn(context, receipt);
   });
   return { end, observations };

@@ -1,8 +1,8 @@
 import { count, inSpan, isRecording, recordDuration, SpanKind } from '@pf/runtime';
-import { RpcUnreachedError } from './errors.ts';
-import type { Answers, RpcCall, RpcNode } from './node.ts';
+import { RpcUpstreamError } from './errors.ts';
+import type { Results, RpcCall, RpcNode } from './node.ts';
 
-/** A node whose every request is measured, and in a span where somebody keeps the trace it belongs to. */
+/** A node whose every request is measured, and has a span where its trace is recorded. */
 export class MeasuredNode implements RpcNode {
   readonly #node: RpcNode;
   readonly #network: string;
@@ -21,29 +21,29 @@ export class MeasuredNode implements RpcNode {
     return this.#measured([call], () => this.#node.call(call));
   }
 
-  batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Answers<Calls>> {
+  batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>> {
     return this.#measured(calls, () => this.#node.batch(calls));
   }
 
-  async #measured<Answer>(calls: readonly RpcCall<unknown>[], ask: () => Promise<Answer>): Promise<Answer> {
-    const about = { network: this.#network, upstream: this.name };
-    for (const { method } of calls) count('payments.rpc.calls', { ...about, 'rpc.method': method });
-    const began = performance.now();
+  async #measured<Result>(calls: readonly RpcCall<unknown>[], request: () => Promise<Result>): Promise<Result> {
+    const labels = { network: this.#network, upstream: this.name };
+    for (const { method } of calls) count('payments.rpc.calls', { ...labels, 'rpc.method': method });
+    const startedAt = performance.now();
     let failure: unknown;
     try {
-      return await (isRecording() ? this.#inSpan(calls, ask) : ask());
+      return await (isRecording() ? this.#inSpan(calls, request) : request());
     } catch (error) {
       failure = error;
       throw error;
     } finally {
-      recordDuration('payments.rpc.request.duration', began, {
-        ...about,
-        ...(failure instanceof RpcUnreachedError && { 'error.type': failure.fault }),
+      recordDuration('payments.rpc.request.duration', startedAt, {
+        ...labels,
+        ...(failure instanceof RpcUpstreamError && { 'error.type': failure.fault }),
       });
     }
   }
 
-  #inSpan<Answer>(calls: readonly RpcCall<unknown>[], ask: () => Promise<Answer>): Promise<Answer> {
+  #inSpan<Result>(calls: readonly RpcCall<unknown>[], request: () => Promise<Result>): Promise<Result> {
     const methods = [...new Set(calls.map(({ method }) => method))];
     const attributes = {
       'rpc.system.name': 'jsonrpc',
@@ -52,7 +52,7 @@ export class MeasuredNode implements RpcNode {
       'payments.network': this.#network,
       ...(calls.length > 1 && { 'payments.rpc.calls': calls.length }),
     };
-    return inSpan(methods.length === 1 ? (methods[0] ?? 'batch') : 'batch', null, ask, {
+    return inSpan(methods.length === 1 ? (methods[0] ?? 'batch') : 'batch', null, request, {
       kind: SpanKind.CLIENT,
       attributes,
     });

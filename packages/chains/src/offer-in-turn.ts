@@ -1,11 +1,10 @@
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import { count } from '@pf/runtime';
-import type { BroadcastResult } from '../port.ts';
-import type { RpcNode } from './node.ts';
-import type { RpcPool } from './pool.ts';
+import type { BroadcastResult } from './port.ts';
 
 /**
- * Offers a signed transaction to one upstream after the other until one has it. `refused` only when a node said no and no
- * other may have it: after it the intent is free for another payer.
+ * Offers a signed transaction to one upstream after the other until one accepts it. `refused` only when a node refused it
+ * and no other may have it: the intent is then free for another payer.
  */
 export async function offerInTurn(
   pool: RpcPool,
@@ -23,12 +22,12 @@ async function offerToEach(
   let refused: string | null = null;
   let open: string | null = null;
   for await (const attempt of pool.attempts(offer)) {
-    if (attempt.kind === 'unreached') {
-      if (attempt.error.taken === 'maybe') open ??= attempt.error.message;
+    if (attempt.kind === 'failed') {
+      if (attempt.error.delivered === 'maybe') open ??= attempt.error.message;
     } else if (attempt.value.kind === 'taken') return attempt.value;
     else if (attempt.value.kind === 'refused') refused ??= attempt.value.reason;
     else open ??= attempt.value.reason;
   }
   if (refused !== null && open === null) return { kind: 'refused', reason: refused };
-  return { kind: 'unknown', reason: open ?? 'no upstream could be reached' };
+  return { kind: 'unknown', reason: open ?? 'every RPC upstream is unreachable' };
 }

@@ -1,0 +1,40 @@
+/**
+ * The node's JSON-RPC error. `RpcNode` returns it for calls that are `refusable`; the client of a single node throws it.
+ */
+export class RpcRefusedError extends Error {
+  override readonly name = 'RpcRefusedError';
+  readonly code: number;
+  /** The error's `data`: usually the revert data as hex. */
+  readonly data: unknown;
+  constructor(message: string, code: number, data: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Why a request to an upstream failed: the `error.type` of metrics. */
+export type RpcFault = 'timeout' | 'unreachable' | 'throttled' | 'http' | 'malformed' | 'rpc';
+
+/** One upstream gave no usable response: it was unreachable, hung, was busy, or sent something that cannot be parsed. */
+export class RpcUpstreamError extends Error {
+  override readonly name = 'RpcUpstreamError';
+  /** `no`: the request certainly had no effect there. `maybe`: the node may have processed it. */
+  readonly delivered: 'no' | 'maybe';
+  readonly fault: RpcFault;
+  constructor(message: string, delivered: 'no' | 'maybe', cause?: unknown, fault: RpcFault = 'rpc') {
+    super(message, { cause });
+    this.delivered = delivered;
+    this.fault = fault;
+  }
+}
+
+/** No upstream of a network responds now: 503 `rpc.unavailable`. */
+export class RpcUnavailableError extends Error {
+  override readonly name = 'RpcUnavailableError';
+  readonly retryAfterSeconds: number;
+  constructor(message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterSeconds = options.retryAfterSeconds ?? 2;
+  }
+}

@@ -1,0 +1,5 @@
+export { RpcClient, type RpcClientOptions } from './client.ts';
+export * from './errors.ts';
+export { refusable, reportingHead, type Results, type RpcCall, rpcCall, type RpcNode } from './node.ts';
+export { type Attempt, type Responses, RpcPool, type RpcPoolOptions } from './pool.ts';
+export { withSecondOpinion } from './second-opinion.ts';

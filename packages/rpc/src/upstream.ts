@@ -1,0 +1,95 @@
+import type { RpcNode } from './node.ts';
+
+/** A circuit stays open this long after the first failure, twice as long after each further one, up to the maximum. */
+const OPEN_MS = 1_000;
+const OPEN_MAX_MS = 30_000;
+/** How long an identification is trusted, and how long an upstream of the wrong network is not asked. */
+const IDENTITY_MS = 300_000;
+const EXCLUDED_MS = 60_000;
+/** An upstream lags when it reports a head that others have passed at least this long ago. */
+const LAG_MS = 3_000;
+/** An upstream is probed when its last head is older than this. */
+const HEAD_DUE_MS = 5_000;
+/** A head older than this says nothing about the upstream any more. */
+const HEAD_STALE_MS = 15_000;
+/** An upstream that has failed for so long does not count among those that have to respond. */
+const LONG_DOWN_MS = 600_000;
+
+/**
+ * One upstream of a pool and its recent health: failures, how far its head lags, and whether it serves the right network.
+ * Times are of one clock, in ms.
+ */
+export class Upstream {
+  readonly node: RpcNode;
+  #failures = 0;
+  #failingSince = 0;
+  /** While there are failures: from then on a probe may close the circuit. */
+  #openUntil = 0;
+  #lagMs = 0;
+  #headAt = Number.NEGATIVE_INFINITY;
+  #identifiedUntil = Number.NEGATIVE_INFINITY;
+  #excludedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(node: RpcNode) {
+    this.node = node;
+  }
+
+  /** Its last request failed. */
+  get isOpen(): boolean {
+    return this.#failures > 0;
+  }
+  get isLagging(): boolean {
+    return this.#lagMs > LAG_MS;
+  }
+  /** Lower is better: 0 for a healthy upstream, 1 for a lagging one, more for a failed one, by when it may be retried. */
+  get rank(): number {
+    return this.isOpen ? 2 + this.#openUntil : Number(this.isLagging);
+  }
+  isExcluded(now: number): boolean {
+    return now < this.#excludedUntil;
+  }
+  isIdentified(now: number): boolean {
+    return now < this.#identifiedUntil;
+  }
+  isLongDown(now: number): boolean {
+    return this.isOpen && now - this.#failingSince > LONG_DOWN_MS;
+  }
+  /** Whether it is time for a cheap call that finds out how it does. */
+  isProbeDue(now: number): boolean {
+    return !this.isExcluded(now) && (this.isOpen ? now >= this.#openUntil : now - this.#headAt >= HEAD_DUE_MS);
+  }
+
+  /** Whether it may have begun to lag unnoticed. */
+  isHeadStale(now: number): boolean {
+    return !this.isOpen && !this.isExcluded(now) && now - this.#headAt >= HEAD_STALE_MS;
+  }
+
+  identified(now: number): void {
+    this.#identifiedUntil = now + IDENTITY_MS;
+  }
+  /** Its network is identified again before its next call. */
+  forgetIdentity(): void {
+    this.#identifiedUntil = Number.NEGATIVE_INFINITY;
+  }
+  excluded(now: number): void {
+    this.#excludedUntil = now + EXCLUDED_MS;
+  }
+  /** @param lagMs for how long others had had a newer head. @returns true where it has begun or stopped lagging */
+  headReported(lagMs: number, now: number): boolean {
+    const before = this.isLagging;
+    this.#headAt = now;
+    this.#lagMs = lagMs;
+    return before !== this.isLagging;
+  }
+  succeeded(): void {
+    this.#failures = 0;
+  }
+  /** After a failure another node may respond at the same URL: its network is identified again. */
+  failed(now: number): void {
+    if (this.#failures === 0) this.#failingSince = now;
+    this.#failures += 1;
+    this.forgetIdentity();
+    const openMs = Math.min(OPEN_MS * 2 ** (this.#failures - 1), OPEN_MAX_MS);
+    this.#openUntil = now + openMs * (0.8 + 0.4 * Math.random());
+  }
+}

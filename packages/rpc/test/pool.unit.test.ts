@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type RpcFault, type RpcProxy, startRpcProxy, until } from '@pf/testing';
+import { type RpcPool, RpcUnavailableError } from '../src/index.ts';
+import { getChainId, getHeadNumber, getTransactionCount, poolOver } from './upstreams.ts';
+
+const ACCOUNT = `0x${'12'.repeat(20)}`;
+const TIMEOUT_MS = 600;
+
+describe('RpcPool', () => {
+  let first: RpcProxy;
+  let second: RpcProxy;
+  let pools: RpcPool[];
+  const over = (...urls: string[]): RpcPool => {
+    const pool = poolOver(urls, TIMEOUT_MS);
+    pools.push(pool);
+    return pool;
+  };
+  /** Responds by itself: there is no node behind the proxy. */
+  const says =
+    (answers: Record<string, unknown>): RpcProxy['answer'] =>
+    ({ method }) =>
+      ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
+
+  beforeEach(async () => {
+    pools = [];
+    [first, second] = await Promise.all([startRpcProxy(''), startRpcProxy('')]);
+    first.answer = says({ eth_getTransactionCount: '0x1' });
+    second.answer = says({ eth_getTransactionCount: '0x2' });
+  });
+  afterEach(async () => {
+    await Promise.all(pools.map((pool) => pool.close()));
+    await Promise.all([first.stop(), second.stop()]);
+  });
+  const count = (pool: RpcPool): Promise<bigint> => pool.call(getTransactionCount(ACCOUNT));
+
+  it('asks the first upstream as long as it is healthy', async () => {
+    const pool = over(first.url, second.url);
+    expect([await count(pool), await count(pool)]).toEqual([1n, 1n]);
+    expect(second.calls.get('eth_getTransactionCount')).toBeUndefined();
+  });
+
+  it.each<RpcFault>([
+    { kind: 'status', status: 429 },
+    { kind: 'status', status: 500 },
+    { kind: 'status', status: 503 },
+    { kind: 'malformed' },
+    { kind: 'hang' },
+  ])('fails over to the next upstream on %p', async (fault) => {
+    const pool = over(first.url, second.url);
+    first.faults = [fault];
+    expect(await count(pool)).toBe(2n);
+  });
+
+  it('fails over to the next upstream when a result does not match its schema', async () => {
+    const pool = over(first.url, second.url);
+    first.answer = says({ eth_getTransactionCount: 'many' });
+    expect(await count(pool)).toBe(2n);
+  });
+
+  it('lets a hanging upstream delay only the first call', async () => {
+    const pool = over(first.url, second.url);
+    first.faults = [{ kind: 'hang' }];
+    await count(pool);
+    first.calls.clear();
+    expect(await count(pool)).toBe(2n);
+    expect(first.calls.size).toBe(0);
+  });
+
+  it('only probes a hanging upstream, and returns to it when it has recovered', async () => {
+    const pool = over(first.url, second.url);
+    first.faults = [{ kind: 'hang' }];
+    const probed = (): number => first.calls.get('eth_chainId') ?? 0;
+    await until('a probe', async () => {
+      expect(await count(pool)).toBe(2n);
+      return probed() >= 2;
+    });
+    first.faults = [];
+    expect(first.calls.get('eth_getTransactionCount')).toBeUndefined();
+    await until('the first upstream to be asked again', async () => (await count(pool)) === 1n);
+  });
+
+  it('retries its only upstream at once', async () => {
+    const pool = over(first.url);
+    first.faults = [{ kind: 'status', status: 500 }];
+    await expect(count(pool)).rejects.toThrow(RpcUnavailableError);
+    first.faults = [];
+    expect(await count(pool)).toBe(1n);
+  });
+
+  it('asks an upstream whose head lags last', async () => {
+    const pool = over(first.url, second.url);
+    second.answer = says({ eth_getTransactionCount: '0x2', eth_blockNumber: '0x65' });
+    expect(await count(pool)).toBe(1n);
+    await until('the second to be preferred', async () => {
+      await pool.call(getHeadNumber());
+      return (await count(pool)) === 2n;
+    });
+    // And returns to it when it has caught up.
+    first.answer = says({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
+    await until('the first to be asked again', async () => (await count(pool)) === 1n);
+  });
+
+  it('asks another healthy upstream for a second opinion, and returns null where there is none', async () => {
+    const pool = over(first.url, second.url);
+    const opinion = (): Promise<bigint | null> =>
+      pool.run((node) => pool.onAnother(node, (other) => other.call(getTransactionCount(ACCOUNT))));
+    expect(await opinion()).toBe(2n);
+    second.faults = [{ kind: 'status', status: 429 }];
+    expect(await opinion()).toBeNull();
+  });
+
+  it('concludes nothing from one upstream where two are configured', async () => {
+    const pool = over(first.url, second.url);
+    const ask = (): Promise<unknown> => pool.onAll((node) => node.call(getTransactionCount(ACCOUNT)));
+    expect(await ask()).toEqual({ responses: [1n, 2n], conclusive: true });
+    first.faults = [{ kind: 'cut' }];
+    expect(await ask()).toEqual({ responses: [2n], conclusive: false });
+    expect(await over(second.url).onAll((node) => node.call(getChainId()))).toEqual({
+      responses: [84_532n],
+      conclusive: true,
+    });
+  });
+
+  it('concludes nothing from an upstream that has started to serve another network', async () => {
+    const pool = over(first.url);
+    expect(await count(pool)).toBe(1n);
+    first.faults = [{ kind: 'stranger' }];
+    first.answer = ({ method }) => (method === 'eth_getTransactionCount' ? '0x1' : undefined);
+    expect(await pool.onAll((node) => node.call(getTransactionCount(ACCOUNT)))).toEqual({
+      responses: [],
+      conclusive: false,
+    });
+  });
+
+  it('never uses an upstream of another network', async () => {
+    first.answer = says({ eth_chainId: '0x1', eth_getTransactionCount: '0x1' });
+    expect(await count(over(first.url, second.url))).toBe(2n);
+    expect([...first.calls.keys()]).toEqual(['eth_chainId']);
+    await expect(count(over(first.url))).rejects.toThrow('serves eip155:1');
+  });
+
+  it('keeps a piece of work on one upstream, and repeats all of it on the next', async () => {
+    const pool = over(first.url, second.url);
+    const asked: string[] = [];
+    const both = await pool.run(async (node) => {
+      const one = await node.call(getTransactionCount(ACCOUNT));
+      if (asked.push(node.name) === 1) first.faults = [{ kind: 'status', status: 500 }];
+      return [one, await node.call(getTransactionCount(ACCOUNT))];
+    });
+    expect(both).toEqual([2n, 2n]);
+  });
+
+  it('reports within the time limit whether an upstream is ready', async () => {
+    const pool = over(first.url);
+    expect(await pool.ready(getChainId(), 1_000)).toBe(true);
+    first.faults = [{ kind: 'hang' }];
+    expect(await pool.ready(getTransactionCount(ACCOUNT), 20)).toBe(false);
+  });
+});
