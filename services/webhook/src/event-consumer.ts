@@ -63,7 +63,7 @@ export class EventConsumer implements GroupWork {
       const { eventId, type, intentId, version, accountId, livemode, trace } = parseEvent(value ?? '');
       return isPublic(type) ? { eventId, eventType: type, intentId, version, accountId, livemode, ...trace } : null;
     } catch (error) {
-      // Nothing is lost: the log keeps it, and a position set back to it repeats no delivery (docs/internals/decisions.md).
+      // Nothing is lost: the log keeps it, and a position set back to it repeats no delivery (docs/operations/runbooks/event-unreadable.md).
       count('payments.alarms', { alarm: 'unreadable_event' });
       this.#log.error(
         { err: error, alarm: 'unreadable_event', topic, partition, offset: String(offset) },
