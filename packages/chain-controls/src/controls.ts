@@ -10,7 +10,7 @@ export interface PaymentFilter {
 export interface Payment {
   readonly hash: string;
   readonly payer: string;
-  /** null: it carries none, or the chain's node does not say. */
+  /** null: it carries none. */
   readonly reference: string | null;
 }
 

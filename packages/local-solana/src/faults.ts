@@ -1,3 +1,4 @@
+import { memosIn } from './memos.ts';
 import { nodeWallet } from './wallets.ts';
 import type { Wire } from './wire.ts';
 
@@ -28,6 +29,8 @@ export interface Struck {
   readonly id: number;
   readonly signature: string;
   readonly payer: string;
+  /** The text of its first memo: a payment's reference. */
+  readonly memo: string | null;
 }
 /** Whoever armed a fault asks soon. */
 const REMEMBERED = 100;
@@ -82,7 +85,8 @@ export class Faults {
       (target.mentions === undefined || accounts.includes(target.mentions));
     const found = this.#pending.find((one) => one.fault.kind === kind && isMeant(one));
     if (found === undefined) return null;
-    this.#struck = [...this.#struck, { id: found.id, signature, payer }].slice(-REMEMBERED);
+    const memo = memosIn(message)[0]?.toString() ?? null;
+    this.#struck = [...this.#struck, { id: found.id, signature, payer, memo }].slice(-REMEMBERED);
     found.left -= 1;
     if (found.left <= 0) this.#pending.splice(this.#pending.indexOf(found), 1);
     return found.fault as Extract<Fault, { kind: Kind }>;

@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { MEMOS } from './memos.ts';
 import { uiAmount } from './meta.ts';
 import { TOKEN, TOKEN_2022 } from './tokens.ts';
 
@@ -13,7 +14,6 @@ export interface Instruction {
 
 const SYSTEM = '11111111111111111111111111111111';
 const ATA = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
-export const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
 
 /** Instructions of both token programs by their first byte: type, names of the accounts, and how the amount is written. */
 const TOKEN_INSTRUCTIONS: Readonly<

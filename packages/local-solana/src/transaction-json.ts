@@ -1,5 +1,6 @@
 import { base58 } from '@scure/base';
-import { instructionJson, MEMOS } from './instruction-json.ts';
+import { instructionJson } from './instruction-json.ts';
+import { memosIn } from './memos.ts';
 import type { Landed } from './ledger.ts';
 import type { TransactionMeta } from './meta.ts';
 import { unsupportedVersion } from './rpc/error.ts';
@@ -109,9 +110,6 @@ export function transactionJson(
 
 /** The memos of a transaction, as getSignaturesForAddress lists them: `[length] text`, with `; ` between. */
 export function memoOf({ wire }: Landed): string | null {
-  const { staticAccounts, instructions } = parseWire(wire).message;
-  const memos = instructions
-    .filter(({ programAddressIndex }) => MEMOS.includes(staticAccounts[programAddressIndex] ?? ''))
-    .map(({ data }) => Buffer.from(data ?? []));
+  const memos = memosIn(parseWire(wire).message);
   return memos.length === 0 ? null : memos.map((memo) => `[${memo.length}] ${memo.toString()}`).join('; ');
 }

@@ -105,7 +105,7 @@ describe('a hand on the local Solana', () => {
     const dropped = await pay(1n, 1);
     expect((await client.call('local_faults')).result).toEqual({
       pending: [],
-      struck: [{ id, signature: dropped.signature, payer: address }],
+      struck: [{ id, signature: dropped.signature, payer: address, memo: 'order 17' }],
     });
     expect(await statusOf(dropped)).toBeNull();
   });

@@ -29,7 +29,7 @@ const target = z.object({
 });
 const faults = z.object({
   pending: z.array(z.object({ id: z.number(), kind: z.string(), target })),
-  struck: z.array(z.object({ id: z.number(), signature: z.string(), payer: z.string() })),
+  struck: z.array(z.object({ id: z.number(), signature: z.string(), payer: z.string(), memo: z.string().nullable() })),
 });
 const signatures = z.array(z.string());
 const statuses = z.object({ value: z.tuple([z.object({ slot: z.number() }).nullable()]) });
@@ -75,7 +75,7 @@ export function solanaControls(node: Node): ChainControls {
         while (!ending.aborted) {
           const { pending, struck } = await look();
           const met = struck.find((one) => one.id === fault);
-          if (met) return await then({ hash: met.signature, payer: met.payer, reference: reference ?? null });
+          if (met) return await then({ hash: met.signature, payer: met.payer, reference: met.memo });
           if (!pending.some((one) => one.id === fault))
             throw new ControlError('The chain was healed meanwhile: this control has ended');
           await pause(LOOK_MS, ending);
