@@ -1,37 +1,40 @@
-/** page: somebody gets up now. ticket: somebody looks within a working day. */
+/** page: an engineer responds now. ticket: an engineer responds within a working day. */
 export type Severity = 'page' | 'ticket';
 
-/** Made series on which a rule is tried: promtool's notation of values, one a minute. */
+/** Synthetic series to test a rule on: values in promtool's notation, one per minute. */
 export interface Example {
   readonly series: Readonly<Record<string, string>>;
-  /** When it is looked at, from the first value on. */
+  /** When the rule is evaluated, counted from the first value. */
   readonly at: string;
 }
 
 export interface Alert {
   readonly name: string;
   readonly severity: Severity;
-  /** PromQL; each series it has is an alert. */
+  /** PromQL; each series in its result is one alert. */
   readonly expr: string;
-  /** How long it has to hold; absent: at once. */
+  /** How long the expression has to hold before the alert fires; absent: fires at once. */
   readonly for?: string;
-  /** One sentence; `{{ $labels.x }}` and `{{ $value }}` are filled in. */
+  /** One sentence; Prometheus fills in `{{ $labels.x }}` and `{{ $value }}`. */
   readonly summary: string;
-  /** It must be firing on these series, with these labels. */
+  /** The alert must fire on these series, with these labels. */
   readonly fires: Example & { readonly labels: Readonly<Record<string, string>> };
-  /** And must not on these: the same without the fault. */
+  /** It must not fire on these: the same situation without the fault. */
   readonly quiet: Example;
-  /** Nor on these, which look like it: it is over, or there is too little of it. */
-  readonly alike?: Example;
+  /** Nor on these, which resemble the fault: it is over, or too small. */
+  readonly nearMiss?: Example;
 }
 
-/** The runbook of an alert, from the root of the repository. */
+/** The path of an alert's runbook, from the root of the repository. */
 export const runbookOf = (name: string): string =>
   `docs/operations/runbooks/${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
 
 /**
- * A counter rose within a range, or appeared in it: one whose labels are not known beforehand begins with its first 1,
- * which to Prometheus is no rise.
+ * PromQL: a counter increased within a range, or appeared in it. A counter whose label values are not known beforehand
+ * starts with its first 1, which Prometheus does not count as an increase.
  */
-export const happened = (counter: string, range: string, by: string): string =>
-  `(sum by (${by}) (increase(${counter}[${range}])) > 0) or (sum by (${by}) (${counter} unless ${counter} offset ${range}) > 0)`;
+export const occurred = (counter: string, range: string, by: string): string =>
+  [
+    `(sum by (${by}) (increase(${counter}[${range}])) > 0)`,
+    `(sum by (${by}) (${counter} unless ${counter} offset ${range}) > 0)`,
+  ].join(' or ');

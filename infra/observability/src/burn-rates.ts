@@ -2,9 +2,9 @@ import type { Alert, Severity } from './alert.ts';
 import { BUDGET_WINDOW, errorRatio, recordedRatio, type Slo, SLOS } from './slo.ts';
 
 /**
- * Multi-window, multi-burn-rate alerts (The Site Reliability Workbook, chapter 5): a rate at which the budget burns, seen over a
- * long window, so that it matters, and over a short one, so that it is still going on. 14.4 for an hour is 2 % of 30 days'
- * budget, 6 for six hours 5 %, 3 for a day and 1 for three days 10 %.
+ * Multi-window, multi-burn-rate alerts (The Site Reliability Workbook, chapter 5). The long window shows that the burn
+ * matters, the short one that it continues. A rate of 14.4 for an hour uses 2 % of a 30-day budget, 6 for six hours
+ * 5 %, 3 for a day and 1 for three days 10 % each.
  */
 const BURNS: Readonly<
   Record<Severity, readonly { readonly rate: number; readonly long: string; readonly short: string }[]>
@@ -21,7 +21,7 @@ const BURNS: Readonly<
 const WINDOWS = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'];
 const SECONDS: Readonly<Record<string, number>> = { '1h': 3_600, '6h': 21_600, '1d': 86_400, '3d': 259_200 };
 
-/** So many bad events must lie in the long window: where little happens one slow payment is no emergency. */
+/** The least number of bad events in the long window: at low traffic one slow payment is no emergency. */
 const BAD_AT_LEAST = 5;
 
 export interface Recording {
@@ -30,7 +30,7 @@ export interface Recording {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The error ratios of all windows of the alerts. */
+/** The error ratios over every window that the alerts use. */
 export const ratios: readonly Recording[] = SLOS.flatMap((slo) =>
   WINDOWS.map((window) => ({
     record: recordedRatio(window),
@@ -39,7 +39,7 @@ export const ratios: readonly Recording[] = SLOS.flatMap((slo) =>
   })),
 );
 
-/** What a month's budget has left: 1 untouched, 0 used up, below 0 broken. Looked up less often: it reads a month. */
+/** The rest of a month's budget: 1 untouched, 0 exhausted, below 0 missed. Evaluated less often: it reads a month. */
 export const budgets: readonly Recording[] = SLOS.flatMap((slo) => [
   { record: recordedRatio(BUDGET_WINDOW), expr: errorRatio(slo, BUDGET_WINDOW), labels: { slo: slo.name } },
   {
@@ -49,7 +49,7 @@ export const budgets: readonly Recording[] = SLOS.flatMap((slo) => [
   },
 ]);
 
-/** 1 - 0.999 is not 0.001 in floating point. */
+/** Removes floating-point error: 1 - 0.999 is not 0.001. */
 function rounded(share: number): number {
   return Number(share.toPrecision(6));
 }
@@ -59,46 +59,51 @@ function burning(
   { rate, long, short }: { readonly rate: number; readonly long: string; readonly short: string },
 ): string {
   const threshold = rounded(rate * (1 - slo.objective));
-  const of = (window: string): string => `${recordedRatio(window)}{slo="${slo.name}"} > ${threshold}`;
-  return `(${of(long)} and ${of(short)} and on (${slo.by.join(', ')}) (${slo.bad(long)}) * ${SECONDS[long] ?? 0} >= ${BAD_AT_LEAST})`;
+  const exceeds = (window: string): string => `${recordedRatio(window)}{slo="${slo.name}"} > ${threshold}`;
+  const enoughBad = `on (${slo.by.join(', ')}) (${slo.bad(long)}) * ${SECONDS[long] ?? 0} >= ${BAD_AT_LEAST}`;
+  return `(${exceeds(long)} and ${exceeds(short)} and ${enoughBad})`;
 }
 
-/** What an SLO's alert is called, says, and is tried on. */
+/** An SLO's alert: its name, its summary, and the series to test it on. */
 interface Burn {
   readonly name: string;
   readonly summary: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** What is measured of good and of bad events. */
+  /** The series that services export for these good and bad events. */
   series(good: Course, bad: Course): Readonly<Record<string, string>>;
 }
 
-/** Events a minute: for a while, and from then on. */
+/** Events per minute: before and after `TURN_MINUTE`. */
 interface Course {
   readonly first: number;
   readonly then: number;
 }
-const TURN = 30;
-const END = 80;
+const TURN_MINUTE = 30;
+const END_MINUTE = 80;
 const sum = (one: Course, other: Course): Course => ({ first: one.first + other.first, then: one.then + other.then });
-/** A counter of such events, in promtool's notation. */
-const growing = ({ first, then }: Course): string => `0+${first}x${TURN} ${first * TURN + then}+${then}x${END - TURN}`;
+/** A counter of these events, in promtool's notation. */
+const counting = ({ first, then }: Course): string => {
+  const afterTurn = `${first * TURN_MINUTE + then}+${then}x${END_MINUTE - TURN_MINUTE}`;
+  return `0+${first}x${TURN_MINUTE} ${afterTurn}`;
+};
 const slow =
   (histogram: string, labels: string, bound: string) =>
   (good: Course, bad: Course): Readonly<Record<string, string>> => ({
-    [`${histogram}_count{${labels}}`]: growing(sum(good, bad)),
-    [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: growing(good),
+    [`${histogram}_count{${labels}}`]: counting(sum(good, bad)),
+    [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: counting(good),
   });
 const created = (status: number): string =>
-  `http_request_method="POST",http_route="/v1/intents",http_response_status_code="${status}",url_scheme="http",service_name="gateway"`;
+  `http_request_method="POST",http_route="/v1/intents",http_response_status_code="${status}",` +
+  'url_scheme="http",service_name="gateway"';
 
 const ALERTS: Readonly<Record<string, Burn>> = {
   'create-availability': {
     name: 'CreatesFailing',
-    summary: 'Creates fail with 5xx fast enough to use up the error budget.',
+    summary: 'Creates fail with 5xx fast enough to exhaust the error budget.',
     labels: {},
     series: (good, bad) => ({
-      [`http_server_request_duration_seconds_count{${created(201)}}`]: growing(good),
-      [`http_server_request_duration_seconds_count{${created(503)}}`]: growing(bad),
+      [`http_server_request_duration_seconds_count{${created(201)}}`]: counting(good),
+      [`http_server_request_duration_seconds_count{${created(503)}}`]: counting(bad),
     }),
   },
   'create-latency': {
@@ -109,7 +114,7 @@ const ALERTS: Readonly<Record<string, Burn>> = {
   },
   'time-to-confirm': {
     name: 'ConfirmationsSlow',
-    summary: 'Too many payments on {{ $labels.network }} are confirmed later than 5 s after they were submitted.',
+    summary: 'Too many payments on {{ $labels.network }} are confirmed later than 5 s after their submission.',
     labels: { network: 'base' },
     series: slow('payments_confirmation_duration_seconds', 'network="base",livemode="true",service_name="intent"', '5'),
   },
@@ -123,29 +128,29 @@ const ALERTS: Readonly<Record<string, Burn>> = {
 
 function alertOf(slo: Slo, severity: Severity): Alert {
   const burn = ALERTS[slo.name];
-  if (!burn) throw new Error(`${slo.name} has no alert`);
-  /** Of a thousand events a minute so many are bad that the budget burns so fast. */
+  if (!burn) throw new Error(`The SLO ${slo.name} has no alert: add one to ALERTS.`);
+  /** Series of 1,000 events a minute, of which as many are bad as these burn rates mean. */
   const at = (first: number, then: number): Alert['quiet'] => {
     const bad = {
       first: Math.round(1_000 * first * (1 - slo.objective)),
       then: Math.round(1_000 * then * (1 - slo.objective)),
     };
-    return { series: burn.series({ first: 1_000 - bad.first, then: 1_000 - bad.then }, bad), at: `${END - 2}m` };
+    return { series: burn.series({ first: 1_000 - bad.first, then: 1_000 - bad.then }, bad), at: `${END_MINUTE - 2}m` };
   };
   const labels = { slo: slo.name, ...burn.labels };
-  const tried =
+  const examples =
     severity === 'page'
-      ? // Fast; as fast as a ticket's; fast, until the short windows were clean.
-        { fires: { ...at(15, 15), labels }, quiet: at(4, 4), alike: at(15, 0) }
+      ? // Fires on a fast burn; not on a ticket's burn; not on a fast one that has ended.
+        { fires: { ...at(15, 15), labels }, quiet: at(4, 4), nearMiss: at(15, 0) }
       : { fires: { ...at(4, 4), labels }, quiet: at(0.5, 0.5) };
   return {
     name: burn.name,
     severity,
     expr: BURNS[severity].map((one) => burning(slo, one)).join('\nor\n'),
     summary: burn.summary,
-    ...tried,
+    ...examples,
   };
 }
 
-/** Two of each SLO: what burns fast wakes somebody, what burns steadily is a ticket. */
+/** Two alerts for each SLO: a fast burn pages, a steady burn opens a ticket. */
 export const burnAlerts: readonly Alert[] = SLOS.flatMap((slo) => [alertOf(slo, 'page'), alertOf(slo, 'ticket')]);

@@ -5,5 +5,5 @@ import { overview } from './dashboards/overview.ts';
 import { webhooks } from './dashboards/webhooks.ts';
 import { dashboardOf } from './panels.ts';
 
-/** All dashboards, as Grafana takes them. */
+/** All dashboards, in Grafana's format. */
 export const DASHBOARDS = [overview, intents, chains, webhooks, kafka].map((page) => dashboardOf(page));

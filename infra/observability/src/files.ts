@@ -1,7 +1,7 @@
 import { DASHBOARDS } from './dashboards.ts';
 import { prometheusRule, ruleFile } from './rules.ts';
 
-/** What is made here, by its path from the root of the repository. */
+/** The generated files, by their paths from the root of the repository. */
 export const FILES: Readonly<Record<string, string>> = {
   'infra/observability/prometheus/rules.yml': ruleFile(),
   'k8s/components/monitoring/prometheus-rule.yaml': prometheusRule(),

@@ -1,4 +1,4 @@
-// pnpm --filter @pf/observability document: writes what is made of this folder.
+// pnpm --filter @pf/observability document: writes the generated files.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FILES } from './files.ts';

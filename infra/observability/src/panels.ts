@@ -32,41 +32,41 @@ import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 import { z } from 'zod';
 
-/** Grafana's units that are used. */
+/** The units of Grafana that the dashboards use. */
 export type Unit = 's' | 'reqps' | 'ops' | 'percentunit' | 'short' | 'bytes';
-/** A query, and what its series are called: `{{label}}` is filled in. */
+/** A query, and the legend of its series: Grafana fills in `{{label}}`. */
 export type Query = readonly [expr: string, legend: string];
 
-interface Shown {
+interface PanelBase {
   readonly title: string;
   readonly unit: Unit;
   readonly queries: readonly Query[];
-  /** What to make of it. */
+  /** How to read it. */
   readonly description: string;
 }
-/** Lines over time. */
-export interface Chart extends Shown {
+/** A time series. */
+export interface Chart extends PanelBase {
   readonly kind: 'chart';
   readonly stacked?: boolean;
 }
-/** One number, now; from `warn` and from `bad` on (or down, where less is worse) in another colour. */
-export interface Figure extends Shown {
-  readonly kind: 'figure';
+/** The latest value. Its color changes at `warn` and at `bad`, downward if `bad` is less than `warn`. */
+export interface Stat extends PanelBase {
+  readonly kind: 'stat';
   readonly warn?: number;
   readonly bad?: number;
 }
-export type AnyPanel = Chart | Figure;
+export type AnyPanel = Chart | Stat;
 
 export interface Row {
   readonly title: string;
   readonly panels: readonly AnyPanel[];
 }
-export interface Page {
-  /** Its address in Grafana, and its file's name. */
+export interface DashboardSpec {
+  /** Its id in Grafana's URLs, and its file's name. */
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  /** Whether networks can be chosen: queries then hold `network=~"$network"`. */
+  /** Whether the dashboard has a network variable: its queries then contain `network=~"$network"`. */
   readonly byNetwork: boolean;
   readonly rows: readonly Row[];
 }
@@ -86,20 +86,23 @@ export const stacked = (title: string, unit: Unit, description: string, ...queri
   queries,
   stacked: true,
 });
-export const figure = (
+export const stat = (
   title: string,
   unit: Unit,
   description: string,
   query: Query,
   limits: { readonly warn?: number; readonly bad?: number } = {},
-): Figure => ({ kind: 'figure', title, unit, description, queries: [query], ...limits });
+): Stat => ({ kind: 'stat', title, unit, description, queries: [query], ...limits });
 
-/** The three lines of a latency: half, nineteen of twenty, ninety-nine of a hundred. */
+/** The p50, p95 and p99 of a histogram. */
 export const percentiles = (histogram: string, labels: string, by = ''): readonly Query[] =>
-  ['0.5', '0.95', '0.99'].map((share) => [
-    `histogram_quantile(${share}, sum by (${['le', by].filter(Boolean).join(', ')}) (rate(${histogram}_bucket{${labels}}[$__rate_interval])))`,
-    `p${Number(share) * 100}${by ? ` {{${by}}}` : ''}`,
-  ]);
+  ['0.5', '0.95', '0.99'].map((quantile) => {
+    const buckets = `rate(${histogram}_bucket{${labels}}[$__rate_interval])`;
+    return [
+      `histogram_quantile(${quantile}, sum by (${['le', by].filter(Boolean).join(', ')}) (${buckets}))`,
+      `p${Number(quantile) * 100}${by ? ` {{${by}}}` : ''}`,
+    ];
+  });
 
 const source = { type: 'prometheus', uid: '${datasource}' };
 const query = ([expr, legend]: Query, index: number): DataqueryBuilder =>
@@ -133,8 +136,8 @@ function chartPanel(
   return panel.height(8).span(width);
 }
 
-/** Green, orange, red: rising where `bad` lies above `warn`, else falling. */
-function steps({ warn, bad }: Figure): Threshold[] {
+/** Green, orange, red: upward if `bad` is at least `warn`, else downward. */
+function steps({ warn, bad }: Stat): Threshold[] {
   if (warn === undefined || bad === undefined) return [{ value: null, color: 'text' }];
   const [low, middle, high] = bad >= warn ? ['green', 'orange', 'red'] : ['red', 'orange', 'green'];
   return [
@@ -144,33 +147,33 @@ function steps({ warn, bad }: Figure): Threshold[] {
   ];
 }
 
-function figurePanel(of: Figure, width: number): Builder<Panel> {
+function statPanel(stat: Stat, width: number): Builder<Panel> {
   const panel = new StatBuilder()
-    .title(of.title)
-    .description(of.description)
+    .title(stat.title)
+    .description(stat.description)
     .datasource(source)
-    .unit(of.unit)
+    .unit(stat.unit)
     .colorMode(BigValueColorMode.Value)
     .graphMode(BigValueGraphMode.Area)
-    // A counter of faults is not there before the first.
+    // A counter of faults does not exist before the first fault.
     .noValue('none')
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-    .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps(of)))
-    .targets(of.queries.map(query));
+    .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps(stat)))
+    .targets(stat.queries.map(query));
   return panel.height(4).span(width);
 }
 
-/** How wide each panel of a row is, of 24: all figures in one line, charts two or three in one. */
+/** The width of a panel in its row, of 24 columns: all stats in one line, two or three charts in one. */
 function widthIn({ panels }: Row, { kind }: AnyPanel): number {
-  const alike = panels.filter((other) => other.kind === kind).length;
-  if (kind === 'figure') return Math.max(3, Math.floor(24 / alike));
-  return alike % 3 === 0 ? 8 : alike === 1 ? 24 : 12;
+  const count = panels.filter((other) => other.kind === kind).length;
+  if (kind === 'stat') return Math.max(3, Math.floor(24 / count));
+  return count % 3 === 0 ? 8 : count === 1 ? 24 : 12;
 }
 
-export function dashboardOf(page: Page): Dashboard {
-  const builder = new DashboardBuilder(page.title)
-    .uid(page.uid)
-    .description(page.description)
+export function dashboardOf(spec: DashboardSpec): Dashboard {
+  const builder = new DashboardBuilder(spec.title)
+    .uid(spec.uid)
+    .description(spec.description)
     .tags(['payments'])
     .time({ from: 'now-3h', to: 'now' })
     .refresh('30s')
@@ -184,7 +187,7 @@ export function dashboardOf(page: Page): Dashboard {
         .keepTime(true),
     )
     .withVariable(new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus'));
-  if (page.byNetwork) {
+  if (spec.byNetwork) {
     const values = 'label_values(payments_rpc_upstream_up, network)';
     builder.withVariable(
       new QueryVariableBuilder('network')
@@ -197,17 +200,17 @@ export function dashboardOf(page: Page): Dashboard {
         .allValue('.*'),
     );
   }
-  for (const row of page.rows) {
+  for (const row of spec.rows) {
     builder.withRow(new RowBuilder(row.title));
     for (const panel of row.panels)
       builder.withPanel(
-        panel.kind === 'chart' ? chartPanel(panel, widthIn(row, panel)) : figurePanel(panel, widthIn(row, panel)),
+        panel.kind === 'chart' ? chartPanel(panel, widthIn(row, panel)) : statPanel(panel, widthIn(row, panel)),
       );
   }
   return numbered(builder.build());
 }
 
-/** Panels need ids of their own where a dashboard is a file. */
+/** Gives each panel an id, which a dashboard from a file needs. */
 function numbered(dashboard: Dashboard): Dashboard {
   const panels = dashboard.panels?.map((panel, index) => ({ ...panel, id: index + 1 }));
   return { ...dashboard, ...(panels && { panels }) };
@@ -217,7 +220,7 @@ const targets = z.object({
   panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })),
 });
 
-/** The queries of a dashboard as Prometheus gets them: Grafana's variables filled in. */
+/** The queries of a dashboard as Prometheus receives them: with Grafana's variables replaced. */
 export function queriesOf(dashboard: unknown): readonly string[] {
   const queries = targets.parse(dashboard).panels.flatMap((panel) => panel.targets.map(({ expr }) => expr));
   return queries.map((expr) =>

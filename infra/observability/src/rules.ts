@@ -8,7 +8,7 @@ import { webhookAlerts } from './alerts/webhooks.ts';
 import { budgets, burnAlerts, ratios, type Recording } from './burn-rates.ts';
 import { SLOS } from './slo.ts';
 
-/** Every alert, the promises first, then the causes. */
+/** Every alert: those of the SLOs first, then those of causes. */
 export const ALERTS: readonly Alert[] = [
   ...burnAlerts,
   ...gatewayAlerts,
@@ -19,10 +19,10 @@ export const ALERTS: readonly Alert[] = [
 ];
 
 const recording = ({ record, expr, labels }: Recording): object => ({ record, expr, labels });
-const alerting = ({ name, severity, expr, for: held, summary }: Alert): object => ({
+const alerting = ({ name, severity, expr, for: duration, summary }: Alert): object => ({
   alert: name,
   expr,
-  ...(held !== undefined && { for: held }),
+  ...(duration !== undefined && { for: duration }),
   labels: { severity },
   annotations: { summary, runbook: runbookOf(name) },
 });
@@ -52,11 +52,11 @@ const GROUPS: readonly Group[] = [
   ...causes,
 ];
 
-/** Of whoever opens the file and not the code. */
-const HEADER = '# Made of infra/observability/src by `pnpm --filter @pf/observability document`: change that.\n';
+/** Tells a reader of a generated file where its source is. */
+const HEADER = '# Generated from infra/observability/src by `pnpm --filter @pf/observability document`: do not edit.\n';
 const yaml = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
-/** Prometheus' rule file. */
+/** The rule file for Prometheus. */
 export const ruleFile = (): string => HEADER + yaml({ groups: GROUPS });
 
 /** The same rules for the Prometheus operator. */
@@ -70,11 +70,11 @@ export const prometheusRule = (): string =>
   });
 
 /**
- * What promtool tries: a rule file and a test file each, with the rules of one group alone, because every test evaluates all
- * rules that it loads.
+ * The tests for promtool: a rule file and a test file for each group. Groups are separate because every test evaluates
+ * all rules that it loads.
  */
-export function trials(): readonly { readonly name: string; readonly rules: string; readonly tests: string }[] {
-  const trial = (name: string, groups: readonly Group[], alerts: readonly Alert[]) => ({
+export function promtoolTests(): readonly { readonly name: string; readonly rules: string; readonly tests: string }[] {
+  const testOf = (name: string, groups: readonly Group[], alerts: readonly Alert[]) => ({
     name,
     rules: yaml({ groups }),
     tests: testFile(`${name}.rules.yml`, alerts),
@@ -83,7 +83,7 @@ export function trials(): readonly { readonly name: string; readonly rules: stri
     ...SLOS.map(({ name: slo }) => {
       const of = ({ labels }: Recording): boolean => labels['slo'] === slo;
       const alerts = burnAlerts.filter(({ fires }) => fires.labels['slo'] === slo);
-      return trial(
+      return testOf(
         slo,
         [
           { name: 'ratios', rules: ratios.filter(of).map(recording) },
@@ -93,7 +93,7 @@ export function trials(): readonly { readonly name: string; readonly rules: stri
       );
     }),
     ...Object.entries(CAUSES).map(([name, alerts]) =>
-      trial(
+      testOf(
         name,
         causes.filter((group) => group.name === `payments-${name}`),
         alerts,
@@ -102,25 +102,25 @@ export function trials(): readonly { readonly name: string; readonly rules: stri
   ];
 }
 
-/** promtool's test file: each alert fires on its series, and does not on the same without the fault, nor on what only looks like it. */
+/** promtool's test file: each alert fires on its series, and neither without the fault nor on a near miss. */
 function testFile(rules: string, alerts: readonly Alert[]): string {
   const tests = alerts.flatMap((alert) => {
-    const { name, severity, fires, quiet, alike } = alert;
+    const { name, severity, fires, quiet, nearMiss } = alert;
     const firing = `ALERTS{alertname="${name}",severity="${severity}",alertstate="firing"}`;
     const labels = Object.entries({ alertname: name, severity, ...fires.labels });
-    const trial = (what: string, { series, at }: Example, expr: string, samples: readonly object[]): object => ({
-      name: `${name} (${severity}) ${what}`,
+    const testCase = (title: string, { series, at }: Example, expr: string, samples: readonly object[]): object => ({
+      name: `${name} (${severity}) ${title}`,
       interval: '1m',
       input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
       promql_expr_test: [{ expr, eval_time: at, exp_samples: samples }],
     });
     return [
-      // Labels that the scrape adds, such as `instance`, are not the rule's.
-      trial('fires', fires, `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`, [
+      // Labels that the scrape adds, such as `instance`, are not part of the rule.
+      testCase('fires', fires, `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`, [
         { labels: `{${labels.map(([label, value]) => `${label}="${value}"`).join(',')}}`, value: 1 },
       ]),
-      trial('is quiet', quiet, firing, []),
-      ...(alike ? [trial('is quiet where it only looks so', alike, firing, [])] : []),
+      testCase('stays quiet without the fault', quiet, firing, []),
+      ...(nearMiss ? [testCase('stays quiet on a near miss', nearMiss, firing, [])] : []),
     ];
   });
   return yaml({ rule_files: [rules], evaluation_interval: '1m', tests });

@@ -6,24 +6,24 @@ import { z } from 'zod';
 import { budgets, ratios } from '../src/burn-rates.ts';
 import { DASHBOARDS } from '../src/dashboards.ts';
 import { queriesOf } from '../src/panels.ts';
-import { selected } from '../src/promql.ts';
+import { selectorsOf } from '../src/promql.ts';
 import { ALERTS } from '../src/rules.ts';
 
-/** What Prometheus and the scrape add to every series, and what it calls those of alerts. */
-const ADDED = ['service_name', 'instance'];
+/** Labels that the scrape adds to every series, and those of the series ALERTS. */
+const SCRAPE_LABELS = ['service_name', 'instance'];
 const ALERTS_LABELS = ['alertname', 'alertstate', 'severity'];
 
-interface Known {
+interface KnownSeries {
   readonly labels: ReadonlyMap<string, RegExp | null>;
 }
-const dotless = (name: string): string => name.replaceAll('.', '_');
+const labelName = (name: string): string => name.replaceAll('.', '_');
 
-/** The series of the catalogue by their names in Prometheus. */
-const known = new Map<string, Known>();
+/** The series of the metric catalogue, by their names in Prometheus. */
+const known = new Map<string, KnownSeries>();
 for (const [name, metric] of Object.entries(METRICS) as [string, Metric][]) {
   const labels = new Map<string, RegExp | null>([
-    ...Object.entries(metric.labels).map(([label, { pattern }]) => [dotless(label), pattern] as const),
-    ...ADDED.map((label) => [label, null] as const),
+    ...Object.entries(metric.labels).map(([label, { pattern }]) => [labelName(label), pattern] as const),
+    ...SCRAPE_LABELS.map((label) => [label, null] as const),
   ]);
   const series = prometheusName(name, metric);
   if (metric.kind !== 'histogram') known.set(series, { labels });
@@ -39,20 +39,20 @@ for (const { record } of [...ratios, ...budgets])
       ['network', null],
     ]),
   });
-/** Prometheus' own, of each target. */
+/** Prometheus' own series, one for each target. */
 known.set('up', { labels: new Map([['namespace', null]]) });
 known.set('ALERTS', { labels: new Map(ALERTS_LABELS.map((label) => [label, null])) });
 
-/** What an expression asks for that nothing exports. */
+/** The metrics and labels of an expression that no service exports. */
 function unknownIn(expression: string): readonly string[] {
-  return selected(expression).flatMap(({ metric, labels }) => {
+  return selectorsOf(expression).flatMap(({ metric, labels }) => {
     const series = known.get(metric);
-    if (!series) return [`${metric} is in no catalogue`];
+    if (!series) return [`${metric} is not in the catalogue`];
     return labels.filter((label) => !series.labels.has(label)).map((label) => `${metric} has no label ${label}`);
   });
 }
 
-describe('every metric that is asked for is in the catalogue, with the labels it is asked by', () => {
+describe('queries use only metrics and labels of the catalogue', () => {
   it.each(DASHBOARDS.map((dashboard) => ({ title: dashboard.title ?? '', dashboard })))(
     'on the dashboard $title',
     ({ dashboard }) => {
@@ -72,39 +72,40 @@ describe('every metric that is asked for is in the catalogue, with the labels it
 
   it('in every runbook', () => {
     const folder = path.resolve(import.meta.dirname, '../../../docs/operations/runbooks');
-    const asked = readdirSync(folder).flatMap((name) =>
+    const queries = readdirSync(folder).flatMap((name) =>
       [...readFileSync(path.join(folder, name), 'utf8').matchAll(/```promql\n([^`]+)```/g)].flatMap(([, block = '']) =>
         block
           .trim()
-          .split('\n')
+          // An indented line, and one that starts with `)`, continues the expression before it.
+          .split(/\n(?![\s)])/)
           .map((expression) => ({ name, expression })),
       ),
     );
-    expect(asked.length).toBeGreaterThan(50);
+    expect(queries.length).toBeGreaterThan(50);
     expect(
-      asked.flatMap(({ name, expression }) => unknownIn(expression).map((problem) => `${name}: ${problem}`)),
+      queries.flatMap(({ name, expression }) => unknownIn(expression).map((problem) => `${name}: ${problem}`)),
     ).toEqual([]);
   });
 
-  it('and a name or a label that nothing exports is found', () => {
+  it('reports metrics and labels that no service exports', () => {
     expect(unknownIn('sum(rate(payments_nothing_total[5m])) > 1')).toEqual([
-      'payments_nothing_total is in no catalogue',
+      'payments_nothing_total is not in the catalogue',
     ]);
-    expect(unknownIn('sum by (le) (rate(payments_slice_size_bucket{colour="red"}[5m]))')).toEqual([
-      'payments_slice_size_bucket has no label colour',
+    expect(unknownIn('sum by (le) (rate(payments_slice_size_bucket{color="red"}[5m]))')).toEqual([
+      'payments_slice_size_bucket has no label color',
     ]);
-    expect(() => unknownIn('sum(rate(payments_slice_size_bucket[5m])')).toThrow(/no PromQL/);
+    expect(() => unknownIn('sum(rate(payments_slice_size_bucket[5m])')).toThrow(/invalid PromQL/);
   });
 });
 
 const matcher = /(\w+)="([^"]*)"/g;
 
-describe('the series that alerts are tried on', () => {
-  it('are such as services export: names, labels and values', () => {
-    for (const { name, fires, quiet, alike } of ALERTS) {
-      for (const one of [fires, quiet, alike].flatMap((example) => Object.keys(example?.series ?? {}))) {
+describe('the example series of alerts', () => {
+  it('have names, labels and values that services export', () => {
+    for (const { name, fires, quiet, nearMiss } of ALERTS) {
+      for (const one of [fires, quiet, nearMiss].flatMap((example) => Object.keys(example?.series ?? {}))) {
         expect({ name, unknown: unknownIn(one) }).toEqual({ name, unknown: [] });
-        const [{ metric } = { metric: '' }] = selected(one);
+        const [{ metric } = { metric: '' }] = selectorsOf(one);
         for (const [, label = '', value = ''] of one.matchAll(matcher)) {
           const pattern = known.get(metric)?.labels.get(label);
           if (pattern)
@@ -114,7 +115,7 @@ describe('the series that alerts are tried on', () => {
     }
   });
 
-  it('have the thresholds of SLOs among the buckets', () => {
+  it('include the thresholds of SLOs among their buckets', () => {
     const bounds = ratios.flatMap(({ expr }) =>
       [...expr.matchAll(/(\w+)_bucket\{[^}]*le=~?"([\d.]+)/g)].map(([, series = '', bound = '']) => ({
         series,
@@ -141,7 +142,7 @@ describe('dashboards', () => {
     }),
   );
 
-  it('say of each panel what to make of it, and have each within the page', () => {
+  it('describe each panel and place it within the page', () => {
     for (const dashboard of DASHBOARDS) {
       const all = panels.parse(dashboard.panels);
       expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
@@ -155,7 +156,7 @@ describe('dashboards', () => {
   it('show every metric of the catalogue', () => {
     const shown = new Set(
       DASHBOARDS.flatMap((dashboard) => queriesOf(dashboard)).flatMap((query) =>
-        selected(query).map(({ metric }) => metric),
+        selectorsOf(query).map(({ metric }) => metric),
       ),
     );
     const isShown = (name: string): boolean => ['', '_bucket', '_count'].some((part) => shown.has(`${name}${part}`));

@@ -6,14 +6,14 @@ const commands = (outcome: string): string =>
 const screened = (verdict: string): string =>
   `payments_screening_duration_seconds_count{service_name="gateway",verdict="${verdict}"}`;
 
-/** What keeps requests from being answered. */
+/** Causes for which requests fail. */
 export const gatewayAlerts: readonly Alert[] = [
   {
     name: 'ServiceAbsent',
     severity: 'page',
     expr: SERVICES.map((service) => `absent(payments_build_info{service_name="${service}"})`).join('\nor '),
     for: '3m',
-    summary: 'No process of the {{ $labels.service_name }} service tells its metrics.',
+    summary: 'No process of the {{ $labels.service_name }} service reports metrics.',
     fires: {
       series: Object.fromEntries(
         SERVICES.map((service) => [
@@ -36,7 +36,7 @@ export const gatewayAlerts: readonly Alert[] = [
     severity: 'page',
     expr: 'max by (service_name, dependency) (payments_dependency_up) == 0',
     for: '2m',
-    summary: 'No process of the {{ $labels.service_name }} service reaches {{ $labels.dependency }}.',
+    summary: 'No process of the {{ $labels.service_name }} service can reach {{ $labels.dependency }}.',
     fires: {
       series: {
         'payments_dependency_up{service_name="intent",dependency="kafka",instance="a"}': '1 1 0+0x10',
@@ -56,19 +56,25 @@ export const gatewayAlerts: readonly Alert[] = [
   {
     name: 'ScreeningUnavailable',
     severity: 'page',
-    expr: 'sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict="unavailable"}[5m]))\n/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway"}[5m])) > 0.05',
+    expr: [
+      'sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict="unavailable"}[5m]))',
+      '/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway"}[5m])) > 0.05',
+    ].join('\n'),
     for: '2m',
-    summary:
-      '{{ $value | humanizePercentage }} of wallets cannot be screened: their creates and submits are refused with 503.',
+    summary: `{{ $value | humanizePercentage }} of wallets cannot be screened: \
+their creates and submits are refused with 503.`,
     fires: { series: { [screened('clean')]: '0+10x20', [screened('unavailable')]: '0+5x20' }, at: '15m', labels: {} },
     quiet: { series: { [screened('clean')]: '0+100x20', [screened('unavailable')]: '0+1x20' }, at: '15m' },
   },
   {
     name: 'CommandsUnanswered',
     severity: 'ticket',
-    expr: 'sum(rate(payments_command_duration_seconds_count{outcome="unknown"}[10m]))\n/ sum(rate(payments_command_duration_seconds_count[10m])) > 0.005',
+    expr: [
+      'sum(rate(payments_command_duration_seconds_count{outcome="unknown"}[10m]))',
+      '/ sum(rate(payments_command_duration_seconds_count[10m])) > 0.005',
+    ].join('\n'),
     for: '5m',
-    summary: '{{ $value | humanizePercentage }} of commands are not answered within 8 s: their clients got 503.',
+    summary: '{{ $value | humanizePercentage }} of commands had no known outcome within 8 s: their clients got 503.',
     fires: { series: { [commands('accepted')]: '0+100x30', [commands('unknown')]: '0+2x30' }, at: '25m', labels: {} },
     quiet: { series: { [commands('accepted')]: '0+1000x30', [commands('unknown')]: '0+1x30' }, at: '25m' },
   },

@@ -1,7 +1,8 @@
-import { type Alert, happened } from '../alert.ts';
+import { type Alert, occurred } from '../alert.ts';
 
 const lag = (group: string, topic: string, partition: number): string =>
-  `payments_consumer_lag{service_name="${group}",messaging_consumer_group_name="${group}",messaging_destination_name="${topic}",partition="${partition}"}`;
+  `payments_consumer_lag{service_name="${group}",messaging_consumer_group_name="${group}",` +
+  `messaging_destination_name="${topic}",partition="${partition}"}`;
 const projection = (partition: number, instance = 'a'): string =>
   `payments_projection_lag{service_name="intent",instance="${instance}",partition="${partition}"}`;
 const deadLetters =
@@ -13,14 +14,14 @@ const transactions = (outcome: string): string =>
 const sends = (error: string): string =>
   `messaging_client_operation_duration_seconds_count{service_name="gateway",messaging_operation_name="send"${error}}`;
 
-/** What keeps the log from being written, projected and read. */
+/** Causes for which the log is not written, projected or read. */
 export const ledgerAlerts: readonly Alert[] = [
   {
     name: 'DeadLetters',
     severity: 'page',
-    expr: happened('payments_dead_letters_total', '1h', 'messaging_destination_name'),
-    summary:
-      'Messages of {{ $labels.messaging_destination_name }} were put aside into intent.dead: what they say has not happened.',
+    expr: occurred('payments_dead_letters_total', '1h', 'messaging_destination_name'),
+    summary: `Messages of {{ $labels.messaging_destination_name }} were moved to intent.dead: \
+the ledger lacks what they report.`,
     fires: {
       series: { [deadLetters]: '0+0x5 1+0x30' },
       at: '20m',
@@ -31,8 +32,8 @@ export const ledgerAlerts: readonly Alert[] = [
   {
     name: 'LedgerGap',
     severity: 'page',
-    expr: happened('payments_alarms_total{alarm="version_gap"}', '1h', 'service_name'),
-    summary: 'The {{ $labels.service_name }} service found a version missing in the log: a partition stands still.',
+    expr: occurred('payments_alarms_total{alarm="version_gap"}', '1h', 'service_name'),
+    summary: 'The {{ $labels.service_name }} service found a version missing in the log: a partition has stopped.',
     fires: {
       series: { [alarm('version_gap', 'intent')]: '0+0x5 1+0x30' },
       at: '20m',
@@ -46,8 +47,8 @@ export const ledgerAlerts: readonly Alert[] = [
   {
     name: 'EventUnreadable',
     severity: 'page',
-    expr: happened('payments_alarms_total{alarm="unreadable_event"}', '1h', 'service_name'),
-    summary: 'Events in the log could not be read: no webhook tells of them.',
+    expr: occurred('payments_alarms_total{alarm="unreadable_event"}', '1h', 'service_name'),
+    summary: 'Events in the log could not be parsed: no webhook is sent for them.',
     fires: {
       series: { [alarm('unreadable_event', 'webhook')]: '0+0x5 1+0x30' },
       at: '20m',
@@ -58,11 +59,14 @@ export const ledgerAlerts: readonly Alert[] = [
   {
     name: 'PartitionUnowned',
     severity: 'page',
-    // Webhook services read every partition, so they know which there are.
-    expr: 'count by (partition) (payments_consumer_lag{messaging_consumer_group_name="webhook"})\nunless on (partition) payments_projection_lag',
+    // Webhook services read every partition, so their lag lists all partitions.
+    expr: [
+      'count by (partition) (payments_consumer_lag{messaging_consumer_group_name="webhook"})',
+      'unless on (partition) payments_projection_lag',
+    ].join('\n'),
     for: '2m',
     summary:
-      'No intent service writes partition {{ $labels.partition }}: its intents stand still, a part of all creates fails.',
+      'No intent service owns partition {{ $labels.partition }}: its intents cannot change, a share of creates fails.',
     fires: {
       series: {
         [lag('webhook', 'intent.events', 0)]: '0+0x20',
@@ -87,9 +91,12 @@ export const ledgerAlerts: readonly Alert[] = [
   {
     name: 'PartitionUnread',
     severity: 'page',
-    expr: 'count by (partition) (payments_projection_lag)\nunless on (partition) payments_consumer_lag{messaging_consumer_group_name="webhook"}',
+    expr: [
+      'count by (partition) (payments_projection_lag)',
+      'unless on (partition) payments_consumer_lag{messaging_consumer_group_name="webhook"}',
+    ].join('\n'),
     for: '2m',
-    summary: 'No webhook service reads partition {{ $labels.partition }}: its events are told to nobody.',
+    summary: 'No webhook service reads partition {{ $labels.partition }}: no webhooks are sent for its events.',
     fires: {
       series: { [projection(0)]: '0+0x20', [projection(1)]: '0+0x20', [lag('webhook', 'intent.events', 0)]: '0+0x20' },
       at: '15m',
@@ -102,8 +109,8 @@ export const ledgerAlerts: readonly Alert[] = [
     severity: 'page',
     expr: 'min_over_time(payments_consumer_lag[5m]) > 0 and delta(payments_consumer_lag[5m]) >= 0',
     for: '2m',
-    summary:
-      'Partition {{ $labels.partition }} of {{ $labels.messaging_destination_name }} is not worked off by the {{ $labels.service_name }} service, {{ $value }} records wait.',
+    summary: `The {{ $labels.service_name }} service makes no progress on partition {{ $labels.partition }} \
+of {{ $labels.messaging_destination_name }}: {{ $value }} records wait.`,
     fires: {
       series: { [lag('intent', 'intent.commands', 3)]: '0 0 4+1x20' },
       at: '15m',
@@ -127,8 +134,8 @@ export const ledgerAlerts: readonly Alert[] = [
     severity: 'ticket',
     expr: 'sum by (messaging_consumer_group_name, messaging_destination_name) (payments_consumer_lag) > 2000',
     for: '10m',
-    summary:
-      'The {{ $labels.messaging_consumer_group_name }} service is {{ $value }} records of {{ $labels.messaging_destination_name }} behind.',
+    summary: `The {{ $labels.messaging_consumer_group_name }} service lags {{ $value }} records behind \
+{{ $labels.messaging_destination_name }}.`,
     fires: {
       series: {
         [lag('intent', 'intent.commands', 0)]: '1500+0x20',
@@ -150,31 +157,35 @@ export const ledgerAlerts: readonly Alert[] = [
     severity: 'page',
     expr: 'min_over_time(payments_projection_lag[5m]) > 1',
     for: '2m',
-    summary:
-      'Partition {{ $labels.partition }} of the log has not been fully in Postgres for 5 minutes: answers and webhooks wait for it.',
+    summary: `Postgres has lagged behind partition {{ $labels.partition }} of the log for 5 minutes: \
+replies and webhooks wait for it.`,
     fires: {
       series: { [projection(2)]: '0 0 30+0x20' },
       at: '15m',
       labels: { service_name: 'intent', partition: '2' },
     },
     quiet: { series: { [projection(2)]: '30 0 12 1 200 0 30 1 12 0 30 1 12 0 30 1' }, at: '15m' },
-    // The marker of a transaction is a record that no projection shows.
-    alike: { series: { [projection(2)]: '1+0x20' }, at: '15m' },
+    // A transaction's marker is a record that is never projected.
+    nearMiss: { series: { [projection(2)]: '1+0x20' }, at: '15m' },
   },
   {
     name: 'LogTransactionsFailing',
     severity: 'ticket',
-    expr: 'sum(increase(payments_transaction_duration_seconds_count{outcome="failed"}[15m])) > 5\nand sum(rate(payments_transaction_duration_seconds_count{outcome="failed"}[15m])) / sum(rate(payments_transaction_duration_seconds_count[15m])) > 0.02',
+    expr: [
+      'sum(increase(payments_transaction_duration_seconds_count{outcome="failed"}[15m])) > 5',
+      'and sum(rate(payments_transaction_duration_seconds_count{outcome="failed"}[15m]))',
+      '/ sum(rate(payments_transaction_duration_seconds_count[15m])) > 0.02',
+    ].join('\n'),
     for: '5m',
     summary:
-      '{{ $value | humanize }} Kafka transactions failed in 15 minutes; after each one a partition is taken over anew.',
+      '{{ $value | humanize }} Kafka transactions failed in 15 minutes; after each failure a partition is reacquired.',
     fires: {
       series: { [transactions('committed')]: '0+20x40', [transactions('failed')]: '0+1x40' },
       at: '30m',
       labels: {},
     },
     quiet: { series: { [transactions('committed')]: '0+200x40', [transactions('failed')]: '0+1x40' }, at: '30m' },
-    alike: {
+    nearMiss: {
       series: { [transactions('committed')]: '0+1x40', [transactions('failed')]: '0+0x20 1 2 3+0x20' },
       at: '30m',
     },
@@ -182,10 +193,13 @@ export const ledgerAlerts: readonly Alert[] = [
   {
     name: 'SendsFailing',
     severity: 'page',
-    expr: 'sum by (service_name) (rate(messaging_client_operation_duration_seconds_count{error_type!=""}[5m]))\n/ sum by (service_name) (rate(messaging_client_operation_duration_seconds_count[5m])) > 0.05',
+    expr: [
+      'sum by (service_name) (rate(messaging_client_operation_duration_seconds_count{error_type!=""}[5m]))',
+      '/ sum by (service_name) (rate(messaging_client_operation_duration_seconds_count[5m])) > 0.05',
+    ].join('\n'),
     for: '2m',
-    summary:
-      '{{ $value | humanizePercentage }} of what the {{ $labels.service_name }} service sends to Kafka is not acknowledged.',
+    summary: `Kafka does not acknowledge {{ $value | humanizePercentage }} of what \
+the {{ $labels.service_name }} service sends.`,
     fires: {
       series: { [sends('')]: '0+100x20', [sends(',error_type="KafkaJSConnectionError"')]: '0+20x20' },
       at: '15m',

@@ -2,15 +2,15 @@ import type { Alert } from '../alert.ts';
 
 const process = (metric: string): string => `${metric}{service_name="intent",instance="a"}`;
 
-/** What slows everything in a process. */
+/** Causes that slow everything in a process. */
 export const processAlerts: readonly Alert[] = [
   {
     name: 'DatabaseConnectionsShort',
     severity: 'ticket',
     expr: 'sum by (service_name) (min_over_time(db_client_connection_pending_requests[5m])) > 0',
     for: '5m',
-    summary:
-      'Statements of the {{ $labels.service_name }} service have waited for a connection to Postgres all the time for 5 minutes.',
+    summary: `Statements of the {{ $labels.service_name }} service have constantly waited \
+for a Postgres connection for 5 minutes.`,
     fires: {
       series: { [process('db_client_connection_pending_requests')]: '0 4+1x20' },
       at: '15m',
@@ -27,7 +27,7 @@ export const processAlerts: readonly Alert[] = [
     expr: 'max by (service_name) (avg_over_time(nodejs_eventloop_utilization_ratio[10m])) > 0.85',
     for: '10m',
     summary:
-      'A process of the {{ $labels.service_name }} service computes {{ $value | humanizePercentage }} of the time: more of them are needed.',
+      'A {{ $labels.service_name }} process computes {{ $value | humanizePercentage }} of the time: add processes.',
     fires: {
       series: { [process('nodejs_eventloop_utilization_ratio')]: '0.97+0x40' },
       at: '25m',
@@ -35,8 +35,7 @@ export const processAlerts: readonly Alert[] = [
     },
     quiet: {
       series: {
-        [process('nodejs_eventloop_utilization_ratio')]:
-          '0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4 0.99 0.4',
+        [process('nodejs_eventloop_utilization_ratio')]: '0.99 0.4 '.repeat(13).trim(),
       },
       at: '25m',
     },
@@ -44,11 +43,11 @@ export const processAlerts: readonly Alert[] = [
   {
     name: 'MemoryHigh',
     severity: 'ticket',
-    // Of the 512 MiB that the manifests allow.
+    // The manifests set a limit of 512 MiB.
     expr: 'max by (service_name) (process_memory_usage_bytes) > 0.85 * 512 * 1024 * 1024',
     for: '10m',
-    summary:
-      'A process of the {{ $labels.service_name }} service has {{ $value | humanize1024 }}B of the 512 MiB that it may: it will be killed.',
+    summary: `A {{ $labels.service_name }} process uses {{ $value | humanize1024 }}B of 512 MiB: \
+at the limit Kubernetes kills it.`,
     fires: {
       series: { [process('process_memory_usage_bytes')]: '470000000+0x30' },
       at: '20m',

@@ -1,42 +1,46 @@
-import { type Alert, happened } from '../alert.ts';
+import { type Alert, occurred } from '../alert.ts';
 
 const age = (instance: string): string =>
   `payments_deliveries_due_age_seconds{service_name="webhook",instance="${instance}"}`;
 const attempts = (outcome: string): string =>
   `payments_delivery_attempts_total{service_name="webhook",outcome="${outcome}"}`;
 
-/** What keeps integrators from hearing of their payments. */
+/** Causes for which integrators do not hear of their payments. */
 export const webhookAlerts: readonly Alert[] = [
   {
     name: 'DeliveriesOverdue',
     severity: 'page',
     expr: 'max(payments_deliveries_due_age_seconds) > 120',
     for: '2m',
-    summary: 'A webhook has been due for {{ $value | humanizeDuration }} and nobody sends it.',
+    summary: 'A webhook delivery has been due for {{ $value | humanizeDuration }} without being attempted.',
     fires: { series: { [age('a')]: '0 0 0+60x10', [age('b')]: '0 0 0+60x10' }, at: '10m', labels: {} },
     quiet: {
       series: { [age('a')]: '0 30 60 0 5 90 0 10 0 60 0 0', [age('b')]: '0 30 60 0 5 90 0 10 0 60 0 0' },
       at: '10m',
     },
-    // One slow receiver with a backlog of its own.
-    alike: { series: { [age('a')]: '60+0x20', [age('b')]: '60+0x20' }, at: '10m' },
+    // A slow receiver with a backlog of its own.
+    nearMiss: { series: { [age('a')]: '60+0x20', [age('b')]: '60+0x20' }, at: '10m' },
   },
   {
     name: 'DeliveriesFailing',
     severity: 'ticket',
-    expr: 'sum(increase(payments_delivery_attempts_total{outcome!="delivered"}[15m])) > 20\nand sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[15m])) / sum(rate(payments_delivery_attempts_total[15m])) > 0.5',
+    expr: [
+      'sum(increase(payments_delivery_attempts_total{outcome!="delivered"}[15m])) > 20',
+      'and sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[15m]))',
+      '/ sum(rate(payments_delivery_attempts_total[15m])) > 0.5',
+    ].join('\n'),
     for: '10m',
-    summary:
-      'Most attempts to deliver webhooks fail, {{ $value | humanize }} in 15 minutes: our way out, or a large receiver, is broken.',
+    summary: `Most attempts to deliver webhooks fail, {{ $value | humanize }} in 15 minutes: \
+our egress or a large receiver is broken.`,
     fires: { series: { [attempts('delivered')]: '0+5x40', [attempts('retried')]: '0+10x40' }, at: '35m', labels: {} },
     quiet: { series: { [attempts('delivered')]: '0+50x40', [attempts('retried')]: '0+10x40' }, at: '35m' },
-    alike: { series: { [attempts('delivered')]: '0+0x40', [attempts('retried')]: '0+1x40' }, at: '35m' },
+    nearMiss: { series: { [attempts('delivered')]: '0+0x40', [attempts('retried')]: '0+1x40' }, at: '35m' },
   },
   {
     name: 'DeliveriesGivenUp',
     severity: 'ticket',
-    expr: happened('payments_delivery_attempts_total{outcome=~"failed|gone"}', '1h', 'outcome'),
-    summary: 'Deliveries ended undelivered ({{ $labels.outcome }}): an integrator has missed events.',
+    expr: occurred('payments_delivery_attempts_total{outcome=~"failed|gone"}', '1h', 'outcome'),
+    summary: 'Deliveries ended without success ({{ $labels.outcome }}): an integrator has missed events.',
     fires: { series: { [attempts('failed')]: '0+0x5 1+0x30' }, at: '20m', labels: { outcome: 'failed' } },
     quiet: { series: { [attempts('failed')]: '4+0x100', [attempts('retried')]: '0+1x100' }, at: '90m' },
   },

@@ -1,46 +1,45 @@
-import { chart, figure, type Page, percentiles } from '../panels.ts';
+import { chart, stat, type DashboardSpec, percentiles } from '../panels.ts';
 
 const NETWORK = 'network=~"$network"';
+const SERVED_NETWORKS = 'count by (network) (payments_rpc_upstream_up{service_name="gateway"})';
+const stepDurations = `rate(payments_watcher_step_duration_seconds_bucket{${NETWORK}}[$__rate_interval])`;
 const requests = 'payments_rpc_request_duration_seconds_count';
 
-/** What is seen of the chains, and through whom. */
-export const chains: Page = {
+/** What the watchers see of the chains, and through which upstreams. */
+export const chains: DashboardSpec = {
   uid: 'payments-chains',
   title: 'Payments / Chains',
-  description: 'What watchers see of the chains, how up to date that is, and how the RPC upstreams do.',
+  description: 'What watchers see of the chains, how current that is, and the health of the RPC upstreams.',
   byNetwork: true,
   rows: [
     {
       title: 'Now',
       panels: [
-        figure(
-          'Networks nobody watches',
+        stat(
+          'Unwatched networks',
           'short',
-          'Of those that gateways serve.',
-          [
-            '(count(count by (network) (payments_rpc_upstream_up{service_name="gateway"}) unless on (network) (payments_watcher_active == 1))) or vector(0)',
-            '',
-          ],
+          'Networks that gateways serve and no watcher watches.',
+          [`(count(${SERVED_NETWORKS} unless on (network) (payments_watcher_active == 1))) or vector(0)`, ''],
           { warn: 1, bad: 1 },
         ),
-        figure(
-          'Longest since a step',
+        stat(
+          'Longest time since a step',
           's',
-          'Nothing was looked at since.',
+          'The network whose watcher has gone longest without completing a step.',
           [`max(min by (network) (payments_watcher_step_age_seconds{${NETWORK}}))`, ''],
           { warn: 15, bad: 60 },
         ),
-        figure(
-          'Oldest head',
+        stat(
+          'Stalest head',
           's',
-          'Since a chain’s head last rose.',
+          'Time since a chain’s head last advanced.',
           [`max(min by (network) (payments_watcher_head_age_seconds{${NETWORK}}))`, ''],
           { warn: 15, bad: 60 },
         ),
-        figure(
+        stat(
           'Upstreams out of use',
           'short',
-          'Their circuits are open, somewhere.',
+          'Upstreams whose circuit is open in at least one process.',
           [`(sum(min by (network, upstream) (1 - payments_rpc_upstream_up{${NETWORK}}))) or vector(0)`, ''],
           { warn: 1, bad: 3 },
         ),
@@ -49,40 +48,40 @@ export const chains: Page = {
     {
       title: 'Watchers',
       panels: [
-        chart('Blocks behind the head', 'short', 'More than a few only after downtime.', [
+        chart('Blocks behind the head', 'short', 'Normally at most a few, except after downtime.', [
           `max by (network) (payments_watcher_lag{${NETWORK}})`,
           '{{network}}',
         ]),
-        chart('Age of the head', 's', 'A saw whose teeth are the block time.', [
+        chart('Age of the head', 's', 'Time since the head advanced: a sawtooth as high as the block time.', [
           `min by (network) (payments_watcher_head_age_seconds{${NETWORK}})`,
           '{{network}}',
         ]),
-        chart('Since the last step', 's', 'Grows while nothing is seen.', [
+        chart('Time since the last step', 's', 'Grows while the watcher completes no step.', [
           `min by (network) (payments_watcher_step_age_seconds{${NETWORK}})`,
           '{{network}}',
         ]),
-        chart('Steps: latency p99', 's', 'One look at the chain, by outcome.', [
-          `histogram_quantile(0.99, sum by (le, network, outcome) (rate(payments_watcher_step_duration_seconds_bucket{${NETWORK}}[$__rate_interval])))`,
+        chart('Steps: latency p99', 's', 'One step is one scan of the chain; by outcome.', [
+          `histogram_quantile(0.99, sum by (le, network, outcome) (${stepDurations}))`,
           '{{network}} {{outcome}}',
         ]),
-        chart('Blocks a second', 'short', 'How fast the head rises.', [
+        chart('Blocks per second', 'short', 'How fast the head advances.', [
           `max by (network) (rate(payments_watcher_head{${NETWORK}}[$__rate_interval]))`,
           '{{network}}',
         ]),
-        chart('Intents watched', 'short', 'Open ones, and closed ones for 30 days.', [
+        chart('Intents watched', 'short', 'Open intents, and closed ones for 30 days.', [
           `max by (network) (payments_watcher_intents{${NETWORK}})`,
           '{{network}}',
         ]),
       ],
     },
     {
-      title: 'Seen and sent',
+      title: 'Observations and broadcasts',
       panels: [
-        chart('Observations', 'ops', 'What was seen and sent to the ledger.', [
+        chart('Observations', 'ops', 'What watchers saw and sent to chain.observations, by type.', [
           `sum by (network, type) (rate(payments_observations_total{${NETWORK}}[$__rate_interval]))`,
           '{{network}} {{type}}',
         ]),
-        chart('Broadcasts', 'ops', 'Transactions offered to a network. `unknown`: no upstream gave a clear answer.', [
+        chart('Broadcasts', 'ops', 'Transactions sent to a network. `unknown`: no upstream gave a clear response.', [
           `sum by (network, outcome) (rate(payments_broadcasts_total{${NETWORK}}[$__rate_interval]))`,
           '{{network}} {{outcome}}',
         ]),
@@ -91,29 +90,29 @@ export const chains: Page = {
     {
       title: 'RPC upstreams',
       panels: [
-        chart('In use', 'short', '1: asked first. 0: its circuit is open.', [
+        chart('In use', 'short', '1: in use. 0: its circuit is open, so it is asked last.', [
           `min by (network, upstream, service_name) (payments_rpc_upstream_up{${NETWORK}})`,
           '{{network}} {{upstream}} ({{service_name}})',
         ]),
-        chart('Requests', 'reqps', 'HTTP requests; a batch is one.', [
+        chart('Requests', 'reqps', 'HTTP requests; a batch counts as one.', [
           `sum by (network, upstream) (rate(${requests}{${NETWORK}}[$__rate_interval]))`,
           '{{network}} {{upstream}}',
         ]),
-        chart('Errors', 'reqps', 'By kind. `rpc` is an answer that says no.', [
+        chart('Errors', 'reqps', 'By type. `rpc` is a JSON-RPC error response.', [
           `sum by (network, upstream, error_type) (rate(${requests}{${NETWORK},error_type!=""}[$__rate_interval]))`,
           '{{network}} {{upstream}} {{error_type}}',
         ]),
         chart(
           'Latency',
           's',
-          'Of HTTP requests.',
+          'Duration of HTTP requests.',
           ...percentiles('payments_rpc_request_duration_seconds', NETWORK, 'network'),
         ),
-        chart('Calls a minute', 'short', 'JSON-RPC calls, those in batches too: what providers charge for.', [
+        chart('Calls per minute', 'short', 'JSON-RPC calls, including those in batches: what providers charge for.', [
           `sum by (network, upstream) (rate(payments_rpc_calls_total{${NETWORK}}[$__rate_interval])) * 60`,
           '{{network}} {{upstream}}',
         ]),
-        chart('Calls by method', 'ops', 'Which.', [
+        chart('Calls by method', 'ops', 'JSON-RPC calls, by method.', [
           `sum by (network, rpc_method) (rate(payments_rpc_calls_total{${NETWORK}}[$__rate_interval]))`,
           '{{network}} {{rpc_method}}',
         ]),

@@ -1,47 +1,56 @@
-import { chart, figure, type Page, percentiles } from '../panels.ts';
+import { chart, stat, type DashboardSpec, percentiles } from '../panels.ts';
 
-/** The log: who writes, who reads, how far behind. */
-export const kafka: Page = {
+const READ_PARTITIONS = 'count by (partition) (payments_consumer_lag{messaging_consumer_group_name="webhook"})';
+
+const consumed = 'rate(messaging_client_consumed_messages_total[$__rate_interval])';
+const failedSends = 'rate(messaging_client_operation_duration_seconds_count{error_type!=""}[$__rate_interval])';
+
+/** The log: its writers, its readers, and their lag. */
+export const kafka: DashboardSpec = {
   uid: 'payments-kafka',
   title: 'Payments / Kafka',
-  description: 'The log as the services see it: commands and observations in, decided in slices, committed, projected.',
+  description:
+    'The log as the services see it: commands and observations are decided in batches, committed and projected.',
   byNetwork: false,
   rows: [
     {
       title: 'Now',
       panels: [
-        figure(
-          'Partitions without writer',
+        stat(
+          'Partitions without an owner',
           'short',
-          'Of those that webhook services read.',
-          [
-            '(count(count by (partition) (payments_consumer_lag{messaging_consumer_group_name="webhook"}) unless on (partition) payments_projection_lag)) or vector(0)',
-            '',
-          ],
+          'Partitions that webhook services read and no intent service owns.',
+          [`(count(${READ_PARTITIONS} unless on (partition) payments_projection_lag)) or vector(0)`, ''],
           { warn: 1, bad: 1 },
         ),
-        figure(
+        stat(
           'Waiting to be decided',
           'short',
-          'Commands and observations.',
+          'Commands and observations that no writer has decided yet.',
           ['sum(payments_consumer_lag{messaging_consumer_group_name="intent"})', ''],
           { warn: 500, bad: 2_000 },
         ),
-        figure('Not projected', 'short', 'The partition that is most behind.', ['max(payments_projection_lag)', ''], {
-          warn: 100,
-          bad: 1_000,
-        }),
-        figure(
+        stat(
+          'Not projected',
+          'short',
+          'Records of the partition that lags most.',
+          ['max(payments_projection_lag)', ''],
+          {
+            warn: 100,
+            bad: 1_000,
+          },
+        ),
+        stat(
           'Dead letters',
           'short',
-          'In the chosen time. Always a fault of ours.',
+          'In the selected time range. Always a bug of ours.',
           ['sum(increase(payments_dead_letters_total[$__range]))', ''],
           { warn: 1, bad: 1 },
         ),
-        figure(
+        stat(
           'Alarms',
           'short',
-          'In the chosen time: what a person has to look at.',
+          'In the selected time range: events that a person has to examine.',
           ['sum(increase(payments_alarms_total[$__range]))', ''],
           { warn: 1, bad: 1 },
         ),
@@ -50,64 +59,64 @@ export const kafka: Page = {
     {
       title: 'Lag',
       panels: [
-        chart('By topic', 'short', 'Records not worked off.', [
+        chart('By topic', 'short', 'Records that are not processed yet.', [
           'sum by (messaging_consumer_group_name, messaging_destination_name) (payments_consumer_lag)',
           '{{messaging_consumer_group_name}}: {{messaging_destination_name}}',
         ]),
-        chart('Of the worst partitions', 'short', 'Five of each kind.', [
+        chart('Partitions with the most lag', 'short', 'The five worst.', [
           'topk(5, max by (messaging_destination_name, partition) (payments_consumer_lag))',
           '{{messaging_destination_name}} {{partition}}',
         ]),
-        chart('Projection', 'short', 'Records that Postgres does not show yet, by partition.', [
+        chart('Projection', 'short', 'Records of the log that Postgres does not show yet, by partition.', [
           'max by (partition) (payments_projection_lag)',
           '{{partition}}',
         ]),
       ],
     },
     {
-      title: 'The writers',
+      title: 'Writers',
       panels: [
         chart(
           'Partitions owned',
           'short',
-          'By process; the sum is the number of partitions.',
+          'By process; the sum must be the number of partitions.',
           ['payments_partitions_owned', '{{instance}}'],
           ['sum(payments_partitions_owned)', 'all'],
         ),
         chart(
-          'Messages a slice',
+          'Messages per batch',
           'short',
-          'Decided together in one transaction: grows with load.',
+          'Messages decided together in one transaction: grows with load.',
           ...percentiles('payments_slice_size', ''),
         ),
         chart(
           'Deciding',
           's',
-          'Of a slice: reading what it is about, and deciding.',
+          'Time to load what a batch concerns and decide it.',
           ...percentiles('payments_decision_duration_seconds', ''),
         ),
         chart(
           'Kafka transactions',
           's',
-          'Events and consumed offset, committed.',
+          'Time to commit the events and the consumed offset.',
           ...percentiles('payments_transaction_duration_seconds', ''),
         ),
         chart(
           'Projecting',
           's',
-          'A slice, written to Postgres.',
+          'Time to write a batch to Postgres.',
           ...percentiles('payments_projection_duration_seconds', ''),
         ),
         chart(
           'Failures',
           'ops',
-          'After each the partition is taken over anew.',
+          'After each failed transaction or projection the partition is reacquired.',
           [
             'sum(rate(payments_transaction_duration_seconds_count{outcome="failed"}[$__rate_interval]))',
             'transactions',
           ],
           ['sum(rate(payments_projection_duration_seconds_count{outcome="failed"}[$__rate_interval]))', 'projections'],
-          ['sum(rate(payments_commands_late_total[$__rate_interval]))', 'commands too late'],
+          ['sum(rate(payments_commands_late_total[$__rate_interval]))', 'late commands'],
         ),
       ],
     },
@@ -119,29 +128,31 @@ export const kafka: Page = {
           '{{messaging_destination_name}}',
         ]),
         chart('Records consumed', 'ops', 'By topic.', [
-          'sum by (service_name, messaging_destination_name) (rate(messaging_client_consumed_messages_total[$__rate_interval]))',
+          `sum by (service_name, messaging_destination_name) (${consumed})`,
           '{{service_name}}: {{messaging_destination_name}}',
         ]),
         chart(
           'Produce requests',
           's',
-          'Until all replicas in sync have them.',
+          'Time until all in-sync replicas have the records.',
           ...percentiles('messaging_client_operation_duration_seconds', ''),
         ),
-        chart('Produce errors', 'ops', 'By service and kind.', [
-          'sum by (service_name, error_type) (rate(messaging_client_operation_duration_seconds_count{error_type!=""}[$__rate_interval]))',
+        chart('Produce errors', 'ops', 'By service and type.', [
+          `sum by (service_name, error_type) (${failedSends})`,
           '{{service_name}} {{error_type}}',
         ]),
         chart(
-          'Batches',
+          'Processing',
           's',
-          'Working off what was fetched.',
+          'Time to process one fetched batch, by service.',
           ...percentiles('messaging_process_duration_seconds', '', 'service_name'),
         ),
-        chart('Answers to gateways', 'ops', 'From the database where Redis is away or silent.', [
-          'sum by (source) (rate(payments_replies_total[$__rate_interval]))',
-          '{{source}}',
-        ]),
+        chart(
+          'Replies to gateways',
+          'ops',
+          'By source: from the database when Redis is unavailable or delivered none.',
+          ['sum by (source) (rate(payments_replies_total[$__rate_interval]))', '{{source}}'],
+        ),
       ],
     },
   ],

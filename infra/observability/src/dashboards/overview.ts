@@ -1,30 +1,34 @@
 import { recordedRatio, SLOS } from '../slo.ts';
-import { chart, figure, type Page, percentiles, stacked } from '../panels.ts';
+import { chart, stat, type DashboardSpec, percentiles, stacked } from '../panels.ts';
 
-/** Whether what is promised is kept, and where to look if not. */
-export const overview: Page = {
+const unsuccessful =
+  'rate(http_server_request_duration_seconds_count{http_response_status_code!~"2.."}[$__rate_interval])';
+const statements = 'rate(db_client_operation_duration_seconds_bucket[$__rate_interval])';
+
+/** Whether the SLOs are met, and where to look if not. */
+export const overview: DashboardSpec = {
   uid: 'payments-overview',
   title: 'Payments / Overview',
-  description: 'Whether what docs/operations/slo.md promises is kept. The other dashboards say why not.',
+  description: 'Whether the objectives of docs/operations/slo.md are met. The other dashboards show why not.',
   byNetwork: false,
   rows: [
     {
-      title: 'Promises',
+      title: 'Objectives',
       panels: [
         ...SLOS.map(({ name, title }) =>
-          figure(
+          stat(
             `${title}: budget left`,
             'percentunit',
-            'Of 30 days: 1 is untouched, below 0 the objective is missed. The worst network, where each has its own.',
+            'Of 30 days: 1 is untouched, below 0 the objective is missed. For budgets by network: the worst one.',
             [`min(payments:slo_budget:remaining_ratio{slo="${name}"})`, ''],
             { warn: 0.5, bad: 0 },
           ),
         ),
-        chart('Errors of the last hour', 'percentunit', 'The share of bad events, by promise.', [
+        chart('Errors in the last hour', 'percentunit', 'The share of bad events, by SLO.', [
           `max by (slo, network) (${recordedRatio('1h')})`,
           '{{slo}} {{network}}',
         ]),
-        chart('Alerts', 'short', 'What is firing; each has a runbook in docs/operations/runbooks.', [
+        chart('Alerts', 'short', 'Firing alerts; each has a runbook in docs/operations/runbooks.', [
           'count by (alertname, severity) (ALERTS{alertstate="firing"})',
           '{{severity}}: {{alertname}}',
         ]),
@@ -33,31 +37,31 @@ export const overview: Page = {
     {
       title: 'Requests',
       panels: [
-        chart('Requests', 'reqps', 'By route.', [
+        chart('Requests', 'reqps', 'HTTP requests, by route.', [
           'sum by (http_route) (rate(http_server_request_duration_seconds_count[$__rate_interval]))',
           '{{http_route}}',
         ]),
-        stacked('Answers that are not 2xx', 'reqps', '4xx are clients’ mistakes, 5xx ours.', [
-          'sum by (http_response_status_code) (rate(http_server_request_duration_seconds_count{http_response_status_code!~"2.."}[$__rate_interval]))',
+        stacked('Responses that are not 2xx', 'reqps', '4xx: errors of clients. 5xx: ours.', [
+          `sum by (http_response_status_code) (${unsuccessful})`,
           '{{http_response_status_code}}',
         ]),
         chart(
           'Creates: latency',
           's',
-          'What a client waits for.',
+          'How long clients wait.',
           ...percentiles('http_server_request_duration_seconds', 'http_request_method="POST",http_route="/v1/intents"'),
         ),
         chart(
           'Commands: latency',
           's',
-          'Of it, what lies behind the gateway: Kafka, the writer, the projection and back.',
+          'The part behind the gateway: Kafka, the writer, the projection and the reply.',
           ...percentiles('payments_command_duration_seconds', ''),
         ),
-        chart('Commands by outcome', 'ops', '`unknown`: nobody told within 8 s (503). `dead`: could not be decided.', [
+        chart('Commands by outcome', 'ops', '`unknown`: no reply within 8 s (503). `dead`: moved to intent.dead.', [
           'sum by (outcome) (rate(payments_command_duration_seconds_count[$__rate_interval]))',
           '{{outcome}}',
         ]),
-        chart('Refused by rate limit', 'reqps', 'By quota.', [
+        chart('Refused by rate limit', 'reqps', 'Requests over a rate limit, by quota.', [
           'sum by (policy) (rate(payments_rate_limited_total[$__rate_interval]))',
           '{{policy}}',
         ]),
@@ -70,7 +74,7 @@ export const overview: Page = {
           'count by (service_name, service_version) (payments_build_info)',
           '{{service_name}} {{service_version}}',
         ]),
-        chart('Parts that are away', 'short', 'Processes that do not reach a part.', [
+        chart('Unavailable dependencies', 'short', 'Processes that cannot reach a dependency.', [
           'sum by (service_name, dependency) (1 - payments_dependency_up)',
           '{{service_name}}: {{dependency}}',
         ]),
@@ -82,7 +86,7 @@ export const overview: Page = {
           'max by (service_name) (process_memory_usage_bytes)',
           '{{service_name}}',
         ]),
-        chart('Event loop: busy', 'percentunit', 'Near 1 a process is at its limit.', [
+        chart('Event loop: busy', 'percentunit', 'The busiest process of each service; near 1 it is at its limit.', [
           'max by (service_name) (nodejs_eventloop_utilization_ratio)',
           '{{service_name}}',
         ]),
@@ -95,18 +99,18 @@ export const overview: Page = {
     {
       title: 'Postgres',
       panels: [
-        chart('Statements: latency p99', 's', 'With the wait for a connection.', [
-          'histogram_quantile(0.99, sum by (le, service_name) (rate(db_client_operation_duration_seconds_bucket[$__rate_interval])))',
+        chart('Statements: latency p99', 's', 'Including the wait for a connection.', [
+          `histogram_quantile(0.99, sum by (le, service_name) (${statements}))`,
           '{{service_name}}',
         ]),
-        chart('Statements', 'ops', 'By service.', [
+        chart('Statements', 'ops', 'SQL statements, by service.', [
           'sum by (service_name) (rate(db_client_operation_duration_seconds_count[$__rate_interval]))',
           '{{service_name}}',
         ]),
         chart(
           'Connections',
           'short',
-          'In use, and statements that wait for one.',
+          'Connections in use, and statements that wait for one.',
           [
             'sum by (service_name) (db_client_connection_count{db_client_connection_state="used"})',
             '{{service_name}} used',

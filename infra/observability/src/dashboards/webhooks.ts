@@ -1,31 +1,37 @@
-import { chart, figure, type Page, percentiles, stacked } from '../panels.ts';
+import { chart, stat, type DashboardSpec, percentiles, stacked } from '../panels.ts';
 
-/** Whether integrators hear of their payments. */
-export const webhooks: Page = {
+/** Whether webhooks reach the integrators. */
+export const webhooks: DashboardSpec = {
   uid: 'payments-webhooks',
   title: 'Payments / Webhooks',
-  description: 'Whether integrators hear of their payments, and how soon.',
+  description: 'Whether webhooks reach the integrators, and how soon.',
   byNetwork: false,
   rows: [
     {
       title: 'Now',
       panels: [
-        figure(
+        stat(
           'Due',
           'short',
-          'Deliveries whose time has come.',
+          'Deliveries whose next attempt is due.',
           ['max(payments_deliveries_outstanding{status="due"})', ''],
           { warn: 500, bad: 5_000 },
         ),
-        figure('Longest due', 's', 'Of those, since when.', ['max(payments_deliveries_due_age_seconds)', ''], {
-          warn: 15,
-          bad: 120,
-        }),
-        figure('Waiting', 'short', 'Failed, to be tried again at their time.', [
+        stat(
+          'Longest due',
+          's',
+          'How long the longest due delivery has been due.',
+          ['max(payments_deliveries_due_age_seconds)', ''],
+          {
+            warn: 15,
+            bad: 120,
+          },
+        ),
+        stat('Waiting', 'short', 'Deliveries that failed and wait for their next attempt.', [
           'max(payments_deliveries_outstanding{status="waiting"})',
           '',
         ]),
-        figure('Under way', 'short', 'Requests to receivers; at most 400 a process.', [
+        stat('In progress', 'short', 'Requests to receivers; at most 400 per process.', [
           'sum(payments_delivery_active)',
           '',
         ]),
@@ -37,13 +43,13 @@ export const webhooks: Page = {
         chart(
           'Event to first attempt',
           's',
-          'Ours: the promise is 5 s.',
+          'Our part: the SLO is 5 s.',
           ...percentiles('payments_delivery_first_attempt_delay_seconds', ''),
         ),
         chart(
           'Event to delivered',
           's',
-          'With what receivers take and the attempts that failed.',
+          'Including the receivers’ response times and failed attempts.',
           ...percentiles('payments_delivery_delay_seconds', ''),
         ),
         chart('Due and waiting', 'short', 'Counted up to 10,000.', [
@@ -55,18 +61,21 @@ export const webhooks: Page = {
     {
       title: 'Attempts',
       panels: [
-        stacked('Attempts', 'ops', 'By outcome. `failed`: that was the last. `gone`: the receiver wants no more.', [
+        stacked('Attempts', 'ops', 'By result. `failed`: the last attempt failed. `gone`: the receiver returned 410.', [
           'sum by (outcome) (rate(payments_delivery_attempts_total[$__rate_interval]))',
           '{{outcome}}',
         ]),
-        chart('Attempts that fail', 'percentunit', 'The share.', [
-          'sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[$__rate_interval])) / sum(rate(payments_delivery_attempts_total[$__rate_interval]))',
+        chart('Failed attempts', 'percentunit', 'The share of attempts that were not delivered.', [
+          [
+            'sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[$__rate_interval]))',
+            '/ sum(rate(payments_delivery_attempts_total[$__rate_interval]))',
+          ].join(' '),
           'failing',
         ]),
         chart(
           'Receivers: latency',
           's',
-          'Of one request; 15 s is its time-out.',
+          'Duration of one request; it times out after 15 s.',
           ...percentiles('payments_delivery_duration_seconds', ''),
         ),
       ],
@@ -74,18 +83,18 @@ export const webhooks: Page = {
     {
       title: 'From the log',
       panels: [
-        chart('Events not read yet', 'short', 'Records of intent.events, over all partitions.', [
+        chart('Unread events', 'short', 'Records of intent.events that are not read yet, over all partitions.', [
           'sum(payments_consumer_lag{messaging_consumer_group_name="webhook"})',
           'records',
         ]),
-        chart('Events read', 'ops', 'Records.', [
+        chart('Events read', 'ops', 'Records of intent.events.', [
           'sum(rate(messaging_client_consumed_messages_total{service_name="webhook"}[$__rate_interval]))',
           'records',
         ]),
         chart(
-          'Writing the rows',
+          'Writing deliveries',
           's',
-          'Of one batch of events.',
+          'Time to write the deliveries of one batch of events.',
           ...percentiles('messaging_process_duration_seconds', 'service_name="webhook"'),
         ),
       ],
