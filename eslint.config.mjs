@@ -12,6 +12,8 @@ const owned = {
     group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*'],
     message: 'Postgres is spoken to in packages/database only.',
   },
+  redis: { group: ['ioredis', 'ioredis/*'], message: 'Redis is spoken to in packages/redis only.' },
+  bullmq: { group: ['bullmq', 'bullmq/*'], message: 'BullMQ is spoken to in services/webhook only.' },
   services: {
     group: ['@pf/gateway', '@pf/intent', '@pf/watcher', '@pf/webhook', '**/services/**'],
     message: 'A service imports packages, never another service.',
@@ -81,6 +83,8 @@ export default tseslint.config(
   { files: ['packages/chains/src/**'], rules: { 'no-restricted-imports': only('ethers') } },
   { files: ['packages/event-log/src/**'], rules: { 'no-restricted-imports': only('kafka') } },
   { files: ['packages/database/src/**'], rules: { 'no-restricted-imports': only('postgres') } },
+  { files: ['packages/redis/src/**'], rules: { 'no-restricted-imports': only('redis') } },
+  { files: ['services/webhook/src/**'], rules: { 'no-restricted-imports': only('bullmq') } },
   {
     files: ['packages/domain/src/**'],
     rules: {

@@ -4,7 +4,6 @@ export * from './api/index.ts';
 export * from './errors.ts';
 export * from './dead-letter.ts';
 export * from './deliveries.ts';
-export * from './due-notice.ts';
 export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';

@@ -5,7 +5,6 @@ import type {
   EventType,
   Expire,
   IntentEvent,
-  IntentStatus,
   Observation,
   ObservationData,
   PublicIntent,
@@ -299,14 +298,3 @@ export interface Reply {
 const replies = z.array(z.object({ outcome, intent: publicIntent.nullable() }));
 export const parseReplies = (text: string): readonly Reply[] => replies.parse(JSON.parse(text));
 export const encodeReplies = (value: readonly Reply[]): string => toJson(value);
-
-/** A notice on an intent's channel: something public may have changed. Only a hint; `version` is the newest. */
-export interface Notice {
-  readonly intentId: string;
-  readonly version: number;
-  readonly state: IntentStatus;
-}
-
-/** Redis channels. */
-export const replyChannel = (gatewayId: string): string => `pf:replies:${gatewayId}`;
-export const intentChannel = (id: string): string => `pf:intent:${id}`;

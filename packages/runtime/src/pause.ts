@@ -31,3 +31,13 @@ export class BackOff {
     this.#nextMs = this.#firstMs;
   }
 }
+
+/** Resolves with what `work` resolves with; with undefined if that takes longer. The work itself goes on. */
+export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result | undefined> {
+  const settled = new AbortController();
+  try {
+    return await Promise.race([work, pause(timeoutMs, settled.signal).then(() => undefined)]);
+  } finally {
+    settled.abort();
+  }
+}

@@ -1,4 +1,5 @@
 import type { Database } from '@pf/database';
+import type { RedisClient } from '@pf/redis';
 import { type HealthAnswer, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
@@ -20,7 +21,6 @@ import { simulateIntent } from './intents/simulate.ts';
 import { submitIntent } from './intents/submit.ts';
 import { updateIntent } from './intents/update.ts';
 import type { Limiter } from './limits/limiter.ts';
-import type { RedisLink } from './redis-link.ts';
 import { reference } from './reference/reference.ts';
 import { requestLog } from './request-log.ts';
 import { listDeliveries } from './webhooks/list.ts';
@@ -36,7 +36,7 @@ export interface AppDependencies {
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly partitions: number;
-  readonly redis: RedisLink;
+  readonly redis: RedisClient;
   readonly screening: Screening;
   /** Between the client and this process: so many addresses of X-Forwarded-For are believed. Default 0. */
   readonly trustedProxies?: number;

@@ -3,6 +3,7 @@ import { createChains, upstreamsOf } from '@pf/chains';
 import type { Reply } from '@pf/contracts';
 import { openDatabase } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
+import { RedisClient } from '@pf/redis';
 import { loadConfig, runService } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
@@ -14,7 +15,6 @@ import { Limiter } from './limits/limiter.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Outcomes } from './outcomes.ts';
-import { RedisLink } from './redis-link.ts';
 import { ReplyChannel } from './reply-channel.ts';
 import { HttpServer } from './server.ts';
 
@@ -49,7 +49,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const publisher = await eventLog.publisher();
   onShutdown('publisher', () => publisher.close());
 
-  const redis = new RedisLink(config.REDIS_URL, log);
+  const redis = new RedisClient(config.REDIS_URL, { log, withoutRedis: 'each gateway counts requests by itself' });
   redis.open();
   onShutdown('redis', () => redis.close());
   const feeds = new Feeds(database, config.REDIS_URL, log);

@@ -5,6 +5,7 @@ import { createChains } from '@pf/chains';
 import type { Database, KeyHolder } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
+import { RedisClient } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
 import { ApiKeys } from '../src/api-keys.ts';
@@ -15,7 +16,6 @@ import { Limiter } from '../src/limits/limiter.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
 import { Outcomes } from '../src/outcomes.ts';
-import { RedisLink } from '../src/redis-link.ts';
 import { ReplyChannel } from '../src/reply-channel.ts';
 
 /** A part that fails as soon as anything is asked of it. */
@@ -69,7 +69,7 @@ export async function startBareApp({
     { replied: () => undefined, lost: () => undefined },
     log,
   );
-  const redis = new RedisLink('redis://127.0.0.1:1', log);
+  const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
   let isReady = true;
   const app = createApp({
     adapters: chains.adapters,

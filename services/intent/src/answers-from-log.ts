@@ -1,7 +1,8 @@
-import type { EventEnvelope, Notice, Reply } from '@pf/contracts';
+import type { EventEnvelope, Reply } from '@pf/contracts';
 import type { ProjectedIntent, ProjectedOutcome } from '@pf/database';
 import { type CommandId, type Instant, isPublic, view } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
+import type { Notice } from '@pf/redis';
 import { outcomesIn } from './outcome.ts';
 import { REPLY_TO_HEADER } from './batch-decider.ts';
 

@@ -8,7 +8,6 @@ import {
   eventIdOf,
   hasDeadline,
   type InputMessage,
-  type Notice,
   type Outcome,
   type Reply,
 } from '@pf/contracts';
@@ -28,6 +27,7 @@ import {
   view,
 } from '@pf/domain';
 import type { LogRecord, NewRecord } from '@pf/event-log';
+import type { Notice } from '@pf/redis';
 import type { Input, MessageHead } from './input.ts';
 import type { Appended } from './ledger-metrics.ts';
 import { outcomeOf } from './outcome.ts';

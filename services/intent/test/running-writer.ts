@@ -1,10 +1,10 @@
-import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Reply, replyChannel } from '@pf/contracts';
+import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Reply } from '@pf/contracts';
 import { BY_INDEX, type Database, findOutcomes, IntentStates, openDatabase } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { createEventLog, type EventLog, type PartitionOwner, type PartitionWork, type Publisher } from '@pf/event-log';
+import { ChannelSubscriber, replyChannel } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
-import { Redis } from 'ioredis';
 import { Announcer } from '../src/announcer.ts';
 import { Expiry } from '../src/expiry.ts';
 import { IntentWriter, type WriterContext } from '../src/writer.ts';
@@ -90,24 +90,24 @@ export class Asker {
   readonly channel = replyChannel(newCommandId());
   readonly replies = new Map<CommandId, Reply[]>();
   readonly #publisher: Publisher;
-  readonly #redis: Redis;
+  readonly #subscriber: ChannelSubscriber;
   readonly #database: Database;
 
-  private constructor(publisher: Publisher, redis: Redis, database: Database) {
+  private constructor(publisher: Publisher, database: Database) {
     this.#publisher = publisher;
-    this.#redis = redis;
     this.#database = database;
+    this.#subscriber = new ChannelSubscriber(
+      readBackingStack().redis,
+      { message: (_channel, text) => this.#receive(text) },
+      { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' },
+    );
   }
 
   static async open(log: EventLog, database: Database): Promise<Asker> {
-    // A connection that only subscribes cannot ask whether the server is ready.
-    const redis = new Redis(readBackingStack().redis, { enableReadyCheck: false });
-    const asker = new Asker(await log.publisher(), redis, database);
-    redis.on('message', (_channel: string, text: string) => {
-      for (const reply of parseReplies(text))
-        asker.replies.set(reply.outcome.commandId, [...asker.answersTo(reply.outcome.commandId), reply]);
-    });
-    await redis.subscribe(asker.channel);
+    const asker = new Asker(await log.publisher(), database);
+    void asker.#subscriber.subscribe(asker.channel);
+    asker.#subscriber.open();
+    await until('the reply channel', () => asker.#subscriber.listening);
     return asker;
   }
 
@@ -138,7 +138,12 @@ export class Asker {
   }
 
   async close(): Promise<void> {
-    this.#redis.disconnect();
+    this.#subscriber.close();
     await this.#publisher.close();
+  }
+
+  #receive(text: string): void {
+    for (const reply of parseReplies(text))
+      this.replies.set(reply.outcome.commandId, [...this.answersTo(reply.outcome.commandId), reply]);
   }
 }

@@ -1,20 +1,19 @@
 import {
   COMMAND_DEADLINE_MS,
   encodeInput,
-  intentChannel,
   newIntentId,
-  type Notice,
   parseDeadLetter,
   partitionOf,
   webhookBody,
 } from '@pf/contracts';
 import { forgetOutcomes } from '@pf/database';
 import type { LogReader, Publisher } from '@pf/event-log';
+import { intentChannel, type Notice, openConnection } from '@pf/redis';
+import { createLogger } from '@pf/runtime';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readBackingStack, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
 import { create, observed, of } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
 
@@ -111,7 +110,10 @@ describe('A command', () => {
   it('tells the intent’s stream when something public has changed', async () => {
     const command = create();
     await asker.ask(command);
-    const redis = new Redis(readBackingStack().redis, { enableReadyCheck: false });
+    const redis = openConnection(readBackingStack().redis, {
+      log: createLogger('test', 'silent'),
+      withoutRedis: 'the test fails',
+    });
     const notices: Notice[] = [];
     redis.on('message', (_channel: string, text: string) => notices.push(JSON.parse(text) as Notice));
     await redis.subscribe(intentChannel(command.intentId));

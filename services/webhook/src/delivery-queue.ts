@@ -1,7 +1,7 @@
 import type { OutstandingDelivery } from '@pf/database';
-import { type Logger, pause } from '@pf/runtime';
+import { isResponsive, openConnection, type RedisConnection } from '@pf/redis';
+import { type Logger, within } from '@pf/runtime';
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
 import { z } from 'zod';
 
 const NAME = 'deliveries';
@@ -9,8 +9,8 @@ const NAME = 'deliveries';
 const CHUNK = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 const CLOSE_MS = 1_000;
-/** More than BullMQ lets a worker's request wait for a job: 5 s, at most 10. */
-const SILENCE_MS = 20_000;
+/** More than a worker's blocking command of BullMQ waits for a job: 5 s, at most 10. */
+const WORKER_COMMAND_TIMEOUT_MS = 20_000;
 
 const jobData = z.object({ deliveryId: z.string(), endpointId: z.string() });
 /** What a job says: it is time for a delivery. Whether it really is, Postgres decides. */
@@ -34,23 +34,28 @@ export interface DeliveryQueueOptions {
  */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
-  readonly #redis: Redis;
-  readonly #workerRedis: Redis;
+  readonly #redis: RedisConnection;
+  readonly #workerRedis: RedisConnection;
   readonly #queue: Queue<DueDelivery>;
   #worker: Worker<DueDelivery> | null = null;
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
-    // Adding jobs fails at once while Redis is away: the sweeper adds them later.
-    this.#redis = new Redis(options.redisUrl, {
+    // Adding jobs fails at once while Redis is unavailable: the next sweep adds them.
+    this.#redis = openConnection(options.redisUrl, {
+      log: options.log,
+      withoutRedis: 'deliveries are scheduled when it is back',
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: COMMAND_TIMEOUT_MS,
     });
-    // The worker waits for Redis as long as it takes; a request that has no answer for so long is given up and made again.
-    this.#workerRedis = new Redis(options.redisUrl, { maxRetriesPerRequest: null, commandTimeout: SILENCE_MS });
-    for (const redis of [this.#redis, this.#workerRedis])
-      redis.on('error', (error) => options.log.warn({ err: error }, 'Redis cannot be reached'));
+    // The worker waits for Redis as long as it takes; a command without a response is given up after a while and repeated.
+    this.#workerRedis = openConnection(options.redisUrl, {
+      log: options.log,
+      withoutRedis: 'no delivery is attempted until it is back',
+      maxRetriesPerRequest: null,
+      commandTimeout: WORKER_COMMAND_TIMEOUT_MS,
+    });
     this.#redis.on('ready', options.onReady);
     this.#queue = new Queue(NAME, {
       connection: this.#redis,
@@ -102,17 +107,9 @@ export class DeliveryQueue {
     }
   }
 
-  /** True when Redis answers within the time given. */
-  async ready(timeoutMs: number): Promise<boolean> {
-    return (
-      (await within(
-        timeoutMs,
-        this.#redis.ping().then(
-          () => true,
-          () => false,
-        ),
-      )) ?? false
-    );
+  /** True if Redis responds in time. */
+  ready(timeoutMs: number): Promise<boolean> {
+    return isResponsive(this.#redis, timeoutMs);
   }
 
   /** Takes no more work and waits for what is under way, at most so long: BullMQ itself would wait for ever. */
@@ -121,15 +118,5 @@ export class DeliveryQueue {
     await within(CLOSE_MS, this.#queue.close());
     this.#redis.disconnect();
     this.#workerRedis.disconnect();
-  }
-}
-
-/** What `work` resolves with; undefined where it takes longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  const over = new AbortController();
-  try {
-    return await Promise.race([work, pause(ms, over.signal).then(() => undefined)]);
-  } finally {
-    over.abort();
   }
 }

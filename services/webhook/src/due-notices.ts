@@ -1,53 +1,37 @@
-import { DUE_CHANNEL, type DueNotice, parseDueNotice } from '@pf/contracts';
+import { ChannelSubscriber, DUE_CHANNEL, type DueNotice, parseDueNotice } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
-import { Redis } from 'ioredis';
 
-/** Hears, through Redis, of deliveries that an account wants made again. What is missed is found by the next sweep. */
+/** Hears, through Redis, of deliveries that an account retries. The next sweep finds those that were missed. */
 export class DueNotices {
-  readonly #redis: Redis;
+  readonly #subscriber: ChannelSubscriber;
   readonly #log: Logger;
 
   /** @param onDue must neither throw nor be waited for */
   constructor(redisUrl: string, onDue: (notice: DueNotice) => void, log: Logger) {
     this.#log = log;
-    this.#redis = new Redis(redisUrl, {
-      lazyConnect: true,
-      autoResubscribe: false,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-    });
-    // Its absence is told by the queue's connections.
-    this.#redis.on('error', (error) => log.debug({ err: error }, 'due deliveries are not heard of'));
-    this.#redis.on('ready', () => void this.#subscribe());
-    this.#redis.on('message', (_channel, text) => this.#hear(text, onDue));
+    this.#subscriber = new ChannelSubscriber(
+      redisUrl,
+      { message: (_channel, text) => this.#receive(text, onDue) },
+      { log, withoutRedis: 'deliveries that accounts retry wait for the next sweep' },
+    );
+    void this.#subscriber.subscribe(DUE_CHANNEL);
   }
 
-  /** Begins in the background, for as long as it takes. */
+  /** Begins to listen, in the background, for as long as it takes. */
   open(): void {
-    // A first try that fails is followed by others, and told by the error event.
-    this.#redis.connect().catch(() => undefined);
+    this.#subscriber.open();
   }
 
   close(): void {
-    this.#redis.disconnect();
+    this.#subscriber.close();
   }
 
-  async #subscribe(): Promise<void> {
-    try {
-      await this.#redis.subscribe(DUE_CHANNEL);
-    } catch (error) {
-      // The connection went again, and with it comes another `ready`.
-      this.#log.debug({ err: error }, 'due deliveries are not heard of');
-      this.#redis.disconnect(true);
-    }
-  }
-
-  #hear(text: string, onDue: (notice: DueNotice) => void): void {
+  #receive(text: string, onDue: (notice: DueNotice) => void): void {
     try {
       onDue(parseDueNotice(text));
     } catch (error) {
-      // Not what a gateway sends: the sweep finds what was meant.
-      this.#log.warn({ err: error }, 'a notice of a due delivery cannot be read');
+      // No gateway sends this. The next sweep finds the delivery, if there is one.
+      this.#log.warn({ err: error }, 'a message on the channel of due deliveries is not a notice');
     }
   }
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { DUE_CHANNEL, type DueNotice, encodeDueNotice } from '@pf/contracts';
+import { DUE_CHANNEL, type DueNotice, encodeDueNotice, openConnection, type RedisConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { readBackingStack, startTcpProxy, type TcpProxy, until, via } from '@pf/testing';
-import { Redis } from 'ioredis';
 import { DueNotices } from '../src/due-notices.ts';
 
 jest.setTimeout(30_000);
@@ -12,7 +11,7 @@ describe('Notices of due deliveries', () => {
   const { redis: redisUrl } = readBackingStack();
   const heard: DueNotice[] = [];
   let proxy: TcpProxy;
-  let publisher: Redis;
+  let publisher: RedisConnection;
   let notices: DueNotices;
   /** Other tests speak on this channel too. */
   const ours = `whd_${randomUUID()}`;
@@ -32,7 +31,7 @@ describe('Notices of due deliveries', () => {
 
   beforeAll(async () => {
     proxy = await startTcpProxy(new URL(redisUrl).host);
-    publisher = new Redis(redisUrl);
+    publisher = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
     notices = new DueNotices(
       via(redisUrl, proxy.address),
       (due) => due.id === ours && heard.push(due),

@@ -1,6 +1,7 @@
-import { startTcpProxy, until, via } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { openConnection } from '@pf/redis';
+import { createLogger } from '@pf/runtime';
+import { startTcpProxy, until, via } from '@pf/testing';
 import { Harness, status } from './harness.ts';
 
 /** A database of Redis that no one else uses: it is emptied as a whole. */
@@ -16,7 +17,7 @@ describe('Redis', () => {
   afterEach(() => stage.close(), 30_000);
 
   it('may be emptied: what is outstanding is scheduled again within 60 seconds, by itself', async () => {
-    const redis = new Redis(redisUrl);
+    const redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
     stage.onClose(() => redis.disconnect());
     const service = await stage.start({ redisUrl });
     let answer = 500;

@@ -55,7 +55,7 @@ export class Feeds {
       const feed = this.#feeds.get(id);
       if (feed) this.#look(feed);
     };
-    this.#notices = new Notices(redisUrl, { noticed, heard: () => this.#lookAtAll() }, log);
+    this.#notices = new Notices(redisUrl, { noticed, listening: () => this.#lookAtAll() }, log);
   }
 
   /** Begins to listen, in the background. */

@@ -1,6 +1,6 @@
 import type { Quota } from '@pf/contracts';
+import type { RedisClient } from '@pf/redis';
 import { z } from 'zod';
-import type { RedisLink } from '../redis-link.ts';
 import type { Taken } from './token-bucket.ts';
 
 /**
@@ -25,16 +25,16 @@ const answer = z.tuple([z.int(), z.int(), z.int()]);
 
 /** The buckets in Redis. */
 export class SharedBuckets {
-  readonly #redis: RedisLink;
+  readonly #redis: RedisClient;
   readonly #prefix: string;
 
   /** @param prefix before all keys: several stacks can share a Redis */
-  constructor(redis: RedisLink, prefix: string) {
+  constructor(redis: RedisClient, prefix: string) {
     this.#redis = redis;
     this.#prefix = `${prefix}pf:limit:`;
   }
 
-  /** @returns null where Redis is away, or does not answer in time */
+  /** @returns null if Redis is unavailable, or does not respond in time */
   async take(name: string, { requests, windowSeconds }: Quota, wanted: number): Promise<Taken | null> {
     const result = await this.#redis.run(
       'takeTokens',

@@ -1,9 +1,9 @@
-import { DUE_CHANNEL, emptyRequest, encodeDueNotice, OPERATIONS } from '@pf/contracts';
+import { emptyRequest, OPERATIONS } from '@pf/contracts';
 import { type Database, retryDelivery as makeDue } from '@pf/database';
+import { DUE_CHANNEL, encodeDueNotice, type RedisClient } from '@pf/redis';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { RedisLink } from '../redis-link.ts';
 import { shownDelivery } from './shown.ts';
 
 /** What an id of ours can look like: nothing else is looked for. */
@@ -15,7 +15,7 @@ export const retryDelivery = ({
   redis,
 }: {
   readonly database: Database;
-  readonly redis: RedisLink;
+  readonly redis: RedisClient;
 }): Endpoint => ({
   operation: OPERATIONS.retryDelivery,
   async handle({ holder, request, response }) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { eventIdOf, intentChannel, newIntentId } from '@pf/contracts';
+import { eventIdOf, newIntentId } from '@pf/contracts';
 import {
   type Database,
   migrate,
@@ -13,11 +13,11 @@ import {
   readCheckpoint,
 } from '@pf/database';
 import { type IntentId, isPublic, view } from '@pf/domain';
+import { intentChannel, openConnection, RedisClient, type RedisConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { given, events, type ExpectedEvent } from '@pf/domain/testing';
 import { type OpenStream, openStream, readBackingStack } from '@pf/testing';
 import express from 'express';
-import { Redis } from 'ioredis';
 import { ApiKeys } from '../../src/api-keys.ts';
 import { serve } from '../../src/endpoint.ts';
 import { followIntent } from '../../src/events/events.ts';
@@ -25,7 +25,6 @@ import { Feeds } from '../../src/events/feeds.ts';
 import { Limiter } from '../../src/limits/limiter.ts';
 import { RateLimits } from '../../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
-import { RedisLink } from '../../src/redis-link.ts';
 
 const PARTITION = 0;
 
@@ -40,7 +39,7 @@ export class Streaming {
   trouble: Error | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #publisher: Redis;
+  readonly #publisher: RedisConnection;
   readonly #stories = new Map<IntentId, ExpectedEvent[]>();
   readonly #closing: (() => unknown)[] = [];
 
@@ -52,14 +51,15 @@ export class Streaming {
     this.feeds = new Feeds(watched, redisUrl, log);
     this.feeds.open();
     const keys = new ApiKeys(database, 20);
-    const limiter = new Limiter(new RateLimits(new SharedBuckets(new RedisLink('redis://127.0.0.1:1', log), '')));
+    const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
+    const limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
     const endpoint = followIntent({ database: watched, feeds: this.feeds, keys, log, partitions: 1 }, commentMs);
     this.#server = createServer(express().get('/intents/:id/events', serve(endpoint, keys, limiter)));
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    this.#publisher = new Redis(redisUrl);
+    this.#publisher = openConnection(redisUrl, { log, withoutRedis: 'the test fails' });
   }
 
   static async open(commentMs: number, redisUrl?: string): Promise<Streaming> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { errorResponse } from '@pf/contracts';
 import { createKey, setPlan } from '@pf/database';
+import { RedisClient } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import {
   type Cluster,
@@ -17,7 +18,6 @@ import { addressGroup } from '../../src/limits/limiter.ts';
 import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
 import { TokenBucket } from '../../src/limits/token-bucket.ts';
-import { RedisLink } from '../../src/redis-link.ts';
 
 jest.setTimeout(60_000);
 
@@ -57,10 +57,10 @@ describe('a token bucket', () => {
 describe('gateways that share their limits through Redis', () => {
   const log = createLogger('test', 'silent');
   let proxy: TcpProxy;
-  const links: RedisLink[] = [];
+  const links: RedisClient[] = [];
   /** The limits of a gateway, connected. */
   const gateway = async (url: string): Promise<RateLimits> => {
-    const link = new RedisLink(url, log);
+    const link = new RedisClient(url, { log, withoutRedis: 'each counts by itself' });
     links.push(link);
     link.open();
     await until('Redis', () => link.publish('pf:test', ''));
