@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { COMMAND_TYPES, OBSERVATION_TYPES } from '@pf/contracts';
+import { PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { METRICS, type Metric, prometheusName } from '@pf/runtime';
 import { z } from 'zod';
 import { budgets, ratios } from '../src/burn-rates.ts';
@@ -17,12 +19,22 @@ interface KnownSeries {
   readonly labels: ReadonlyMap<string, RegExp | null>;
 }
 const labelName = (name: string): string => name.replaceAll('.', '_');
+const oneOf = (values: readonly string[]): RegExp => new RegExp(`^(${values.join('|').replaceAll('.', '\\.')})$`);
+
+/** The values of `type` are the domain's: the catalogue says only how they are spelled. */
+const TYPES: Partial<Record<string, RegExp>> = {
+  'payments.command.duration': oneOf(COMMAND_TYPES),
+  'payments.intent.events': oneOf([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES]),
+  'payments.observations': oneOf(OBSERVATION_TYPES),
+};
 
 /** The series of the metric catalogue, by their names in Prometheus. */
 const known = new Map<string, KnownSeries>();
 for (const [name, metric] of Object.entries(METRICS) as [string, Metric][]) {
   const labels = new Map<string, RegExp | null>([
-    ...Object.entries(metric.labels).map(([label, { pattern }]) => [labelName(label), pattern] as const),
+    ...Object.entries(metric.labels).map(
+      ([label, { pattern }]) => [labelName(label), (label === 'type' ? TYPES[name] : undefined) ?? pattern] as const,
+    ),
     ...SCRAPE_LABELS.map((label) => [label, null] as const),
   ]);
   const series = prometheusName(name, metric);

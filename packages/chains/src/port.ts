@@ -175,7 +175,7 @@ export interface ChainObserver {
   readonly network: Network;
   /** How long to wait between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
-  /** How often a live submission is sent again. One that nobody recorded as broadcast is, too, once it counts as forgotten (FORGOTTEN_AFTER_MS). */
+  /** How often a live submission is sent again. One that nobody recorded as broadcast is, too, once it counts as forgotten (UNRELEASABLE_AFTER_MS). */
   readonly rebroadcastAfterMs: number;
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step>;
 }

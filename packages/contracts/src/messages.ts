@@ -86,6 +86,9 @@ const observationData = {
   lost: z.object({ hash: transactionHash }),
 } satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
 
+export const COMMAND_TYPES = Object.keys(commandData) as readonly Command['type'][];
+export const OBSERVATION_TYPES = Object.keys(observationData) as readonly Observation['type'][];
+
 const at = { intentId };
 const commandHead = {
   commandId,

@@ -1,13 +1,13 @@
-import type { AccountId, Instant, IntentId } from './model/ids.ts';
+import { evolve } from './evolve.ts';
 import type { World } from './model/decision.ts';
 import type { IntentEvent } from './model/event.ts';
+import type { AccountId, Instant, IntentId } from './model/ids.ts';
 import type { PaymentIntent } from './model/intent.ts';
-import { evolve } from './evolve.ts';
 
-/** How long an idempotency key answers with the intent it made, from its first use (spec.md part 8). */
+/** How long an idempotency key stands for the intent that it made, from its first use. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000;
 
-/** The intents a batch works on, in memory: what one input appends the next one sees. */
+/** The intents a batch works on, in memory: each input sees what the inputs before it changed. */
 export class Ledger implements World {
   readonly #intents = new Map<IntentId, PaymentIntent>();
   /** The newest intent that each key of an account and mode made. */
@@ -17,7 +17,7 @@ export class Ledger implements World {
     for (const intent of intents) this.put(intent);
   }
 
-  /** Puts an intent in as it was loaded, in place of an earlier state of it. */
+  /** Stores an intent in place of its earlier state. */
   put(intent: PaymentIntent): void {
     this.#intents.set(intent.id, intent);
     if (intent.idempotencyKey === null) return;
@@ -27,7 +27,7 @@ export class Ledger implements World {
   }
 
   /**
-   * Folds an event in.
+   * Folds an event.
    * @returns the intent after it.
    * @throws VersionGapError when it is not the intent's next event.
    */
@@ -44,16 +44,16 @@ export class Ledger implements World {
 
   withKey(accountId: AccountId, livemode: boolean, idempotencyKey: string, now: Instant): PaymentIntent | undefined {
     const made = this.#byKey.get(keyOf(accountId, livemode, idempotencyKey));
-    // The key's own map holds the intent as it was made: what never changes is enough there, the present state is asked for.
+    // #byKey may hold an earlier state of the intent: only its id and createdAt, which never change, are used.
     return made !== undefined && now < made.createdAt + IDEMPOTENCY_WINDOW_MS ? this.#intents.get(made.id) : undefined;
   }
 
-  /** All intents, in the order in which they came in. */
+  /** All intents, in the order in which they were first stored. */
   intents(): IterableIterator<PaymentIntent> {
     return this.#intents.values();
   }
 }
 
-/** The client's part is the last one, so no key can be taken for another. */
+/** The client's text comes last, so no two keys are equal by accident. */
 const keyOf = (accountId: AccountId, livemode: boolean, idempotencyKey: string): string =>
   `${accountId}\n${livemode ? 'live' : 'test'}\n${idempotencyKey}`;

@@ -16,7 +16,6 @@ import {
   type CommandId,
   decide,
   type Decision,
-  evolve,
   type Instant,
   type IntentId,
   isoTime,
@@ -24,12 +23,12 @@ import {
   Ledger,
   type PaymentIntent,
   type PublicIntent,
+  type Transition,
   view,
 } from '@pf/domain';
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
 import type { Input, MessageHead } from './input.ts';
-import type { Appended } from './ledger-metrics.ts';
 import { outcomeOf } from './outcome.ts';
 
 /** Where a record says to whom an accepted command is to be answered, should its writer die before it has. */
@@ -47,8 +46,8 @@ export interface DeadLettered {
 export interface DecidedBatch {
   readonly at: Instant;
   readonly records: readonly NewRecord[];
-  /** What those records say. */
-  readonly appended: readonly Appended[];
+  /** The events of those records, each with the intent after it. */
+  readonly transitions: readonly Transition[];
   readonly intents: readonly ProjectedIntent[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
@@ -84,7 +83,7 @@ export class BatchDecider {
   readonly #outcomes = new Map<CommandId, Outcome>();
   readonly #changed = new Map<IntentId, Changed>();
   readonly #records: NewRecord[] = [];
-  readonly #appended: Appended[] = [];
+  readonly #transitions: Transition[] = [];
   readonly #events: ProjectedEvent[] = [];
   readonly #newOutcomes: ProjectedOutcome[] = [];
   readonly #replies = new Map<string, Reply[]>();
@@ -141,7 +140,7 @@ export class BatchDecider {
     return {
       at: this.#at,
       records: this.#records,
-      appended: this.#appended,
+      transitions: this.#transitions,
       intents: changed,
       events: this.#events,
       outcomes: this.#newOutcomes,
@@ -157,34 +156,31 @@ export class BatchDecider {
 
   #decide(message: InputMessage): void {
     const decision = decide(message, this.#at, this.#ledger);
-    // What was refused leaves no word of its command in the log: lost with its owner, it would be taken for accepted.
-    const answered = message.kind === 'command' && decision.answer.kind === 'accepted' ? message : null;
-    this.#append(message, decision, answered);
+    // Events of a refused command do not name it: the next owner would take it for accepted if this one dies here.
+    const accepted = message.kind === 'command' && decision.outcome.kind === 'accepted' ? message : null;
+    this.#append(message, decision, accepted);
     if (message.kind !== 'command') return;
-    const outcome = outcomeOf(message, decision.answer);
+    const outcome = outcomeOf(message, decision.outcome);
     this.#settle(outcome);
     this.#reply(message.replyTo, outcome);
   }
 
   /** All of a decision's events or none: nothing is gathered before the last of them is made. */
-  #append(message: InputMessage, { events }: Decision, answered: CommandMessage | null): void {
+  #append(message: InputMessage, { transitions }: Decision, accepted: CommandMessage | null): void {
     const changed = new Map<IntentId, Changed>();
     const records: NewRecord[] = [];
-    const appended: Appended[] = [];
-    const listed: ProjectedEvent[] = [];
-    for (const event of events) {
-      const earlier = changed.get(event.intentId) ?? this.#changed.get(event.intentId);
-      const state = earlier?.intent ?? this.#ledger.intent(event.intentId);
-      const intent = evolve(state, event);
+    const projected: ProjectedEvent[] = [];
+    for (const { event, intent } of transitions) {
+      const earlier = changed.get(intent.id) ?? this.#changed.get(intent.id);
       const shown = view(intent);
       changed.set(intent.id, {
-        before: earlier?.before ?? state?.version ?? 0,
+        before: earlier?.before ?? event.version - 1,
         intent,
         shown,
         noticed: earlier?.noticed === true || isPublic(event.type),
       });
-      // An intent whose time was over when the command came: the command did not do it, and its outcome cannot be read from it.
-      const cause = event.type === 'intent.expired' && !event.data.simulated ? null : answered;
+      // The time of the intent was over when the command came: the expiry is not the command's, nor says its outcome.
+      const cause = event.type === 'intent.expired' && !event.data.simulated ? null : accepted;
       const envelope: EventEnvelope = {
         eventId: eventIdOf(intent.id, event.version),
         type: event.type,
@@ -209,16 +205,15 @@ export class BatchDecider {
         value,
         ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }),
       });
-      appended.push({ event, intent });
-      listed.push(...projectedEvent(envelope));
+      projected.push(...projectedEvent(envelope));
     }
     for (const [id, change] of changed) {
       this.#changed.set(id, change);
       this.#ledger.put(change.intent);
     }
     this.#records.push(...records);
-    this.#appended.push(...appended);
-    this.#events.push(...listed);
+    this.#transitions.push(...transitions);
+    this.#events.push(...projected);
   }
 
   #putAside(

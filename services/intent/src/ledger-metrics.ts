@@ -1,19 +1,13 @@
 import { networks } from '@pf/chains/networks';
-import { type ChainId, type IntentEvent, type PaymentIntent, submissionOf } from '@pf/domain';
+import { type ChainId, submissionOf, type Transition } from '@pf/domain';
 import { count, record, isRecording } from '@pf/runtime';
-
-/** An event that was appended, and the intent after it. */
-export interface Appended {
-  readonly event: IntentEvent;
-  readonly intent: PaymentIntent;
-}
 
 const names = new Map<ChainId, string>(networks.map(({ chain, name }) => [chain, name]));
 
-/** Counts what was appended, and takes down how long payments took. Called once what was appended is committed. */
-export function measureAppended(appended: readonly Appended[]): void {
+/** Counts events and records how long payments took. To be called once the events are committed. */
+export function recordTransitions(transitions: readonly Transition[]): void {
   if (!isRecording()) return;
-  for (const { event, intent } of appended) {
+  for (const { event, intent } of transitions) {
     const where = {
       network: names.get(intent.chain) ?? 'unknown',
       livemode: intent.livemode ? 'true' : 'false',
@@ -22,7 +16,7 @@ export function measureAppended(appended: readonly Appended[]): void {
     if (intent.simulated) continue;
     if (event.type === 'intent.confirmed') {
       record('payments.payment.duration', secondsBetween(intent.createdAt, event.at), where);
-      // From the claim: that is when the client's submit was accepted. A wallet that sent it by itself has none.
+      // From the claim, which is when the client's submit was accepted. A wallet that broadcast by itself has none.
       const submission = submissionOf(intent, event.data.hash);
       if (submission) record('payments.confirmation.duration', secondsBetween(submission.preparedAt, event.at), where);
     }
@@ -31,5 +25,5 @@ export function measureAppended(appended: readonly Appended[]): void {
   }
 }
 
-/** Of times that the ledger has stamped: they never go back within a partition. */
+/** Between two times stamped by the writer, which never go back within a partition. */
 const secondsBetween = (from: number, to: number): number => Math.max(0, to - from) / 1_000;

@@ -1,24 +1,24 @@
 import { type CommandMessage, type EventEnvelope, eventOf, type Outcome } from '@pf/contracts';
-import type { Answer, Build, CommandId, IntentId } from '@pf/domain';
+import type { Build, CommandId, Decision, IntentId } from '@pf/domain';
 
-/** What the sender of a command is told. */
+/** The outcome of a command as it is stored and sent. */
 export function outcomeOf(
   { commandId, intentId }: Pick<CommandMessage, 'commandId' | 'intentId'>,
-  answer: Answer,
+  decided: Decision['outcome'],
 ): Outcome {
-  if (answer.kind === 'refused') return { kind: 'refused', commandId, intentId, refusal: answer.refusal };
+  if (decided.kind === 'refused') return { kind: 'refused', commandId, intentId, refusal: decided.refusal };
   return {
     kind: 'accepted',
     commandId,
-    intentId: answer.intentId,
-    replayed: answer.replayed,
-    build: answer.build ?? null,
-    attempts: answer.attempts ?? null,
+    intentId: decided.intentId,
+    replayed: decided.replayed,
+    build: decided.build ?? null,
+    attempts: decided.attempts ?? null,
   };
 }
 
 /**
- * The outcomes that the log itself tells: of the commands these events answer. Only what was accepted and changed
+ * The outcomes that the log itself tells: of the commands these events decided. Only what was accepted and changed
  * something is there; anything else is decided anew when it is asked again.
  */
 export function outcomesIn(events: readonly EventEnvelope[]): readonly Outcome[] {

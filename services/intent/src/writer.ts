@@ -17,7 +17,7 @@ import type { Announcer } from './announcer.ts';
 import { answersFrom } from './answers-from-log.ts';
 import { sendDeadLetters } from './dead-letters.ts';
 import { type Input, readInput } from './input.ts';
-import { measureAppended } from './ledger-metrics.ts';
+import { recordTransitions } from './ledger-metrics.ts';
 import { type DecidedBatch, type Known, BatchDecider } from './batch-decider.ts';
 import { BatchTrace } from './batch-trace.ts';
 
@@ -129,7 +129,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   async project(partition: number, from: bigint, next: bigint, { decided, trace }: WriterContext): Promise<boolean> {
     const { at, intents, events, outcomes } = decided;
     trace.committed(decided.records.length);
-    measureAppended(decided.appended);
+    recordTransitions(decided.transitions);
     // Only offsets have moved: there is nothing to write, and no checkpoint to move.
     const nothing = from === next && outcomes.length === 0;
     const projected =

@@ -17,7 +17,7 @@ import { readInput } from '../src/input.ts';
 import { type DecidedBatch, type Known, BatchDecider } from '../src/batch-decider.ts';
 import { PARTITIONS } from './messages.ts';
 
-export const NOW: Instant = samples.STORY_BEGINS;
+export const NOW: Instant = samples.SCENARIO_START;
 
 /** A record of an input topic. */
 export const raw = (

@@ -1,4 +1,4 @@
-import type { PaymentIntent, PaymentTerms, Settlement, Submission, Transfer } from '@pf/domain';
+import { type PaymentIntent, type Settlement, type Submission, termsOf, type Transfer } from '@pf/domain';
 
 /** One copy of each text that many intents have in common: networks, tokens, accounts, requestors. */
 export class SharedTexts {
@@ -10,15 +10,6 @@ export class SharedTexts {
     return known ?? text;
   }
 }
-
-/** The terms that a payment of this intent was verified to have: the writer prepares no other. */
-export const termsOf = ({
-  chain,
-  tokenAddress,
-  amountBaseUnits,
-  requestor,
-  reference,
-}: PaymentIntent): PaymentTerms => ({ chain, tokenAddress, amount: amountBaseUnits, requestor, reference });
 
 const NOTHING: readonly never[] = [];
 const UNLIMITED = { kind: 'unlimited' } as const;

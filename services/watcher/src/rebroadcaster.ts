@@ -1,6 +1,6 @@
 import type { BroadcastResult, ChainAdapter, WatchSet } from '@pf/chains';
 import type { SignedTransactions } from '@pf/database';
-import { FORGOTTEN_AFTER_MS, type Instant, type IntentId, type TransactionHash } from '@pf/domain';
+import { type Instant, type IntentId, rebroadcastAt, type TransactionHash } from '@pf/domain';
 import { inSpan, type Logger } from '@pf/runtime';
 
 /** How often what is due is looked for. */
@@ -75,14 +75,10 @@ export class Rebroadcaster {
       dueAt.set(key, at);
       if (at <= now) candidates.push({ intentId, hash, key });
     };
-    for (const {
-      id,
-      submission: { hash, preparedAt, broadcastAt },
-    } of set.submitted()) {
-      // What may still be released is not for us to broadcast: the intent would be free for another payer.
-      if (broadcastAt === null)
-        consider(id, hash, `unheard ${hash} ${preparedAt}`, preparedAt + Math.max(FORGOTTEN_AFTER_MS, this.#everyMs));
-      else consider(id, hash, hash, broadcastAt + this.#everyMs);
+    for (const { id, submission } of set.submitted()) {
+      const { hash, preparedAt, broadcastAt } = submission;
+      const key = broadcastAt === null ? `unheard ${hash} ${preparedAt}` : hash;
+      consider(id, hash, key, rebroadcastAt(submission, this.#everyMs));
     }
     // At once, however short ago it was live and had its turn.
     for (const { id, settlement } of set.settling())

@@ -5,14 +5,16 @@ import {
   type Instant,
   type IntentEvent,
   type IntentId,
+  isSettlementFollowed,
   isWatched,
   liveSubmission,
   type PaymentIntent,
   type Reference,
   submissionOf,
+  termsOf,
   type TransactionHash,
 } from '@pf/domain';
-import { keptOf, SharedTexts, termsOf } from './kept-intent.ts';
+import { keptOf, SharedTexts } from './kept-intent.ts';
 
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
@@ -31,9 +33,7 @@ const viewOf = (intent: PaymentIntent): WatchedIntent => ({
 const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean =>
   status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
-/** One that failed was lost and is proven dead: said once, it is not to be said with each step, nor broadcast again. */
-const isSettling = (intent: WatchedIntent): intent is Settling =>
-  intent.settlement !== null && intent.status !== 'failed' && (!intent.settlement.finalized || intent.settlement.lost);
+const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
 
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {

@@ -11,7 +11,7 @@ import {
 import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
 import { WatchedIntents } from '../src/watched-intents.ts';
 
-const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, STORY_BEGINS, referenceOf } = samples;
+const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, SCENARIO_START, referenceOf } = samples;
 const DAY_MS = 86_400_000;
 const WATCH_MS = 30 * DAY_MS;
 
@@ -21,7 +21,7 @@ function story(...told: readonly ExpectedEvent[]): readonly IntentEvent[] {
   return told.map(({ type, data, of = INTENT }, at) => {
     const version = (versions.get(of) ?? 0) + 1;
     versions.set(of, version);
-    return { type, data, intentId: of, version, at: STORY_BEGINS + at * 1_000 } as IntentEvent;
+    return { type, data, intentId: of, version, at: SCENARIO_START + at * 1_000 } as IntentEvent;
   });
 }
 function after(...told: readonly ExpectedEvent[]): WatchedIntents {
@@ -49,7 +49,7 @@ describe('the watch set', () => {
   it('keeps a recipient for as long as one of its intents is watched', () => {
     const set = after(events.created(), other(), events.cancelled());
     expect(set.recipients()).toEqual([ALICE]);
-    set.prune(STORY_BEGINS + WATCH_MS + 2_000);
+    set.prune(SCENARIO_START + WATCH_MS + 2_000);
     expect([set.size, set.recipients()]).toEqual([1, [ALICE]]);
     expect(set.byReference(REFERENCE)).toBeUndefined();
   });
@@ -84,7 +84,7 @@ describe('the watch set', () => {
     expect(ids(expired.lapsed())).toEqual([INTENT]);
     expect(ids(after(events.created(), events.prepared(FIRST), events.expired(true)).lapsed())).toEqual([]);
     expect(ids(after(events.created(), events.expired(), events.confirmed(FIRST, {}, 'expired')).lapsed())).toEqual([]);
-    expired.prune(STORY_BEGINS + 3_600_000);
+    expired.prune(SCENARIO_START + 3_600_000);
     expect([ids(expired.lapsed()), expired.size]).toEqual([[], 1]);
   });
 
@@ -107,7 +107,7 @@ describe('the watch set', () => {
   it('watches a closed intent for as long as it was told, and one that is open for ever', () => {
     const closed = after(events.created(), events.expired());
     const open = after(events.created(), events.pending(FIRST), events.confirmed(FIRST));
-    const closedAt = STORY_BEGINS + 1_000;
+    const closedAt = SCENARIO_START + 1_000;
     for (const set of [closed, open]) set.prune(closedAt + WATCH_MS - 1);
     expect([closed.size, open.size]).toEqual([1, 1]);
     for (const set of [closed, open]) set.prune(closedAt + WATCH_MS);

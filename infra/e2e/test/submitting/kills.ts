@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
-import { type CommandType, FORGOTTEN_AFTER_MS } from '@pf/domain';
+import { type CommandType, UNRELEASABLE_AFTER_MS } from '@pf/domain';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { type Instance, readBackingStack, type StackWallet, until } from '@pf/testing';
 import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
@@ -244,7 +244,7 @@ async function end(stage: SubmittingHarness, payment: Signed, forgotten = false)
   const { submissions } = await stage.kept(payment.id);
   const { events } = (await stage.api.events(payment.id)).body;
   const seenAt = Date.parse(events.find(({ type }) => type === 'intent.pending')?.createdAt ?? '');
-  expect(seenAt - (submissions[0]?.preparedAt ?? Infinity)).toBeGreaterThan(FORGOTTEN_AFTER_MS);
+  expect(seenAt - (submissions[0]?.preparedAt ?? Infinity)).toBeGreaterThan(UNRELEASABLE_AFTER_MS);
 }
 
 /** As a client does that got no answer. What may be asked for again is asked for again, at another gateway. */

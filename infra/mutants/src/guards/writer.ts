@@ -56,8 +56,9 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'What is projected is what its events alone say',
     file: 'services/intent/src/batch-decider.ts',
-    guard: 'const intent = evolve(state, event);',
-    instead: 'const intent = { ...evolve(state, event), updatedAt: state?.updatedAt ?? event.at };',
+    guard: 'for (const { event, intent } of transitions) {',
+    instead:
+      'for (const { event, intent: after } of transitions) {\n      const intent = { ...after, updatedAt: after.createdAt };',
     test: {
       file: 'services/intent/test/rebuild.integration.test.ts',
       name: 'gives the projection, byte for byte, while the writer goes on writing',
@@ -76,7 +77,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'A refused command leaves no word in the log: lost with its owner, it is decided anew',
     file: 'services/intent/src/batch-decider.ts',
-    guard: " && decision.answer.kind === 'accepted' ? message : null;",
+    guard: " && decision.outcome.kind === 'accepted' ? message : null;",
     instead: ' ? message : null;',
     test: {
       file: 'services/intent/test/batch-decider.unit.test.ts',
@@ -97,7 +98,7 @@ export const writerGuards: readonly Mutant[] = [
     name: 'A claim is made only where no other payer holds one',
     file: 'packages/domain/src/decide/submitting.ts',
     guard:
-      'if (live !== undefined && live.hash !== hash && !excludes(live, transaction)) return refuseInProgress(intent);',
+      'if (live !== undefined && live.hash !== hash && !excludes(live, transaction))\n    return refuseWith(refusalInProgress(intent));',
     instead: '',
     test: { file: 'services/intent/test/contention.integration.test.ts', name: 'of two payers at once is one payer’s' },
   },

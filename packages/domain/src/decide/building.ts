@@ -1,42 +1,36 @@
-import type { Answer } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { PaymentIntent } from '../model/intent.ts';
-import { accept, refuse, refuseInProgress, refuseOutsideCreated } from './answering.ts';
-import type { Draft } from './draft.ts';
+import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
+import { payerProblem } from '../model/terms.ts';
+import type { Draft } from './draft.ts';
+import { accept, refuse, refuseWith } from './outcome.ts';
 
-/** `record_build`: the first of several builds counts, until the gateway finds it dead or another fulfiller comes. */
+/** `record_build`: the first of several builds counts, until the gateway replaces it: dead, or for another fulfiller. */
 export const recordBuild = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'record_build' }>,
   draft: Draft,
-): Answer => {
+): Outcome => {
   const { fulfiller, transaction, lifetime, replaces } = command.data;
-  if (intent.status !== 'created') return refuseOutsideCreated(intent, 'built for');
-  if (intent.direction === 'send' && fulfiller !== intent.fulfiller) {
-    return refuse(
-      intent,
-      'request.validation_failed',
-      'A payment intent of direction send is paid by the fulfiller it names.',
-      { param: 'fulfiller' },
-    );
-  }
-  if (fulfiller === intent.requestor) {
-    return refuse(intent, 'request.validation_failed', 'The requestor cannot pay itself.', { param: 'fulfiller' });
-  }
+  const conflict = refusalUnlessCreated(intent, 'no transaction can be built');
+  if (conflict !== null) return refuseWith(conflict);
+  const problem = payerProblem(intent, fulfiller);
+  if (problem !== null) return refuse(intent, 'request.validation_failed', `${problem}.`, { param: 'fulfiller' });
 
   const { build } = intent;
   const live = liveSubmission(intent);
   if (live !== undefined) {
-    // Its payer may ask for the bytes again. One that never asked for any has none, and new ones might pay twice.
+    // Its payer may fetch the same bytes again. Anyone else would get new ones, and the intent could be paid twice.
     return live.sender === fulfiller && build?.fulfiller === fulfiller
       ? accept(intent.id, { build })
-      : refuseInProgress(intent);
+      : refuseWith(refusalInProgress(intent));
   }
   if (build !== null && build.version !== replaces) {
     return build.fulfiller === fulfiller
       ? accept(intent.id, { build })
-      : refuse(intent, 'build.superseded', 'Another fulfiller has built this payment intent in the meantime.');
+      : refuse(intent, 'build.superseded', 'A transaction for another fulfiller was built first. Build again.');
   }
   const { build: recorded } = draft.append(intent.id, 'transaction_built', { fulfiller, transaction, lifetime });
   return recorded === null ? accept(intent.id) : accept(intent.id, { build: recorded });

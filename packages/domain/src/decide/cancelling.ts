@@ -1,13 +1,15 @@
-import type { Answer } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { PaymentIntent } from '../model/intent.ts';
-import { accept, refuseInProgress, refuseOutsideCreated } from './answering.ts';
-import type { Draft } from './draft.ts';
+import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
+import type { Draft } from './draft.ts';
+import { accept, refuseWith } from './outcome.ts';
 
-/** `cancel`: while nothing is under way. */
-export const cancel = (intent: PaymentIntent, draft: Draft): Answer => {
-  if (intent.status !== 'created') return refuseOutsideCreated(intent, 'cancelled');
-  if (liveSubmission(intent) !== undefined) return refuseInProgress(intent);
+/** `cancel`: only while no submitted transaction can land. */
+export const cancel = (intent: PaymentIntent, draft: Draft): Outcome => {
+  const conflict = refusalUnlessCreated(intent, 'it cannot be cancelled');
+  if (conflict !== null) return refuseWith(conflict);
+  if (liveSubmission(intent) !== undefined) return refuseWith(refusalInProgress(intent));
   draft.append(intent.id, 'intent.cancelled', { cause: 'requested' });
   return accept(intent.id);
 };

@@ -1,17 +1,17 @@
-import type { Answer } from '../model/decision.ts';
-import type { Command } from '../model/input.ts';
-import { accept } from './answering.ts';
 import { BrokenRuleError } from '../model/broken-rule.ts';
+import type { Outcome } from '../model/decision.ts';
+import type { Command } from '../model/input.ts';
 import type { Draft } from './draft.ts';
+import { accept } from './outcome.ts';
 
 /** `create`: a new intent, or the one that its idempotency key made within 24 hours, whatever the new request says. */
-export const create = (command: Extract<Command, { type: 'create' }>, draft: Draft): Answer => {
+export const create = (command: Extract<Command, { type: 'create' }>, draft: Draft): Outcome => {
   const { intentId, accountId, livemode, data } = command;
   const existing = draft.intent(intentId);
   if (existing !== undefined) {
-    // Ids are made new for each request: only the same command, delivered again, can name one that exists.
+    // Each request gets a new id: only the same command, delivered again, can name one that exists.
     if (existing.accountId !== accountId || existing.livemode !== livemode)
-      throw new BrokenRuleError(`${intentId} exists and belongs to someone else`);
+      throw new BrokenRuleError(`${intentId} exists and belongs to another account or mode`);
     return accept(intentId);
   }
   if (data.idempotencyKey !== null) {

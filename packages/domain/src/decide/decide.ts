@@ -1,8 +1,8 @@
-import type { Instant } from '../model/ids.ts';
-import type { Answer, Decision, World } from '../model/decision.ts';
+import type { Decision, Outcome, World } from '../model/decision.ts';
 import { UnknownIntentError } from '../model/decision.ts';
+import type { Instant } from '../model/ids.ts';
 import type { Command, Input } from '../model/input.ts';
-import { accept, refuseUnknown } from './answering.ts';
+import { refusalOfUnknown } from '../model/refusal.ts';
 import { recordBuild } from './building.ts';
 import { cancel } from './cancelling.ts';
 import { create } from './creating.ts';
@@ -10,27 +10,26 @@ import { detect } from './detecting.ts';
 import { Draft } from './draft.ts';
 import { expire } from './expiring.ts';
 import { observe } from './observing.ts';
+import { accept, refuseWith } from './outcome.ts';
 import { refund, releaseEndedRefund } from './refunding.ts';
 import { simulate } from './simulating.ts';
 import { prepareSubmission, recordBroadcast, releaseSubmission } from './submitting.ts';
 import { update } from './updating.ts';
 
 /**
- * Decides one input (lifecycle.md). Pure: the same input, time and world make the same decision.
- * @param now stamped by the partition's writer; never earlier than any event in the world.
- * @returns the events that happen, of one intent or of a refund and its relatives, to be appended together and in this
- *   order; and what the sender of a command is told.
+ * Decides one input (docs/reference/lifecycle.md). Pure: the same input, time and world make the same decision.
+ * @param now stamped by the partition's owner; never earlier than any event in the world.
  * @throws UnknownIntentError for an observation or expiry of an intent that the world does not have.
  * @throws BrokenRuleError, VersionGapError when the world contradicts itself.
  */
 export const decide = (input: Input, now: Instant, world: World): Decision => {
   const draft = new Draft(now, world);
-  const answer = answerTo(input, draft);
-  if (draft.events.length > 0) releaseEndedRefund(input.intentId, draft);
-  return { events: draft.events, answer };
+  const outcome = outcomeOf(input, draft);
+  if (draft.transitions.length > 0) releaseEndedRefund(input.intentId, draft);
+  return { transitions: draft.transitions, outcome };
 };
 
-const answerTo = (input: Input, draft: Draft): Answer => {
+const outcomeOf = (input: Input, draft: Draft): Outcome => {
   if (input.kind === 'command') return handleCommand(input, draft);
   const intent = draft.intent(input.intentId);
   if (intent === undefined) throw new UnknownIntentError(`${input.kind} of ${input.intentId}, which does not exist`);
@@ -39,12 +38,12 @@ const answerTo = (input: Input, draft: Draft): Answer => {
   return accept(intent.id);
 };
 
-const handleCommand = (command: Command, draft: Draft): Answer => {
+const handleCommand = (command: Command, draft: Draft): Outcome => {
   if (command.type === 'create') return create(command, draft);
   const found = draft.intent(command.intentId);
   if (found?.accountId !== command.accountId || found.livemode !== command.livemode)
-    return refuseUnknown(command.intentId);
-  // No command slips in between the end of an intent's time and its expiry. What the chain saw is another matter: who paid in time has paid.
+    return refuseWith(refusalOfUnknown(command.intentId));
+  // No command may come between the end of an intent's time and its expiry. Observations may: a payment in time counts.
   const intent = expire(found, draft);
   switch (command.type) {
     case 'update':

@@ -1,12 +1,16 @@
-import type { Answer } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { PaymentIntent } from '../model/intent.ts';
-import { accept, refuse, refuseState } from './answering.ts';
 import type { Draft } from './draft.ts';
+import { accept, refuse } from './outcome.ts';
 
-/** `detect`: a payer was found. The first one counts. */
-export const detect = (intent: PaymentIntent, draft: Draft): Answer => {
-  if (intent.status === 'expired') return refuse(intent, 'intent.expired', 'The payment intent has expired.');
-  if (intent.status !== 'created') return refuseState(intent, 'detected');
+/** `detect`: a payer was found. Only the first report counts. */
+export const detect = (intent: PaymentIntent, draft: Draft): Outcome => {
+  if (intent.status !== 'created')
+    return refuse(
+      intent,
+      intent.status === 'expired' ? 'intent.expired' : 'intent.invalid_state',
+      `The payment intent is ${intent.status}, so it cannot be marked as detected.`,
+    );
   if (intent.detectedAt === null) draft.append(intent.id, 'intent.detected', {});
   return accept(intent.id);
 };

@@ -1,13 +1,13 @@
-import type { AccountId, Instant, IntentId } from '../model/ids.ts';
-import type { World } from '../model/decision.ts';
-import type { EventData, EventType, IntentEvent } from '../model/event.ts';
-import type { PaymentIntent } from '../model/intent.ts';
 import { evolve } from '../evolve.ts';
+import type { Transition, World } from '../model/decision.ts';
+import type { EventData, EventType, IntentEvent } from '../model/event.ts';
+import type { AccountId, Instant, IntentId } from '../model/ids.ts';
+import type { PaymentIntent } from '../model/intent.ts';
 
-/** A decision while it is made: each event is numbered, stamped and folded at once, so what follows sees what came before. */
+/** A decision in the making: each event is numbered, stamped and folded at once, so the next step sees its effect. */
 export class Draft implements World {
   readonly now: Instant;
-  readonly events: IntentEvent[] = [];
+  readonly transitions: Transition[] = [];
   readonly #world: World;
   readonly #after = new Map<IntentId, PaymentIntent>();
 
@@ -24,13 +24,13 @@ export class Draft implements World {
     return this.#world.withKey(accountId, livemode, idempotencyKey, now);
   }
 
-  /** Appends the intent's next event and answers the intent after it. */
+  /** Appends the intent's next event and returns the intent after it. */
   append<Type extends EventType>(intentId: IntentId, type: Type, data: EventData[Type]): PaymentIntent {
     const before = this.intent(intentId);
-    // The compiler cannot see that type and data belong to one member of the union; the signature above holds them together.
+    // The compiler cannot see that type and data belong to one member of the union; the signature ties them together.
     const event = { type, intentId, version: (before?.version ?? 0) + 1, at: this.now, data } as IntentEvent;
     const after = evolve(before, event);
-    this.events.push(event);
+    this.transitions.push({ event, intent: after });
     this.#after.set(intentId, after);
     return after;
   }

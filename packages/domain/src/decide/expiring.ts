@@ -1,17 +1,17 @@
 import type { Instant } from '../model/ids.ts';
 import type { PaymentIntent } from '../model/intent.ts';
-import type { Draft } from './draft.ts';
 import { liveSubmission } from '../model/submission.ts';
+import type { Draft } from './draft.ts';
 
 /** True when the intent is open and its time has run out. */
 export const isDue = (intent: PaymentIntent, now: Instant): boolean =>
   (intent.status === 'created' || intent.status === 'pending') && now >= intent.expiresAt;
 
-/** `expire`: only what is due. The caller may have looked at an earlier state. */
+/** `expire`: only an intent that is due. The caller may have read an earlier state. */
 export const expire = (intent: PaymentIntent, draft: Draft): PaymentIntent =>
   isDue(intent, draft.now) ? expireNow(intent, draft, false) : intent;
 
-/** Expires an open intent. A pending one has its transaction in the mempool, be it a simulated one. */
+/** Expires an open intent. A pending one has its transaction in the mempool, also where that is simulated. */
 export const expireNow = (intent: PaymentIntent, draft: Draft, simulated: boolean): PaymentIntent =>
   draft.append(intent.id, 'intent.expired', {
     pendingAtExpiry: intent.status === 'pending' || liveSubmission(intent) !== undefined,

@@ -1,13 +1,14 @@
 import type { Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import type { Draft } from './draft.ts';
-import { isSettling, termsThatDiffer, transferKey } from '../model/landing.ts';
-import { linkLateRefund } from './refunding.ts';
+import { isSettling, transferKey } from '../model/landing.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
+import { termsThatDiffer } from '../model/terms.ts';
+import type { Draft } from './draft.ts';
+import { linkLateRefund } from './refunding.ts';
 
-type Seen<Type extends Observation['type']> = Extract<Observation, { type: Type }>['data'];
+type DataOf<Type extends Observation['type']> = Extract<Observation, { type: Type }>['data'];
 
-/** What a watcher saw on chain. Nobody is refused anything here: it has happened. */
+/** What a watcher saw on chain. An observation is never refused: it has happened. */
 export const observe = (intent: PaymentIntent, observation: Observation, draft: Draft): void => {
   switch (observation.type) {
     case 'landed':
@@ -23,8 +24,8 @@ export const observe = (intent: PaymentIntent, observation: Observation, draft: 
   }
 };
 
-/** A transfer is in a block. It is judged by what the chain recorded, whatever its hash, and counts once. */
-const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>, draft: Draft): void => {
+/** A transfer is in a block. What the chain recorded decides, whatever the hash, and each transfer counts once. */
+const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed'>, draft: Draft): void => {
   const landing: Landing = { hash, transfer };
   const isRepeat = intent.transfers.includes(transferKey(landing));
   const differs = termsThatDiffer(intent, transfer);
@@ -62,7 +63,7 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: Seen<'landed'>
         draft.append(intent.id, 'extra_payment_observed', { landing });
         return;
       }
-      // Any payment makes good for the lost one: the same transaction, or the one that took its nonce.
+      // Any payment replaces the lost one: the same transaction, or the one that took its nonce.
       draft.append(intent.id, 'confirmation_restored', { landing });
       if (isFinal && intent.status === 'confirmed')
         draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
@@ -103,8 +104,8 @@ const mismatched = (
     });
 };
 
-/** The transaction is in a block and did nothing. Judged by hash. */
-const reverted = (intent: PaymentIntent, { hash, reason }: Seen<'reverted'>, draft: Draft): void => {
+/** The transaction is in a block and had no effect. The hash decides. */
+const reverted = (intent: PaymentIntent, { hash, reason }: DataOf<'reverted'>, draft: Draft): void => {
   const submission = submissionOf(intent, hash);
   switch (intent.status) {
     case 'created':
@@ -128,8 +129,8 @@ const reverted = (intent: PaymentIntent, { hash, reason }: Seen<'reverted'>, dra
   }
 };
 
-/** The transaction can provably never land. Judged by hash. */
-const dropped = (intent: PaymentIntent, { hash, proof }: Seen<'dropped'>, draft: Draft): void => {
+/** The transaction can provably never land. The hash decides. */
+const dropped = (intent: PaymentIntent, { hash, proof }: DataOf<'dropped'>, draft: Draft): void => {
   if ((intent.status === 'confirmed' || intent.status === 'finalized') && isLost(intent, hash)) {
     draft.append(intent.id, 'intent.failed', { hash, reason: proof, simulated: false });
     return;
@@ -139,11 +140,11 @@ const dropped = (intent: PaymentIntent, { hash, proof }: Seen<'dropped'>, draft:
   else draft.append(intent.id, 'submission_released', { hash, outcome: 'dropped', reason: proof });
 };
 
-/** A reorganisation has orphaned the transaction. Only of the settling one does anybody have to know. */
-const lost = (intent: PaymentIntent, { hash }: Seen<'lost'>, draft: Draft): void => {
+/** A reorg has orphaned the transaction. It matters only for the settling one. */
+const lost = (intent: PaymentIntent, { hash }: DataOf<'lost'>, draft: Draft): void => {
   const settles = intent.settlement?.hash === hash && !intent.settlement.lost;
   if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;
-  // Had it come a moment later, an extra payment that still stands would have made good for it.
+  // An extra payment that still stands would have settled the intent, had it landed after the loss.
   const [standing] = draft.append(intent.id, 'confirmation_lost', { hash }).extraPayments;
   if (standing !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: standing });
 };

@@ -1,28 +1,35 @@
+import { BrokenRuleError } from '../model/broken-rule.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { IntentId } from '../model/ids.ts';
-import type { Answer } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { IntentStatus, Landing, PaymentIntent } from '../model/intent.ts';
-import { accept, refuse, refuseState } from './answering.ts';
-import { BrokenRuleError } from '../model/broken-rule.ts';
-import type { Draft } from './draft.ts';
+import { refusalUnlessPaid } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
+import type { Draft } from './draft.ts';
+import { accept, refuse, refuseWith } from './outcome.ts';
 
-/** `refund`: a new intent, the other way round, linked with its original in both directions. */
+/** `refund`: a new intent with requestor and fulfiller swapped, linked with its original in both directions. */
 export const refund = (
   original: PaymentIntent,
   command: Extract<Command, { type: 'refund' }>,
   draft: Draft,
-): Answer => {
-  if (original.status !== 'confirmed' && original.status !== 'finalized') return refuseState(original, 'refunded');
+): Outcome => {
+  const conflict = refusalUnlessPaid(original, 'it cannot be refunded');
+  if (conflict !== null) return refuseWith(conflict);
   if (original.refundedBy !== null) {
-    return refuse(original, 'intent.already_refunded', 'The payment intent has a refund already.', {
+    const message = `The payment intent already has the refund ${original.refundedBy}.`;
+    return refuse(original, 'intent.already_refunded', message, {
       details: { refund_intent_id: original.refundedBy },
     });
   }
   if (original.settlement?.lost === true)
-    return refuseState(original, 'refunded while a reorganisation has undone its payment');
+    return refuse(
+      original,
+      'intent.invalid_state',
+      'A chain reorganization has undone the payment, so it cannot be refunded. Try again once it has landed again.',
+    );
   if (original.fulfiller === null)
-    throw new BrokenRuleError(`${original.id} is ${original.status} and nobody has paid it`);
+    throw new BrokenRuleError(`${original.id} is ${original.status} without a fulfiller`);
 
   const { refundIntentId, reference, ttlSeconds } = command.data;
   draft.append(original.id, 'refund_linked', { refundIntentId });
@@ -50,8 +57,8 @@ export const refund = (
 const ENDED_UNPAID: ReadonlySet<IntentStatus> = new Set(['expired', 'cancelled', 'failed']);
 
 /**
- * Once a refund has ended unpaid and can no longer land, its original may be refunded anew, unless an earlier refund was
- * paid late meanwhile: then that is the refund. Looked at after each decision.
+ * Once a refund has ended unpaid and can no longer land, its original may be refunded again, unless an earlier refund
+ * was paid late meanwhile: then that one is the refund. Checked after each decision.
  */
 export const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
   const ended = draft.intent(intentId);
@@ -62,7 +69,7 @@ export const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
     liveSubmission(ended) !== undefined
   )
     return;
-  const original = present(ended.refundOf, draft);
+  const original = required(ended.refundOf, draft);
   if (original.refundedBy !== ended.id && !original.otherRefunds.includes(ended.id)) return;
   const released = draft.append(original.id, 'refund_released', { refundIntentId: ended.id });
   const paid = released.otherRefunds.at(-1);
@@ -71,16 +78,16 @@ export const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
 };
 
 /**
- * A refund that had ended was paid after all. Had its original been given free, it is linked again, and a successor for
- * which nothing is under way is cancelled, so that nobody pays twice; else the original may be refunded twice, says so, and
- * remembers the one that was paid.
+ * A refund that had ended was paid after all. Where its original was released, the refund is linked again, and its
+ * successor is cancelled if no transaction of it can land, so that it is not paid too. Otherwise the original may be
+ * refunded twice: an event says so, and the paid refund is kept in `otherRefunds`.
  */
 export const linkLateRefund = (paid: PaymentIntent, landing: Landing, draft: Draft): void => {
   if (paid.refundOf === null) return;
-  const original = present(paid.refundOf, draft);
+  const original = required(paid.refundOf, draft);
   if (original.refundedBy === paid.id) return;
   if (original.refundedBy !== null) {
-    const successor = present(original.refundedBy, draft);
+    const successor = required(original.refundedBy, draft);
     if (successor.status !== 'created' || liveSubmission(successor) !== undefined) {
       if (!original.otherRefunds.includes(paid.id))
         draft.append(original.id, 'extra_payment_observed', { landing, refundIntentId: paid.id });
@@ -91,8 +98,8 @@ export const linkLateRefund = (paid: PaymentIntent, landing: Landing, draft: Dra
   draft.append(original.id, 'refund_linked', { refundIntentId: paid.id });
 };
 
-const present = (id: IntentId, draft: Draft): PaymentIntent => {
+const required = (id: IntentId, draft: Draft): PaymentIntent => {
   const intent = draft.intent(id);
-  if (intent === undefined) throw new BrokenRuleError(`${id} belongs to a refund and is not there`);
+  if (intent === undefined) throw new BrokenRuleError(`${id} belongs to a refund and does not exist`);
   return intent;
 };

@@ -1,14 +1,15 @@
-import type { Answer } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { IntentStatus, PaymentIntent } from '../model/intent.ts';
-import { accept, refuse, refuseInProgress, refuseState } from './answering.ts';
+import { refusalInProgress } from '../model/refusal.ts';
+import { liveSubmission } from '../model/submission.ts';
 import type { Draft } from './draft.ts';
 import { expireNow } from './expiring.ts';
-import { liveSubmission } from '../model/submission.ts';
+import { accept, refuse, refuseWith } from './outcome.ts';
 
 type Path = readonly IntentStatus[];
 
-/** From each state, the states that a simulation passes to each target. What is not here cannot be simulated. */
+/** From each state, the states that a simulation passes through to each target. Other targets cannot be simulated. */
 const PATHS: Partial<Record<IntentStatus, Partial<Record<IntentStatus, Path>>>> = {
   created: {
     pending: ['pending'],
@@ -28,18 +29,31 @@ const PATHS: Partial<Record<IntentStatus, Partial<Record<IntentStatus, Path>>>> 
   confirmed: { finalized: ['finalized'] },
 };
 
-/** `simulate`: in test mode, what the chain or the clock would do, by the same events. The intent is marked: its payment is not on chain. */
+/**
+ * `simulate`: in test mode, the events that the chain or the clock would cause. The intent is marked as simulated: its
+ * payment is not on chain.
+ */
 export const simulate = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'simulate' }>,
   draft: Draft,
-): Answer => {
+): Outcome => {
   const { targetState } = command.data;
-  if (command.livemode) return refuse(intent, 'api_key.test_mode_required', 'Only a test key can simulate.');
+  if (command.livemode)
+    return refuse(
+      intent,
+      'api_key.test_mode_required',
+      'Simulation is available in test mode only: use a test API key.',
+    );
   if (targetState === intent.status) return accept(intent.id);
   const path = PATHS[intent.status]?.[targetState];
-  if (path === undefined) return refuseState(intent, `simulated to be ${targetState}`);
-  if (intent.status === 'created' && liveSubmission(intent) !== undefined) return refuseInProgress(intent);
+  if (path === undefined)
+    return refuse(
+      intent,
+      'intent.invalid_state',
+      `The payment intent is ${intent.status}, from where ${targetState} cannot be simulated.`,
+    );
+  if (intent.status === 'created' && liveSubmission(intent) !== undefined) return refuseWith(refusalInProgress(intent));
 
   let current = intent;
   for (const state of path) current = step(current, state, command, draft);

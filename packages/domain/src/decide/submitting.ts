@@ -1,48 +1,57 @@
-import type { TransactionHash } from '../model/ids.ts';
-import type { Answer } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
-import type { Lifetime, PaymentIntent, PreparedTransaction, Submission } from '../model/intent.ts';
-import { accept, refuse, refuseInProgress, refuseOutsideCreated, refuseState } from './answering.ts';
+import type { Lifetime, PaymentIntent, PreparedTransaction } from '../model/intent.ts';
+import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
+import { isPastClaim, liveSubmission, RELEASE_WITHIN_MS, submissionOf } from '../model/submission.ts';
+import { termsOf } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
-import { liveSubmission, RELEASE_WITHIN_MS, submissionOf } from '../model/submission.ts';
+import { accept, refuse, refuseWith } from './outcome.ts';
 
-/** `prepare_submission`: claims the intent for one transaction before anything is broadcast, so that two payers never both do. */
+/**
+ * `prepare_submission`: claims the intent for one transaction before it is broadcast, so that two payers never both
+ * broadcast.
+ */
 export const prepareSubmission = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'prepare_submission' }>,
   draft: Draft,
-): Answer => {
+): Outcome => {
   const { transaction } = command.data;
   const { hash } = transaction;
   const earlier = submissionOf(intent, hash);
-  if (isPast(intent, hash, earlier))
-    return accept(intent.id, earlier === undefined ? {} : { attempts: earlier.attempts });
-  if (intent.simulated) return refuseState(intent, 'paid on chain once it was simulated');
-  if (intent.status !== 'created') return refuseOutsideCreated(intent, 'paid');
+  if (isPastClaim(intent, hash)) return accept(intent.id, earlier === undefined ? {} : { attempts: earlier.attempts });
+  if (intent.simulated)
+    return refuse(
+      intent,
+      'intent.invalid_state',
+      'The payment intent has been simulated, so it cannot be paid on chain. Create another one.',
+    );
+  const conflict = refusalUnlessCreated(intent, 'it cannot be paid');
+  if (conflict !== null) return refuseWith(conflict);
 
   const differs = differences(intent, transaction);
   if (Object.keys(differs).length > 0) {
-    return refuse(intent, 'transaction.mismatch', 'The transaction does not pay exactly this payment intent.', {
-      details: differs,
-    });
+    const message = `The transaction does not pay this payment intent: ${Object.keys(differs).join(', ')} must match.`;
+    return refuse(intent, 'transaction.mismatch', message, { details: differs });
   }
   const live = liveSubmission(intent);
-  if (live !== undefined && live.hash !== hash && !excludes(live, transaction)) return refuseInProgress(intent);
+  if (live !== undefined && live.hash !== hash && !excludes(live, transaction))
+    return refuseWith(refusalInProgress(intent));
 
-  // A released one was taken by nobody: it begins anew, and may be released again. One that takes the place of another
-  // counts that one's: a node that has it refuses the new one, and the old one may land after all.
+  // No node took a released one: its count starts again, and it may be released again. One that replaces another goes on
+  // with that one's count: a node that has the old one refuses the new one, and the old one may still land.
   const own = earlier === undefined || earlier.status === 'released' ? 0 : earlier.attempts;
   const attempts = Math.max(own, live?.attempts ?? 0) + 1;
   draft.append(intent.id, 'submission_prepared', { transaction, attempts });
   return accept(intent.id, { attempts });
 };
 
-/** `record_broadcast`: a node has the transaction. A released one was sent after all: it counts while no other is live. */
+/** `record_broadcast`: a node has the transaction. A released one was sent after all; it counts while no other is live. */
 export const recordBroadcast = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'record_broadcast' }>,
   draft: Draft,
-): Answer => {
+): Outcome => {
   const { hash } = command.data;
   const submission = submissionOf(intent, hash);
   const counts =
@@ -53,12 +62,15 @@ export const recordBroadcast = (
   return accept(intent.id);
 };
 
-/** `release_submission`: the node refused it. Prepared more than once, or long ago, another broadcast may have been taken, so the claim stays. */
+/**
+ * `release_submission`: a node refused it. The claim stays where the transaction was prepared more than once or too long
+ * ago: a node may have accepted another broadcast of it.
+ */
 export const releaseSubmission = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'release_submission' }>,
   draft: Draft,
-): Answer => {
+): Outcome => {
   const { hash, reason } = command.data;
   const submission = submissionOf(intent, hash);
   if (
@@ -72,28 +84,9 @@ export const releaseSubmission = (
   return accept(intent.id);
 };
 
-/** True for a transaction of this intent about which there is nothing left to claim: the present state is the answer. */
-const isPast = (intent: PaymentIntent, hash: TransactionHash, earlier: Submission | undefined): boolean => {
-  if (intent.txSignature === hash) return true;
-  if (earlier === undefined) return false;
-  switch (earlier.status) {
-    case 'released':
-      return false;
-    case 'live':
-    case 'replaced':
-      return intent.status !== 'created';
-    case 'dropped':
-    case 'landed':
-    case 'reverted':
-      return true;
-    default:
-      return earlier.status satisfies never;
-  }
-};
-
 /**
- * True when at most one of the two can land (they use up the same nonce of the same sender) and the death of the other
- * is the death of this one too: it may not be over before.
+ * True when at most one of the two can land, because they use the same nonce of the same sender, and `other` lives at
+ * least as long: once `other` can no longer land, neither can `one`.
  */
 const excludes = (one: PreparedTransaction, other: PreparedTransaction): boolean =>
   one.nonce !== null &&
@@ -109,7 +102,7 @@ interface Difference {
   readonly actual: string;
 }
 
-/** What the transaction was verified to pay, against what the intent asks for now. Shaped as the chains name what differs. */
+/** What the transaction was verified to pay against what the intent asks for now, with the field names of the chain adapters. */
 const differences = (
   intent: PaymentIntent,
   { terms, sender }: PreparedTransaction,
@@ -118,11 +111,12 @@ const differences = (
   const compare = (name: string, expected: string | null, actual: string): void => {
     if (expected !== actual) differs[name] = { expected, actual };
   };
-  compare('chain', intent.chain, terms.chain);
-  compare('token', intent.tokenAddress, terms.tokenAddress);
-  compare('amount', intent.amountBaseUnits.toString(), terms.amount.toString());
-  compare('recipient', intent.requestor, terms.requestor);
-  compare('reference', intent.reference, terms.reference);
+  const expected = termsOf(intent);
+  compare('chain', expected.chain, terms.chain);
+  compare('token', expected.tokenAddress, terms.tokenAddress);
+  compare('amount', expected.amount.toString(), terms.amount.toString());
+  compare('recipient', expected.requestor, terms.requestor);
+  compare('reference', expected.reference, terms.reference);
   if (intent.direction === 'send') compare('sender', intent.fulfiller, sender);
   else if (sender === intent.requestor) differs['sender'] = { expected: null, actual: sender };
   return differs;

@@ -1,40 +1,40 @@
-import type { Answer } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { EventData } from '../model/event.ts';
 import type { Command, CommandData } from '../model/input.ts';
 import type { Metadata, PaymentIntent } from '../model/intent.ts';
-import { accept, refuse, refuseState } from './answering.ts';
-import type { Draft } from './draft.ts';
 import { isoTime } from '../model/view.ts';
+import type { Draft } from './draft.ts';
+import { accept, refuse } from './outcome.ts';
 
-/** spec.md part 8. */
 const MAX_METADATA_KEYS = 20;
 
-/** `update`: metadata in any state, amount and time-to-live until something was built or submitted on them. */
-export const update = (intent: PaymentIntent, command: Extract<Command, { type: 'update' }>, draft: Draft): Answer => {
+/** `update`: metadata in any state; amount and ttlSeconds until a transaction was built or submitted. */
+export const update = (intent: PaymentIntent, command: Extract<Command, { type: 'update' }>, draft: Draft): Outcome => {
   const { updatedAt, metadata, amount, amountBaseUnits, ttlSeconds } = command.data;
   if (updatedAt !== intent.updatedAt) {
+    const current = isoTime(intent.updatedAt);
     return refuse(
       intent,
       'intent.stale_update',
-      'The payment intent has changed since: fetch it and try again with its updatedAt.',
-      {
-        details: { current_updated_at: isoTime(intent.updatedAt) },
-      },
+      `The payment intent has changed: its updatedAt is ${current}. Fetch it and try again with its current updatedAt.`,
+      { details: { current_updated_at: current } },
     );
   }
   const termsChange = amount !== undefined || ttlSeconds !== undefined;
   if (termsChange && !areTermsOpen(intent))
-    return refuseState(intent, 'given another amount or ttlSeconds once a transaction was built or submitted');
+    return refuse(
+      intent,
+      'intent.invalid_state',
+      'amount and ttlSeconds can change only while the payment intent is created, before a transaction is built or submitted.',
+    );
   if (ttlSeconds !== undefined && intent.createdAt + ttlSeconds * 1000 <= draft.now) {
-    return refuse(intent, 'request.validation_failed', 'ttlSeconds counts from createdAt and would end in the past.', {
-      param: 'ttlSeconds',
-    });
+    const message = `ttlSeconds counts from createdAt: with ${ttlSeconds} the payment intent would already have expired.`;
+    return refuse(intent, 'request.validation_failed', message, { param: 'ttlSeconds' });
   }
   const merged = metadata === undefined ? intent.metadata : merge(intent.metadata, metadata);
   if (merged !== null && Object.keys(merged).length > MAX_METADATA_KEYS) {
-    return refuse(intent, 'request.validation_failed', `metadata would hold more than ${MAX_METADATA_KEYS} keys.`, {
-      param: 'metadata',
-    });
+    const message = `metadata can have at most ${MAX_METADATA_KEYS} keys; merged, it would have ${Object.keys(merged).length}.`;
+    return refuse(intent, 'request.validation_failed', message, { param: 'metadata' });
   }
   const change: EventData['intent.updated'] = {
     ...(sameMetadata(intent.metadata, merged) ? {} : { metadata: merged }),
@@ -47,11 +47,11 @@ export const update = (intent: PaymentIntent, command: Extract<Command, { type: 
   return accept(intent.id);
 };
 
-/** Nobody can have signed for the present amount yet, not even in a simulation. */
+/** True while no transaction over the current amount can exist, not even a simulated one. */
 const areTermsOpen = (intent: PaymentIntent): boolean =>
   intent.status === 'created' && !intent.retryRequired && intent.build === null && intent.submissions.length === 0;
 
-/** Key by key; null removes a key, null alone removes all. */
+/** Merges key by key. A null value removes its key; null in place of the map removes all. */
 const merge = (
   present: Metadata | null,
   patch: NonNullable<CommandData['update']['metadata']> | null,

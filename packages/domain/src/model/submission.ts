@@ -1,22 +1,55 @@
-import type { TransactionHash } from './ids.ts';
+import type { Instant, TransactionHash } from './ids.ts';
 import type { PaymentIntent, Submission } from './intent.ts';
 
 /**
- * For so long after it was prepared a submission can be released, by the writer's clock. A refusal that comes later may be
- * overtaken: by then somebody else may have broadcast the same bytes.
+ * How long after its preparation a submission can be released, by the writer's clock. A refusal by a node that comes
+ * later does not release it: by then the watcher may have broadcast the same bytes.
  */
 export const RELEASE_WITHIN_MS = 7_000;
-/** So long after it was prepared whoever prepared a submission has forgotten it: it cannot be released any more, whatever clocks differ by. */
-export const FORGOTTEN_AFTER_MS = 12_000;
+/** From this age on a submission cannot be released anymore, however much the clocks of writer and watcher differ. */
+export const UNRELEASABLE_AFTER_MS = 12_000;
 
-/** The submission that can still land, if there is one: there is never more than one. */
+/** The submission that can still land; there is at most one. */
 export const liveSubmission = (intent: PaymentIntent): Submission | undefined =>
   intent.submissions.find(({ status }) => status === 'live');
 
-/** The submission of this transaction, whatever became of it. */
+/** The submission of this transaction, whatever its status. */
 export const submissionOf = (intent: PaymentIntent, hash: TransactionHash): Submission | undefined =>
   intent.submissions.find((submission) => submission.hash === hash);
 
 /** True while this transaction is the one that can still land. */
 export const isLive = (intent: PaymentIntent, hash: TransactionHash): boolean =>
   submissionOf(intent, hash)?.status === 'live';
+
+/**
+ * True for a transaction of this intent that is past its claim: it was broadcast, landed, reverted or was dropped. To
+ * submit it again changes nothing, and the response shows the intent as it is now.
+ */
+export const isPastClaim = (intent: PaymentIntent, hash: TransactionHash): boolean => {
+  if (intent.txSignature === hash) return true;
+  const submission = submissionOf(intent, hash);
+  if (submission === undefined) return false;
+  switch (submission.status) {
+    case 'released':
+      return false;
+    case 'live':
+    case 'replaced':
+      return intent.status !== 'created';
+    case 'dropped':
+    case 'landed':
+    case 'reverted':
+      return true;
+    default:
+      return submission.status satisfies never;
+  }
+};
+
+/**
+ * When the watcher broadcasts a submission again for the first time. One that can still be released waits until it
+ * cannot: the watcher's broadcast could otherwise pay an intent that another payer has claimed meanwhile.
+ * @param everyMs the network's interval between broadcasts.
+ */
+export const rebroadcastAt = (
+  { preparedAt, broadcastAt }: Pick<Submission, 'preparedAt' | 'broadcastAt'>,
+  everyMs: number,
+): Instant => (broadcastAt === null ? preparedAt + Math.max(UNRELEASABLE_AFTER_MS, everyMs) : broadcastAt + everyMs);

@@ -1,6 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type {
-  Answer,
   Decision,
   EventData,
   EventType,
@@ -8,12 +7,13 @@ import type {
   Instant,
   IntentEvent,
   IntentId,
+  Outcome,
   PaymentIntent,
   PublicIntent,
   RefusalCode,
 } from '../index.ts';
 import { decide, Ledger, view } from '../index.ts';
-import { INTENT, STORY_BEGINS } from './samples.ts';
+import { INTENT, SCENARIO_START } from './samples.ts';
 
 /** An event as a story tells it: its version and time follow from its place. Without `of` it is of the story's main intent. */
 export type ExpectedEvent = {
@@ -29,7 +29,7 @@ export const STEP_MS = 1000;
  */
 export const given = (...told: readonly ExpectedEvent[]): Scenario => {
   const ledger = new Ledger();
-  let now = STORY_BEGINS;
+  let now = SCENARIO_START;
   for (const event of told) {
     ledger.apply(numbered(event, ledger, now));
     now += STEP_MS;
@@ -51,7 +51,8 @@ export class Scenario {
   when(input: Input, at: Instant = this.now): ScenarioResult {
     const decision = decide(input, at, this.ledger);
     const before = new Ledger(this.ledger.intents());
-    for (const event of decision.events) this.ledger.apply(event);
+    // Folding an event by itself must give the state that the decision made of it.
+    for (const { event, intent } of decision.transitions) deepStrictEqual(this.ledger.apply(event), intent);
     return new ScenarioResult(before, this.ledger, decision, at);
   }
 }
@@ -72,7 +73,7 @@ export class ScenarioResult extends Scenario {
   /** It was accepted, and exactly this happened, in this order. */
   then(...told: readonly ExpectedEvent[]): this {
     this.#happened(told);
-    if (this.decision.answer.kind === 'refused') deepStrictEqual(this.decision.answer, 'accepted');
+    if (this.decision.outcome.kind === 'refused') deepStrictEqual(this.decision.outcome, 'accepted');
     return this;
   }
 
@@ -84,17 +85,18 @@ export class ScenarioResult extends Scenario {
   /** It was refused, and nothing happened, or only this: an expiry that was due. */
   thenRefused(code: RefusalCode, ...told: readonly ExpectedEvent[]): this {
     this.#happened(told);
-    const { answer } = this.decision;
-    strictEqual(answer.kind === 'refused' ? answer.refusal.code : answer.kind, code);
+    const { outcome } = this.decision;
+    strictEqual(outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind, code);
     return this;
   }
 
   /** The answer says this, among other things. */
-  answering(
-    expected: Partial<Extract<Answer, { kind: 'accepted' }>> | Partial<Extract<Answer, { kind: 'refused' }>['refusal']>,
+  withOutcome(
+    expected:
+      Partial<Extract<Outcome, { kind: 'accepted' }>> | Partial<Extract<Outcome, { kind: 'refused' }>['refusal']>,
   ): this {
-    const { answer } = this.decision;
-    deepStrictEqual(only(answer.kind === 'accepted' ? answer : answer.refusal, expected), expected);
+    const { outcome } = this.decision;
+    deepStrictEqual(only(outcome.kind === 'accepted' ? outcome : outcome.refusal, expected), expected);
     return this;
   }
 
@@ -124,9 +126,12 @@ export class ScenarioResult extends Scenario {
       ledger.apply(next);
       return next;
     });
-    deepStrictEqual(this.decision.events, expected);
+    deepStrictEqual(eventsOf(this.decision), expected);
   }
 }
+
+/** The events of a decision, without the intents after them. */
+export const eventsOf = ({ transitions }: Decision): readonly IntentEvent[] => transitions.map(({ event }) => event);
 
 const numbered = ({ type, data, of = INTENT }: ExpectedEvent, ledger: Ledger, at: Instant): IntentEvent =>
   ({ type, intentId: of, version: (ledger.intent(of)?.version ?? 0) + 1, at, data }) as IntentEvent;

@@ -30,7 +30,7 @@ export const BASE_SEPOLIA = 'eip155:84532' as ChainId;
 export const AMOUNT = 12_500_000n;
 export const TTL_SECONDS = 3600;
 /** When the first thing of every story happens. */
-export const STORY_BEGINS = Date.UTC(2026, 10, 21, 12);
+export const SCENARIO_START = Date.UTC(2026, 10, 21, 12);
 
 const bytes32 = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 export const REFERENCE = bytes32('1') as Reference;

@@ -1,6 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Command, Input, Instant, IntentEvent, IntentId, PaymentIntent } from '@pf/domain';
-import { decide, evolve, INTENT_STATUSES, Ledger, termsThatDiffer, transferKey, view } from '@pf/domain';
+import type { Command, Input, Instant, IntentEvent, IntentId, PaymentIntent, Transition } from '@pf/domain';
+import {
+  decide,
+  evolve,
+  INTENT_STATUSES,
+  Ledger,
+  PRIVATE_EVENT_TYPES,
+  PUBLIC_EVENT_TYPES,
+  termsOf,
+  termsThatDiffer,
+  transferKey,
+  view,
+} from '@pf/domain';
 import fc from 'fast-check';
 import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
 import {
@@ -12,42 +23,36 @@ import {
   MOVED,
   REFUNDING,
   SECOND,
-  STORY_BEGINS,
+  SCENARIO_START,
   UNKNOWN,
 } from '../../src/testing/samples.ts';
 
-/** One step of a random life: how long it waits, whom it is about, and which input, with free choices for what that carries. */
+/** One step of a random history: the wait before it, which intent, which input, and a choice for the input's data. */
 interface Step {
   readonly wait: number;
-  readonly whom: number;
-  readonly what: number;
+  readonly intent: number;
+  readonly input: number;
   readonly choice: number;
 }
 
 const HASHES = [FIRST, SECOND, UNKNOWN, REFUNDING] as const;
 const pick = <T>(from: readonly T[], choice: number): T => from[choice % from.length] as T;
 const step: fc.Arbitrary<Step> = fc.record({
-  // Mostly at once or after a second; now and then past the expiry.
+  // Mostly no time or a second; now and then past the expiry.
   wait: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(0, 1, 1000) },
     { weight: 1, arbitrary: fc.constantFrom(3_600_000, 90_000_000) },
   ),
-  whom: fc.nat(5),
-  what: fc.nat(15),
+  intent: fc.nat(5),
+  input: fc.nat(15),
   choice: fc.nat(10_000),
 });
 
-/** The input of a step in the world as it is: right often enough to get far, wrong often enough to be refused. */
-const inputOf = ({ what, choice }: Step, intent: PaymentIntent, freshId: IntentId): Input => {
+/** The input of a step: valid often enough to get far, invalid often enough to be refused. */
+const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: IntentId): Input => {
   const hash = pick(HASHES, choice);
   const payer = pick([BOB, CAROL], choice >> 2);
-  const terms = {
-    chain: intent.chain,
-    tokenAddress: intent.tokenAddress,
-    amount: intent.amountBaseUnits,
-    requestor: intent.requestor,
-    reference: intent.reference,
-  };
+  const terms = termsOf(intent);
   const from = intent.direction === 'send' ? ALICE : payer;
   const right = {
     tokenAddress: intent.tokenAddress,
@@ -86,61 +91,70 @@ const inputOf = ({ what, choice }: Step, intent: PaymentIntent, freshId: IntentI
     () => watcher.dropped(hash),
     () => owner.expire(),
   ];
-  return about(intent.id, pick(inputs, what)());
+  return about(intent.id, pick(inputs, input)());
 };
 
+/** One step that was decided and folded. */
 interface Turn {
   readonly input: Input;
   readonly now: Instant;
+  readonly transitions: readonly Transition[];
   readonly events: readonly IntentEvent[];
   readonly before: PaymentIntent;
   readonly after: PaymentIntent;
   readonly ledger: Ledger;
-  /** All that ever happened, these events too. */
+  /** All events so far, this step's included. */
   readonly log: readonly IntentEvent[];
 }
 
-/** Lives a random life and looks at every turn of it. */
-const live = (
+/** Runs a random history and calls `check` after each step. */
+const run = (
   steps: readonly Step[],
-  look: (turn: Turn) => void,
+  check: (turn: Turn) => void,
 ): { readonly ledger: Ledger; readonly log: readonly IntentEvent[] } => {
   const ledger = new Ledger();
   const log: IntentEvent[] = [];
-  let now = STORY_BEGINS;
-  for (const event of decide(gateway.create(), now, ledger).events) {
-    ledger.apply(event);
-    log.push(event);
-  }
-  for (const next of steps) {
-    now += next.wait;
-    const intents = [...ledger.intents()];
-    const before = pick(intents, next.whom);
-    const input = inputOf(next, before, `pi_refund${intents.length}` as IntentId);
-    const { events } = decide(input, now, ledger);
-    for (const event of events) {
+  let now = SCENARIO_START;
+  const fold = (transitions: readonly Transition[]): readonly IntentEvent[] =>
+    transitions.map(({ event }) => {
       ledger.apply(event);
       log.push(event);
-    }
-    look({ input, now, events, before, after: ledger.intent(before.id) ?? before, ledger, log });
+      return event;
+    });
+  fold(decide(gateway.create(), now, ledger).transitions);
+  for (const step of steps) {
+    now += step.wait;
+    const intents = [...ledger.intents()];
+    const before = pick(intents, step.intent);
+    const input = inputOf(step, before, `pi_refund${intents.length}` as IntentId);
+    const { transitions } = decide(input, now, ledger);
+    const events = fold(transitions);
+    check({ input, now, transitions, events, before, after: ledger.intent(before.id) ?? before, ledger, log });
   }
   return { ledger, log };
 };
 
-const ofEveryLife = (look: (turn: Turn) => void): void =>
+const forEveryHistory = (check: (turn: Turn) => void): void =>
   fc.assert(
-    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => void live(steps, look)),
+    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => void run(steps, check)),
     { numRuns: 300 },
   );
 
 const publicly = (intent: PaymentIntent): string => JSON.stringify({ ...view(intent), updatedAt: undefined });
 const isLive = ({ status }: { readonly status: string }): boolean => status === 'live';
 
-describe('in every life of an intent', () => {
-  it('versions have no gap, and the events alone make the state', () => {
+describe('decide, over random histories,', () => {
+  it('returns the same intents as folding its events gives', () => {
+    forEveryHistory(({ transitions, ledger }) => {
+      const last = new Map(transitions.map(({ intent }) => [intent.id, intent]));
+      for (const [id, intent] of last) expect(ledger.intent(id)).toEqual(intent);
+    });
+  });
+
+  it('numbers versions without a gap, so that the events alone make the state', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const { ledger, log } = live(steps, () => undefined);
+        const { ledger, log } = run(steps, () => undefined);
         const folded = new Map<IntentId, PaymentIntent>();
         for (const event of log) {
           const before = folded.get(event.intentId);
@@ -153,8 +167,8 @@ describe('in every life of an intent', () => {
     );
   });
 
-  it('at most one submission is live, and a pending intent has one unless it is simulated', () => {
-    ofEveryLife(({ before, events }) => {
+  it('keeps at most one submission live, and one for every pending intent that is not simulated', () => {
+    forEveryHistory(({ before, events }) => {
       let intent = before;
       for (const event of events.filter(({ intentId }) => intentId === before.id)) {
         intent = evolve(intent, event);
@@ -165,8 +179,8 @@ describe('in every life of an intent', () => {
     });
   });
 
-  it('updatedAt grows strictly with every public change, and never else', () => {
-    ofEveryLife(({ before, events }) => {
+  it('raises updatedAt with every public change and with no other', () => {
+    forEveryHistory(({ before, events }) => {
       let intent = before;
       for (const event of events.filter(({ intentId }) => intentId === before.id)) {
         const next = evolve(intent, event);
@@ -181,8 +195,8 @@ describe('in every life of an intent', () => {
     });
   });
 
-  it('an event without any change is never written', () => {
-    ofEveryLife(({ before, events }) => {
+  it('never appends an event that changes nothing', () => {
+    forEveryHistory(({ before, events }) => {
       const own = events.filter(({ intentId }) => intentId === before.id);
       const after = own.reduce<PaymentIntent>(evolve, before);
       const same = (Object.keys(before) as (keyof PaymentIntent)[]).every(
@@ -192,15 +206,15 @@ describe('in every life of an intent', () => {
     });
   });
 
-  it('the same input a second time gives nothing, but for a preparation, which counts', () => {
-    ofEveryLife(({ input, now, ledger }) => {
+  it('returns no event for a repeated input, except a preparation, which is counted', () => {
+    forEveryHistory(({ input, now, ledger }) => {
       if (input.kind === 'command' && input.type === 'prepare_submission') return;
-      expect(decide(input, now, ledger).events).toEqual([]);
+      expect(decide(input, now, ledger).transitions).toEqual([]);
     });
   });
 
-  it('a landing with the right terms ends in confirmed or finalized, or is recorded as an extra payment', () => {
-    ofEveryLife(({ input, after, log }) => {
+  it('confirms or finalizes the intent on a landing with the right terms, or records an extra payment', () => {
+    forEveryHistory(({ input, after, log }) => {
       if (
         input.kind !== 'observation' ||
         input.type !== 'landed' ||
@@ -222,8 +236,8 @@ describe('in every life of an intent', () => {
     });
   });
 
-  it('a refund and its original name each other, and no two refunds can be paid at once', () => {
-    ofEveryLife(({ ledger }) => {
+  it('links a refund and its original both ways, and never has two refunds that can be paid', () => {
+    forEveryHistory(({ ledger }) => {
       for (const intent of ledger.intents()) {
         if (intent.refundedBy !== null) expect(ledger.intent(intent.refundedBy)?.refundOf).toBe(intent.id);
         if (intent.refundOf === null) continue;
@@ -233,8 +247,8 @@ describe('in every life of an intent', () => {
     });
   });
 
-  it('what is shown of a state holds together', () => {
-    ofEveryLife(({ after }) => {
+  it('shows only fields that are consistent with the state', () => {
+    forEveryHistory(({ after }) => {
       const shown = view(after);
       if (shown.state === 'created') expect(shown.txSignature).toBeNull();
       else expect(shown.retryRequired).toBe(false);
@@ -248,33 +262,33 @@ describe('in every life of an intent', () => {
     });
   });
 
-  it('these random lives reach every state and every kind of event', () => {
+  it('reaches every state and every event type', () => {
     const states = new Set<string>();
     const types = new Set<string>();
     fc.assert(
       fc.property(fc.array(step, { minLength: 60, maxLength: 60 }), (steps) => {
-        const { log } = live(steps, ({ after }) => states.add(after.status));
+        const { log } = run(steps, ({ after }) => states.add(after.status));
         for (const { type } of log) types.add(type);
       }),
       { numRuns: 500, seed: 7 },
     );
     expect([...states].sort()).toEqual([...INTENT_STATUSES].sort());
-    expect(types.size).toBe(19);
+    expect([...types].sort()).toEqual([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES].sort());
   });
 });
 
-describe('commands of others', () => {
-  it('never change an intent', () => {
+describe('decide', () => {
+  it('refuses every command from another account and changes nothing', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), step, (steps, last) => {
-        const { ledger } = live(steps, () => undefined);
+        const { ledger } = run(steps, () => undefined);
         const intent = ledger.intent(INTENT);
         const input = intent && inputOf(last, intent, 'pi_none' as IntentId);
         if (input?.kind !== 'command') return;
         const foreign: Command = { ...input, accountId: 'acc_thief' as Command['accountId'] };
-        expect(decide(foreign, STORY_BEGINS + 1e9, ledger)).toMatchObject({
-          events: [],
-          answer: { kind: 'refused', refusal: { code: 'intent.not_found' } },
+        expect(decide(foreign, SCENARIO_START + 1e9, ledger)).toMatchObject({
+          transitions: [],
+          outcome: { kind: 'refused', refusal: { code: 'intent.not_found' } },
         });
       }),
     );

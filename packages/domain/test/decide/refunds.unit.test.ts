@@ -34,13 +34,13 @@ import {
   REFUNDING_AGAIN,
   refundTransfer,
   signedRefund,
-  STORY_BEGINS,
+  SCENARIO_START,
   SUCCESSOR,
   TTL_SECONDS,
   UNKNOWN,
 } from '../../src/testing/samples.ts';
 
-const MUCH_LATER = STORY_BEGINS + 2 * TTL_SECONDS * 1000;
+const MUCH_LATER = SCENARIO_START + 2 * TTL_SECONDS * 1000;
 const paid: readonly ExpectedEvent[] = [
   created({ metadata: { order: '7' } }),
   prepared(FIRST),
@@ -57,7 +57,7 @@ describe('a refund', () => {
   it('pays the same back to who really paid, and the two name each other', () => {
     given(created({ fulfiller: BOB }), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, { from: CAROL }))
       .when(gateway.refund())
-      .answering({ intentId: REFUND })
+      .withOutcome({ intentId: REFUND })
       .showing({ state: 'confirmed', refundedBy: REFUND, refundOf: null })
       .showing(
         {
@@ -79,13 +79,13 @@ describe('a refund', () => {
     given(...paid, ...refunded(REFUND))
       .when(gateway.refund(SUCCESSOR))
       .thenRefused('intent.already_refunded')
-      .answering({ details: { refund_intent_id: REFUND } });
+      .withOutcome({ details: { refund_intent_id: REFUND } });
   });
 
   it('may be refunded itself, once it is paid', () => {
     given(...paid, ...refunded(REFUND), pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING))
       .when(about(REFUND, gateway.refund(SUCCESSOR)))
-      .answering({ intentId: SUCCESSOR })
+      .withOutcome({ intentId: SUCCESSOR })
       .showing({ refundOf: REFUND, requestor: ALICE, fulfiller: BOB }, SUCCESSOR);
   });
 });
@@ -244,7 +244,7 @@ describe('a released refund that lands late is confirmed, always', () => {
         .showing({ refundedBy: REFUND })
         .when(gateway.refund('pi_4third' as IntentId))
         .thenRefused('intent.already_refunded')
-        .answering({ details: { refund_intent_id: REFUND } });
+        .withOutcome({ details: { refund_intent_id: REFUND } });
     });
 
     it('because that expires and is dropped', () => {

@@ -22,7 +22,7 @@ import {
   MOVED,
   REFERENCE,
   SECOND,
-  STORY_BEGINS,
+  SCENARIO_START,
   TTL_SECONDS,
   UNKNOWN,
 } from '../../src/testing/samples.ts';
@@ -47,13 +47,13 @@ describe('a payment', () => {
 
   it('in time is in time, though it is seen only after expiresAt', () => {
     given(created())
-      .when(watcher.landed(UNKNOWN, byCarol), STORY_BEGINS + TTL_SECONDS * 1000)
+      .when(watcher.landed(UNKNOWN, byCarol), SCENARIO_START + TTL_SECONDS * 1000)
       .showing({ state: 'confirmed', pendingAtExpiry: false });
   });
 
   it('after expiry still counts, and the intent remembers that its transaction was on its way', () => {
     given(created(), prepared(FIRST), pending(FIRST))
-      .when(owner.expire(), STORY_BEGINS + TTL_SECONDS * 1000)
+      .when(owner.expire(), SCENARIO_START + TTL_SECONDS * 1000)
       .then(expired(true))
       .when(watcher.landed(FIRST))
       .then(confirmed(FIRST, {}, 'expired'))

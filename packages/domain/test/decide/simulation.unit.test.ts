@@ -13,7 +13,7 @@ import {
   simulated,
 } from '../../src/testing/events.ts';
 import { gateway, watcher } from '../../src/testing/inputs.ts';
-import { BOB, CAROL, FIRST, REFUND, STORY_BEGINS, SYNTHETIC, UNKNOWN } from '../../src/testing/samples.ts';
+import { BOB, CAROL, FIRST, REFUND, SCENARIO_START, SYNTHETIC, UNKNOWN } from '../../src/testing/samples.ts';
 
 const done = [created(), simulated.pending(SYNTHETIC), simulated.confirmed(SYNTHETIC)];
 
@@ -83,7 +83,7 @@ describe('a simulated intent', () => {
   });
 
   it('has an amount that somebody may have signed for', () => {
-    const amount = gateway.update({ updatedAt: STORY_BEGINS + 2000, amount: '1', amountBaseUnits: 1_000_000n });
+    const amount = gateway.update({ updatedAt: SCENARIO_START + 2000, amount: '1', amountBaseUnits: 1_000_000n });
     given(...open)
       .when(amount)
       .thenRefused('intent.invalid_state');

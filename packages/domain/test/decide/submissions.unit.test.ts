@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  FORGOTTEN_AFTER_MS,
+  UNRELEASABLE_AFTER_MS,
   type IntentId,
   type PreparedTransaction,
   RELEASE_WITHIN_MS,
@@ -26,7 +26,7 @@ import {
   FIRST,
   SECOND,
   signed,
-  STORY_BEGINS,
+  SCENARIO_START,
   TTL_SECONDS,
   UNKNOWN,
 } from '../../src/testing/samples.ts';
@@ -69,7 +69,7 @@ describe('a submission', () => {
       .then(refused(FIRST))
       .when(gateway.prepare(FIRST))
       .then(prepared(FIRST))
-      .answering({ attempts: 1 })
+      .withOutcome({ attempts: 1 })
       .when(gateway.release(FIRST))
       .then(refused(FIRST));
   });
@@ -77,7 +77,7 @@ describe('a submission', () => {
   it('prepared twice is not released: the other attempt may have been taken', () => {
     given(created(), prepared(FIRST))
       .when(gateway.prepare(FIRST))
-      .answering({ attempts: 2 })
+      .withOutcome({ attempts: 2 })
       .when(gateway.release(FIRST))
       .thenNothing()
       .when(gateway.cancel())
@@ -94,7 +94,7 @@ describe('a submission', () => {
   });
 
   it('is not released by a refusal that comes when the watcher may broadcast it too', () => {
-    const late = STORY_BEGINS + 1_000 + RELEASE_WITHIN_MS;
+    const late = SCENARIO_START + 1_000 + RELEASE_WITHIN_MS;
     given(created(), prepared(FIRST))
       .when(gateway.release(FIRST), late - 1)
       .then(refused(FIRST));
@@ -103,7 +103,7 @@ describe('a submission', () => {
       .thenNothing()
       .when(gateway.cancel())
       .thenRefused('intent.submission_in_progress');
-    expect(FORGOTTEN_AFTER_MS).toBeGreaterThan(RELEASE_WITHIN_MS);
+    expect(UNRELEASABLE_AFTER_MS).toBeGreaterThan(RELEASE_WITHIN_MS);
   });
 
   it('that took the place of another is not released: the node may have refused it because it has that one', () => {
@@ -120,7 +120,7 @@ describe('a submission', () => {
     given(created())
       .when(gateway.prepare(FIRST, { terms: elsewhere }))
       .thenRefused('transaction.mismatch')
-      .answering({
+      .withOutcome({
         details: { amount: { expected: '12500000', actual: '1' }, recipient: { expected: ALICE, actual: CAROL } },
       });
   });
@@ -129,7 +129,7 @@ describe('a submission', () => {
     given(created())
       .when(gateway.prepare(FIRST, { sender: ALICE }))
       .thenRefused('transaction.mismatch')
-      .answering({ details: { sender: { expected: null, actual: ALICE } } });
+      .withOutcome({ details: { sender: { expected: null, actual: ALICE } } });
   });
 
   it('that is dropped asks the payer to sign again, a new build', () => {
@@ -159,7 +159,7 @@ describe('a submission', () => {
 
   it('that is dropped asks nobody to sign again once the intent has expired', () => {
     given(created(), prepared(FIRST), pending(FIRST), retryRequired(FIRST))
-      .when(owner.expire(), STORY_BEGINS + TTL_SECONDS * 1000)
+      .when(owner.expire(), SCENARIO_START + TTL_SECONDS * 1000)
       .showing({ state: 'expired', retryRequired: false });
   });
 
@@ -202,16 +202,16 @@ describe('a build', () => {
     const { build } = first.intent();
     if (build === null) throw new Error('it was built');
     first
-      .answering({ build })
+      .withOutcome({ build })
       .when(gateway.recordBuild({ blob: 'second' }))
       .thenNothing()
-      .answering({ build });
+      .withOutcome({ build });
   });
 
   it('is not for the requestor itself', () => {
     given(created())
       .when(gateway.recordBuild({ fulfiller: ALICE }))
       .thenRefused('request.validation_failed')
-      .answering({ param: 'fulfiller' });
+      .withOutcome({ param: 'fulfiller' });
   });
 });

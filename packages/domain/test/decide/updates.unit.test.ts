@@ -3,9 +3,9 @@ import type { CommandData } from '@pf/domain';
 import { given } from '../../src/testing/given.ts';
 import { built, created, detected, expired, pending, prepared, updated } from '../../src/testing/events.ts';
 import { gateway } from '../../src/testing/inputs.ts';
-import { BOB, FIRST, STORY_BEGINS, TTL_SECONDS } from '../../src/testing/samples.ts';
+import { BOB, FIRST, SCENARIO_START, TTL_SECONDS } from '../../src/testing/samples.ts';
 
-const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = STORY_BEGINS) =>
+const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = SCENARIO_START) =>
   gateway.update({ updatedAt, ...data });
 
 describe('metadata', () => {
@@ -43,7 +43,7 @@ describe('metadata', () => {
     given(created({ metadata: twenty }))
       .when(patch({ metadata: { more: 'x' } }))
       .thenRefused('request.validation_failed')
-      .answering({ param: 'metadata' });
+      .withOutcome({ param: 'metadata' });
     given(created({ metadata: twenty }))
       .when(patch({ metadata: { more: 'x', 'key 0': null } }))
       .showing({ metadata: { ...Object.fromEntries(Object.entries(twenty).slice(1)), more: 'x' } });
@@ -53,17 +53,17 @@ describe('metadata', () => {
 describe('ttlSeconds', () => {
   it('counts from createdAt', () => {
     given(created(), detected())
-      .when(patch({ ttlSeconds: 60 }, STORY_BEGINS + 1000))
+      .when(patch({ ttlSeconds: 60 }, SCENARIO_START + 1000))
       .showing({ ttlSeconds: 60, expiresAt: '2026-11-21T12:01:00.000Z' });
   });
 
   it('that would end in the past is an error of that field', () => {
     given(created())
-      .when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 60_000)
+      .when(patch({ ttlSeconds: 60 }), SCENARIO_START + 60_000)
       .thenRefused('request.validation_failed')
-      .answering({ param: 'ttlSeconds' });
+      .withOutcome({ param: 'ttlSeconds' });
     given(created())
-      .when(patch({ ttlSeconds: 60 }), STORY_BEGINS + 59_999)
+      .when(patch({ ttlSeconds: 60 }), SCENARIO_START + 59_999)
       .then(updated({ ttlSeconds: 60 }));
   });
 });
@@ -71,29 +71,29 @@ describe('ttlSeconds', () => {
 describe('updatedAt', () => {
   it('grows by a millisecond at least with every public change, though the clock stands still', () => {
     given(created())
-      .when(gateway.detect(), STORY_BEGINS)
-      .knowing({ updatedAt: STORY_BEGINS + 1 })
-      .when(gateway.recordBuild(), STORY_BEGINS)
-      .knowing({ updatedAt: STORY_BEGINS + 2 });
+      .when(gateway.detect(), SCENARIO_START)
+      .knowing({ updatedAt: SCENARIO_START + 1 })
+      .when(gateway.recordBuild(), SCENARIO_START)
+      .knowing({ updatedAt: SCENARIO_START + 2 });
   });
 
   it('stays where only private things change', () => {
     given(created({ fulfiller: BOB }), built())
       .when(gateway.prepare(FIRST))
       .then(prepared(FIRST))
-      .knowing({ updatedAt: STORY_BEGINS });
+      .knowing({ updatedAt: SCENARIO_START });
   });
 
   it('is the token of the next update, and the refusal says the present one', () => {
     given(created(), detected())
       .when(patch({ metadata: { a: 'b' } }))
       .thenRefused('intent.stale_update')
-      .answering({ currentState: 'created', details: { current_updated_at: '2026-11-21T12:00:01.000Z' } });
+      .withOutcome({ currentState: 'created', details: { current_updated_at: '2026-11-21T12:00:01.000Z' } });
   });
 
   it('moves with an expiry that was due, so an update just then is stale', () => {
     given(created())
-      .when(patch({ metadata: { a: 'b' } }), STORY_BEGINS + TTL_SECONDS * 1000)
+      .when(patch({ metadata: { a: 'b' } }), SCENARIO_START + TTL_SECONDS * 1000)
       .thenRefused('intent.stale_update', expired(false));
   });
 });
@@ -104,7 +104,7 @@ describe('amount', () => {
       type: 'intent.retry_required',
       data: { hash: FIRST, proof: 'dropped', simulated: false },
     })
-      .when(patch({ amount: '1', amountBaseUnits: 1_000_000n }, STORY_BEGINS + 3000))
+      .when(patch({ amount: '1', amountBaseUnits: 1_000_000n }, SCENARIO_START + 3000))
       .thenRefused('intent.invalid_state');
   });
 

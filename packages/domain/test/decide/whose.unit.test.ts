@@ -8,13 +8,13 @@ import {
   INTENT,
   OTHER_ACCOUNT,
   REFUND,
-  STORY_BEGINS,
+  SCENARIO_START,
   SUCCESSOR,
   TTL_SECONDS,
 } from '../../src/testing/samples.ts';
 
 const commands = [
-  gateway.update({ updatedAt: STORY_BEGINS }),
+  gateway.update({ updatedAt: SCENARIO_START }),
   gateway.detect(),
   gateway.recordBuild(),
   gateway.prepare(FIRST),
@@ -27,7 +27,7 @@ const commands = [
 
 describe.each(commands.map((command) => ({ name: command.type, command })))('$name', ({ command }) => {
   it('does not find an intent that does not exist, is of another account, or of the other mode', () => {
-    given(created()).when(about(REFUND, command)).thenRefused('intent.not_found').answering({ intentId: REFUND });
+    given(created()).when(about(REFUND, command)).thenRefused('intent.not_found').withOutcome({ intentId: REFUND });
     given(created())
       .when({ ...command, accountId: OTHER_ACCOUNT })
       .thenRefused('intent.not_found');
@@ -38,7 +38,7 @@ describe.each(commands.map((command) => ({ name: command.type, command })))('$na
 
   it('of somebody else does not even expire it', () => {
     given(created())
-      .when({ ...command, accountId: OTHER_ACCOUNT }, STORY_BEGINS + TTL_SECONDS * 1000)
+      .when({ ...command, accountId: OTHER_ACCOUNT }, SCENARIO_START + TTL_SECONDS * 1000)
       .thenRefused('intent.not_found');
   });
 });
@@ -58,7 +58,7 @@ describe('create', () => {
     given(created({ idempotencyKey: 'order 7' }))
       .when(gateway.create({ idempotencyKey: 'order 7' }))
       .thenNothing()
-      .answering({ intentId: INTENT, replayed: false });
+      .withOutcome({ intentId: INTENT, replayed: false });
   });
 
   it('with the key of another account or mode is a new intent', () => {
@@ -69,21 +69,21 @@ describe('create', () => {
     ]) {
       given(created({ idempotencyKey: 'order 7' }))
         .when(other)
-        .answering({ intentId: SUCCESSOR, replayed: false });
+        .withOutcome({ intentId: SUCCESSOR, replayed: false });
     }
   });
 
   it('finds the newest intent of its key, whatever the new request says', () => {
     const day = 24 * 60 * 60 * 1000;
     given(created({ idempotencyKey: 'order 7' }))
-      .when(about(REFUND, gateway.create({ idempotencyKey: 'order 7' })), STORY_BEGINS + day)
+      .when(about(REFUND, gateway.create({ idempotencyKey: 'order 7' })), SCENARIO_START + day)
       .then(of(REFUND, created({ idempotencyKey: 'order 7' })))
       .when(
         about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7', amount: '99', amountBaseUnits: 99_000_000n })),
-        STORY_BEGINS + 2 * day - 1,
+        SCENARIO_START + 2 * day - 1,
       )
       .thenNothing()
-      .answering({ intentId: REFUND, replayed: true });
+      .withOutcome({ intentId: REFUND, replayed: true });
   });
 
   it('of an id that belongs to somebody else is a fault of the program', () => {

@@ -1,4 +1,12 @@
-import type { Answer, Input, Instant, IntentStatus, PaymentIntent, PreparedTransaction, RefusalCode } from '@pf/domain';
+import type {
+  Outcome,
+  Input,
+  Instant,
+  IntentStatus,
+  PaymentIntent,
+  PreparedTransaction,
+  RefusalCode,
+} from '@pf/domain';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import type { ExpectedEvent } from '../../src/testing/given.ts';
 import * as happened from '../../src/testing/events.ts';
@@ -14,7 +22,7 @@ import {
   REFERENCE,
   REFUND,
   SECOND,
-  STORY_BEGINS,
+  SCENARIO_START,
   SUCCESSOR,
   USDC,
 } from '../../src/testing/samples.ts';
@@ -30,7 +38,7 @@ export interface Case {
   readonly at?: Instant;
   readonly then?: readonly ExpectedEvent[];
   readonly refused?: RefusalCode;
-  readonly answers?: Partial<Extract<Answer, { kind: 'accepted' }>>;
+  readonly answers?: Partial<Extract<Outcome, { kind: 'accepted' }>>;
 }
 
 /** A row of lifecycle.md's table: what one input does in each state. */
@@ -94,7 +102,7 @@ const create = (state: IntentStatus): readonly Case[] => [
     if: 'the key was used 24 h ago',
     given: withKey(state),
     when: newOneWithKey,
-    at: STORY_BEGINS + IDEMPOTENCY_WINDOW_MS,
+    at: SCENARIO_START + IDEMPOTENCY_WINDOW_MS,
     then: [happened.of(SUCCESSOR, happened.created({ idempotencyKey: 'order 7' }))],
     answers: { intentId: SUCCESSOR, replayed: false },
   },
@@ -106,7 +114,7 @@ const newAmount = { amount: '13.00', amountBaseUnits: 13_000_000n };
 const metadataAndStale = (): readonly Case[] => [
   {
     if: 'a stale updatedAt, whatever else',
-    when: gateway.update({ updatedAt: STORY_BEGINS - 1, metadata: { table: '4' }, ttlSeconds: 1 }),
+    when: gateway.update({ updatedAt: SCENARIO_START - 1, metadata: { table: '4' }, ttlSeconds: 1 }),
     refused: 'intent.stale_update',
   },
   { if: 'metadata', when: patch({ metadata: { table: '4' } }), then: [happened.updated({ metadata: { table: '4' } })] },
@@ -160,7 +168,7 @@ export const COMMAND_ROWS: readonly Row[] = [
   { name: 'create', when: newOne, cells: alike(['created', ...NOT_CREATED], create) },
   {
     name: 'update',
-    when: gateway.update({ updatedAt: STORY_BEGINS }),
+    when: gateway.update({ updatedAt: SCENARIO_START }),
     cells: {
       created: [
         ...metadataAndStale(),
@@ -190,7 +198,7 @@ export const COMMAND_ROWS: readonly Row[] = [
         {
           if: 'a ttl that ends in the past',
           when: patch({ ttlSeconds: 60 }),
-          at: STORY_BEGINS + 60_000,
+          at: SCENARIO_START + 60_000,
           refused: 'request.validation_failed',
         },
       ],
@@ -380,7 +388,7 @@ export const COMMAND_ROWS: readonly Row[] = [
     cells: {
       created: [
         { if: 'of the prepared one, prepared once', given: live, then: [happened.refused(FIRST)] },
-        { if: 'of the prepared one, prepared seven seconds ago', given: live, at: STORY_BEGINS + 1_000 + 7_000 },
+        { if: 'of the prepared one, prepared seven seconds ago', given: live, at: SCENARIO_START + 1_000 + 7_000 },
         { if: 'of the prepared one, prepared more than once', given: [...live, happened.prepared(FIRST, {}, 2)] },
         { if: 'of a replaced one', given: [...live, happened.prepared(SECOND)] },
         { if: 'of one that was never prepared' },

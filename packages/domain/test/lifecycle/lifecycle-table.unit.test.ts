@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { IntentStatus } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
-import { given } from '../../src/testing/given.ts';
+import { eventsOf, given } from '../../src/testing/given.ts';
 import { expired } from '../../src/testing/events.ts';
-import { INTENT, STORY_BEGINS, TTL_SECONDS } from '../../src/testing/samples.ts';
+import { INTENT, SCENARIO_START, TTL_SECONDS } from '../../src/testing/samples.ts';
 import { ROW_NAMES, ROWS } from './lifecycle-rows.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 import { HISTORY } from './lifecycle-table.ts';
@@ -17,7 +17,7 @@ const play = (row: Row, state: IntentStatus, test: Case): void => {
   const outcome = story.when(typeof input === 'function' ? input(intent) : input, test.at);
   if (test.refused === undefined) outcome.then(...(test.then ?? []));
   else outcome.thenRefused(test.refused);
-  if (test.answers !== undefined) outcome.answering(test.answers);
+  if (test.answers !== undefined) outcome.withOutcome(test.answers);
 };
 
 describe('the lifecycle is total', () => {
@@ -46,7 +46,7 @@ describe.each(ROWS.map((row) => ({ name: row.name, row })))('$name', ({ row }) =
 
 /** Commands on an intent whose time has run out, which nobody has expired yet: first it expires, then the row's cell for `expired` holds. */
 describe('a command past expiresAt is decided after an expire', () => {
-  const due = STORY_BEGINS + TTL_SECONDS * 1000;
+  const due = SCENARIO_START + TTL_SECONDS * 1000;
   const rows = ROWS.filter(({ name, when }) => when.kind === 'command' && name !== 'create' && name !== 'update');
 
   it.each(rows.map((row) => ({ name: row.name, row })))('$name', ({ row }) => {
@@ -60,7 +60,7 @@ describe('a command past expiresAt is decided after an expire', () => {
         const tooLate = given(...HISTORY[open]).when(when, due);
         if (code === undefined) tooLate.then(expired(pendingAtExpiry));
         else tooLate.thenRefused(code, expired(pendingAtExpiry));
-        expect(given(...HISTORY[open]).when(when, due - 1).decision.events).not.toContainEqual(
+        expect(eventsOf(given(...HISTORY[open]).when(when, due - 1).decision)).not.toContainEqual(
           expect.objectContaining(expired(pendingAtExpiry)),
         );
       }

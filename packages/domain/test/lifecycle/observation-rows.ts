@@ -25,14 +25,14 @@ import {
   FIRST,
   MOVED,
   SECOND,
-  STORY_BEGINS,
+  SCENARIO_START,
   TTL_SECONDS,
   UNKNOWN,
 } from '../../src/testing/samples.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 import { HISTORY } from './lifecycle-table.ts';
 
-const DUE = STORY_BEGINS + TTL_SECONDS * 1000;
+const DUE = SCENARIO_START + TTL_SECONDS * 1000;
 const live = [created(), prepared(FIRST)];
 const byCarol: Partial<Transfer> = { from: CAROL, block: 105n };
 /** In a block below the settling one: a reorganisation that takes that one need not take this. */

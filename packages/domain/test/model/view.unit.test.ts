@@ -13,7 +13,7 @@ import {
   prepared,
   simulated,
 } from '../../src/testing/events.ts';
-import { FIRST, INTENT, STORY_BEGINS, SYNTHETIC } from '../../src/testing/samples.ts';
+import { FIRST, INTENT, SCENARIO_START, SYNTHETIC } from '../../src/testing/samples.ts';
 
 const after = (...told: readonly ExpectedEvent[]) => {
   const intent = given(...told).ledger.intent(INTENT);
@@ -92,27 +92,31 @@ describe('an intent is watched', () => {
   it.each([
     { name: 'without end while it is open', told: [created()], until: null },
     { name: 'without end until its settling transaction is final', told: paid, until: null },
-    { name: 'for some time after it is final', told: [...paid, finalized(FIRST)], until: STORY_BEGINS + 4000 + DAY },
+    { name: 'for some time after it is final', told: [...paid, finalized(FIRST)], until: SCENARIO_START + 4000 + DAY },
     {
       name: 'without end again when a final transaction was lost after all',
       told: [...paid, finalized(FIRST), lost(FIRST)],
       until: null,
     },
-    { name: 'for some time after it expired', told: [created(), expired()], until: STORY_BEGINS + 1000 + DAY },
+    { name: 'for some time after it expired', told: [created(), expired()], until: SCENARIO_START + 1000 + DAY },
     {
       name: 'without end again after a late payment',
       told: [created(), expired(), confirmed(FIRST, {}, 'expired')],
       until: null,
     },
-    { name: 'for some time after it was cancelled', told: [created(), cancelled()], until: STORY_BEGINS + 1000 + DAY },
+    {
+      name: 'for some time after it was cancelled',
+      told: [created(), cancelled()],
+      until: SCENARIO_START + 1000 + DAY,
+    },
   ])('$name', ({ told, until }) => {
     const intent = after(...told);
     expect(watchedUntil(intent, DAY)).toBe(until);
-    expect(isWatched(intent, STORY_BEGINS + DAY, DAY)).toBe(true);
-    expect(isWatched(intent, STORY_BEGINS + 10 * DAY, DAY)).toBe(until === null);
+    expect(isWatched(intent, SCENARIO_START + DAY, DAY)).toBe(true);
+    expect(isWatched(intent, SCENARIO_START + 10 * DAY, DAY)).toBe(until === null);
   });
 
   it('never once it was simulated', () => {
-    expect(isWatched(after(created(), simulated.pending(SYNTHETIC)), STORY_BEGINS, DAY)).toBe(false);
+    expect(isWatched(after(created(), simulated.pending(SYNTHETIC)), SCENARIO_START, DAY)).toBe(false);
   });
 });

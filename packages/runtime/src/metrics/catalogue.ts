@@ -11,18 +11,8 @@ const PATIENCE = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400, 2
 
 const topic = of('intent.commands', 'chain.observations', 'intent.events', 'intent.dead');
 const inputTopic = of('intent.commands', 'chain.observations');
-const commandType = of(
-  'create',
-  'update',
-  'detect',
-  'record_build',
-  'prepare_submission',
-  'record_broadcast',
-  'release_submission',
-  'cancel',
-  'refund',
-  'simulate',
-);
+/** Types of commands, events and observations are the domain's, which this package does not know. */
+const domainType = (what: string, most: number) => some({ what, pattern: /^[a-z_.]{1,48}$/, most });
 const network = some({
   what: 'the networks that are served (docs/internals/chains.md)',
   pattern: /^[a-z]+(-[a-z]+)?$/,
@@ -83,7 +73,10 @@ export const METRICS = {
     buckets: REQUEST,
     description:
       'From sending a command to knowing what became of it: over Kafka, the writer, the projection and back. `unknown`: nobody told in time (503).',
-    labels: { type: commandType, outcome: of('accepted', 'refused', 'dead', 'unknown') },
+    labels: {
+      type: domainType('the types of commands (docs/reference/lifecycle.md)', 16),
+      outcome: of('accepted', 'refused', 'dead', 'unknown'),
+    },
   }),
   'payments.replies': counter({
     services: ['gateway'],
@@ -146,27 +139,7 @@ export const METRICS = {
     description:
       'Events appended to the ledger: intents by outcome (`intent.confirmed`, `intent.failed`, `intent.expired`, …), retries, reorganisations.',
     labels: {
-      type: of(
-        'intent.created',
-        'intent.detected',
-        'intent.pending',
-        'intent.confirmed',
-        'intent.finalized',
-        'intent.failed',
-        'intent.expired',
-        'intent.cancelled',
-        'intent.retry_required',
-        'intent.updated',
-        'transaction_built',
-        'submission_prepared',
-        'submission_released',
-        'refund_linked',
-        'refund_released',
-        'confirmation_lost',
-        'confirmation_restored',
-        'extra_payment_observed',
-        'mismatched_payment_observed',
-      ),
+      type: domainType('the types of events (docs/reference/lifecycle.md)', 32),
       network,
       livemode: of('true', 'false'),
     },
@@ -283,7 +256,7 @@ export const METRICS = {
     unit: '{observation}',
     description:
       'What was seen on chain and sent to the ledger. Repeats after a restart or a rescan are counted again.',
-    labels: { network, type: of('landed', 'reverted', 'dropped', 'lost') },
+    labels: { network, type: domainType('the types of observations (docs/reference/lifecycle.md)', 8) },
   }),
   'payments.broadcasts': counter({
     services: ['gateway', 'watcher'],

@@ -1,0 +1,80 @@
+import type { IntentId } from './ids.ts';
+import type { IntentStatus, PaymentIntent } from './intent.ts';
+
+/** Why the writer refuses a command. All but the last are error codes of the API (docs/reference/errors.md). */
+export type RefusalCode =
+  | 'intent.not_found'
+  | 'intent.invalid_state'
+  | 'intent.already_fulfilled'
+  | 'intent.expired'
+  | 'intent.stale_update'
+  | 'intent.submission_in_progress'
+  | 'intent.already_refunded'
+  | 'transaction.mismatch'
+  | 'request.validation_failed'
+  | 'api_key.test_mode_required'
+  /** A build for another fulfiller was recorded first: the gateway reads the intent again and retries. Never shown to a client. */
+  | 'build.superseded';
+
+/** A refusal that the business expects: a value, never thrown. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** Read by integrators: what is wrong, then what to do. */
+  readonly message: string;
+  /** The field at fault, for validation errors. */
+  readonly param?: string;
+  readonly intentId: IntentId;
+  readonly currentState?: IntentStatus;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A refusal that carries the intent's state, for `details.current_state`. */
+export const refusalOf = (
+  intent: PaymentIntent,
+  code: RefusalCode,
+  message: string,
+  more: Pick<Refusal, 'param' | 'details'> = {},
+): Refusal => ({ code, message, intentId: intent.id, currentState: intent.status, ...more });
+
+/** An unknown id, another account's intent or the other mode's: the three look the same to the sender. */
+export const refusalOfUnknown = (intentId: IntentId): Refusal => ({
+  code: 'intent.not_found',
+  message: 'There is no payment intent with this id.',
+  intentId,
+});
+
+const NOT_CREATED: Readonly<Record<Exclude<IntentStatus, 'created'>, RefusalCode>> = {
+  pending: 'intent.already_fulfilled',
+  confirmed: 'intent.already_fulfilled',
+  finalized: 'intent.already_fulfilled',
+  expired: 'intent.expired',
+  failed: 'intent.invalid_state',
+  cancelled: 'intent.invalid_state',
+};
+
+/**
+ * Build, submit and cancel need a `created` intent.
+ * @param consequence `it cannot be paid`
+ */
+export const refusalUnlessCreated = (intent: PaymentIntent, consequence: string): Refusal | null =>
+  intent.status === 'created' ? null : refusalOf(intent, NOT_CREATED[intent.status], because(intent, consequence));
+
+/**
+ * A refund needs a paid intent: `confirmed` or `finalized`.
+ * @param consequence `it cannot be refunded`
+ */
+export const refusalUnlessPaid = (intent: PaymentIntent, consequence: string): Refusal | null =>
+  intent.status === 'confirmed' || intent.status === 'finalized'
+    ? null
+    : refusalOf(intent, 'intent.invalid_state', because(intent, consequence));
+
+/** While a submitted transaction can still land, another payment could pay the intent twice. */
+export const refusalInProgress = (intent: PaymentIntent): Refusal =>
+  refusalOf(
+    intent,
+    'intent.submission_in_progress',
+    'A transaction submitted for this payment intent can still land. Try again once it has landed or was dropped.',
+  );
+
+const because = ({ status }: PaymentIntent, consequence: string): string =>
+  `The payment intent is ${status}, so ${consequence}.`;
