@@ -25,6 +25,7 @@ const USAGE = `What to do: node infra/local/bootstrap.mjs …
   build       dependencies, the Prisma client, everything compiled
   test        types, lint, unit, integration, end to end; or only those named
   demo …      payments on every chain, as a client makes them; lost and failed ones
+  pay ID      pays an intent on the local Base chain
   pf …        accounts, keys, webhooks
   alerts      every alert on made series, with promtool
   run FILE …  a TypeScript file of this repository`;
@@ -41,6 +42,7 @@ const commands = {
     compiled: 'before',
     args: [...sources, path.join('infra', 'local', 'src', 'demo', 'main.ts')],
   },
+  pay: { backing: false, compiled: 'before', args: [path.join('packages', 'client', 'examples', 'pay.mjs')] },
   pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
   alerts: {
     backing: false,
