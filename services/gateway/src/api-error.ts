@@ -6,17 +6,17 @@ import { LogUnavailableError } from '@pf/event-log';
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 interface ApiErrorOptions {
-  /** In place of the registry's sentence, where more is known. */
+  /** Replaces the message of the registry with a more specific one. */
   readonly message?: string;
   readonly param?: string | null;
   readonly details?: ErrorDetails | null;
-  /** In place of the registry's, for 429 and 503. */
+  /** Replaces the default of the registry, for 429 and 503. */
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** An error that the client is told: a code of the registry with what is known of this case. */
+/** An error that the client receives: a code of the registry with the details of this case. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -44,7 +44,7 @@ export class ApiError extends Error {
     }
   }
 
-  /** The body of spec.md part 7.1, all four keys. */
+  /** The response body as JSON, always with all four keys. */
   body(): string {
     return JSON.stringify({
       error: { code: this.code, message: this.message, param: this.param, details: this.details },
@@ -52,7 +52,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 400 for fields that are not as they should be: `param` names the first. */
+/** 400 for invalid fields: `param` and the message are those of the first. */
 export function validationFailed(issues: readonly [RequestIssue, ...RequestIssue[]]): ApiError {
   const [{ param, message }] = issues;
   return new ApiError('request.validation_failed', {
@@ -62,14 +62,17 @@ export function validationFailed(issues: readonly [RequestIssue, ...RequestIssue
   });
 }
 
-/** What a client is told of anything that was thrown. What nobody foresaw is `internal.error`, and says nothing of its inside. */
+/**
+ * The error that a client receives for anything that was thrown. Unexpected errors become `internal.error`, without
+ * details.
+ */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof RpcUnavailableError)
     return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
   if (error instanceof LogUnavailableError || isDatabaseAway(error))
     return new ApiError('service.unavailable', { cause: error });
-  // The router cannot decode the path (a stray %): it is the path of nothing.
+  // The router cannot decode the path (a stray %), so no endpoint has it.
   if (error instanceof URIError) return new ApiError('route.not_found', { cause: error });
   return new ApiError('internal.error', { cause: error });
 }

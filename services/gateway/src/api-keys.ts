@@ -3,21 +3,23 @@ import { type Database, findKeyHolder, hashApiKey, type KeyHolder } from '@pf/da
 import { LRUCache } from 'lru-cache';
 import { ApiError } from './api-error.ts';
 
-/** Revocation must reach every gateway within 30 s, and open streams, which ask every 15 s: both together stay below. */
+/**
+ * With the 15 s between two checks of an open stream it stays below the 30 s within which a revocation takes effect.
+ */
 const KNOWN_MS = 10_000;
-/** A key that was just made works soon, even where it was tried before. */
+/** Short, so that a key that was tried before it was created works soon after. */
 const UNKNOWN_MS = 2_000;
 const bearer = /^Bearer +(\S+) *$/i;
 
-/** Who holds which key: asked of Postgres once, remembered for a moment. Only hashes are kept. */
+/** Looks up the holders of API keys in Postgres and caches them for a moment. Keeps only hashes of keys. */
 export class ApiKeys {
   readonly #known: LRUCache<string, KeyHolder>;
-  /** Apart, so that a flood of guesses does not push out those who work. */
+  /** A cache of its own, so that a flood of guessed keys does not evict valid ones. */
   readonly #unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
 
-  /** @param knownMs how long a key is trusted without asking again */
+  /** @param knownMs how long a key is trusted before it is looked up again */
   constructor(database: Database, knownMs = KNOWN_MS) {
-    // fetch() asks once for all who wait for the same key; a rejection is not remembered.
+    // fetch() makes one query for all requests that wait for the same key, and does not cache a rejection.
     this.#known = new LRUCache<string, KeyHolder>({
       max: 10_000,
       ttl: knownMs,
@@ -26,8 +28,8 @@ export class ApiKeys {
   }
 
   /**
-   * Whose request this is, by its Authorization header.
-   * @throws ApiError `api_key.missing`, `api_key.invalid`, or an error of the database where it has to be asked and is away
+   * The holder of the key in an Authorization header.
+   * @throws ApiError `api_key.missing` or `api_key.invalid`; an error of the database if it is needed and unavailable
    */
   async holder(authorization: string | undefined): Promise<KeyHolder> {
     const key = bearer.exec(authorization ?? '')?.[1];
@@ -44,7 +46,7 @@ export class ApiKeys {
   }
 }
 
-/** @throws ApiError `api_key.insufficient_scope` where the endpoint is not for keys of this scope */
+/** @throws ApiError `api_key.insufficient_scope` if the endpoint requires another scope */
 export function requireScope(holder: KeyHolder, needed: KeyScope): void {
   if (needed === 'full' && holder.scope !== 'full') throw unauthorized('api_key.insufficient_scope');
 }

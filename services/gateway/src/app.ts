@@ -38,38 +38,40 @@ export interface AppDependencies {
   readonly partitions: number;
   readonly redis: RedisClient;
   readonly screening: Screening;
-  /** Between the client and this process: so many addresses of X-Forwarded-For are believed. Default 0. */
+  /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */
   readonly trustedProxies?: number;
 }
 
-/** The HTTP API: every request is authenticated, validated and answered in the one shape of its endpoint or of an error. */
-export function createApp(parts: AppDependencies): Express {
-  const { health, keys, limiter, log, trustedProxies = 0 } = parts;
+/**
+ * The HTTP API: every request is authenticated and validated, and gets the response of its endpoint or an error body.
+ */
+export function createApp(dependencies: AppDependencies): Express {
+  const { health, keys, limiter, log, trustedProxies = 0 } = dependencies;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
   app.use(requestLog(log));
-  app.get('/healthz', (_request, response) => answerHealth(response, liveness(health)));
-  app.get('/readyz', async (_request, response) => answerHealth(response, await readiness(health)));
+  app.get('/healthz', (_request, response) => respondToProbe(response, liveness(health)));
+  app.get('/readyz', async (_request, response) => respondToProbe(response, await readiness(health)));
 
   const endpoints = [
-    createIntent(parts),
-    listIntents(parts),
-    fetchIntent(parts),
-    updateIntent(parts),
-    buildIntent(parts),
-    submitIntent(parts),
-    detectIntent(parts),
-    cancelIntent(parts),
-    refundIntent(parts),
-    simulateIntent(parts),
-    followIntent(parts),
-    listDeliveries(parts),
-    retryDelivery(parts),
+    createIntent(dependencies),
+    listIntents(dependencies),
+    fetchIntent(dependencies),
+    updateIntent(dependencies),
+    buildIntent(dependencies),
+    submitIntent(dependencies),
+    detectIntent(dependencies),
+    cancelIntent(dependencies),
+    refundIntent(dependencies),
+    simulateIntent(dependencies),
+    followIntent(dependencies),
+    listDeliveries(dependencies),
+    retryDelivery(dependencies),
   ];
   for (const [path, atPath] of Map.groupBy(endpoints, ({ operation }) => operation.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.
     const route = app.route(`/v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
-    // What is for apps in the hands of payers is open to their browsers.
+    // Payers' apps may call these operations from a browser.
     const forPayers = atPath.filter(({ operation }) => operation.scope === 'payer');
     if (forPayers.length > 0) route.options(preflight(methodsOf(forPayers)));
     for (const { operation } of forPayers) route[operation.method](openToBrowsers);
@@ -84,25 +86,25 @@ export function createApp(parts: AppDependencies): Express {
   return app;
 }
 
-function answerHealth(response: Response, { status, body }: HealthAnswer): void {
+function respondToProbe(response: Response, { status, body }: HealthAnswer): void {
   write(response, status, JSON.stringify(body));
 }
 
-/** Express answers HEAD where there is GET. */
+/** Express handles HEAD with the route for GET. */
 const methodsOf = (endpoints: readonly Endpoint[]): readonly string[] =>
   endpoints.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
 
-function methodNotAllowed(endpoints: readonly Endpoint[]): () => never {
+function methodNotAllowed(endpoints: readonly Endpoint[]): (request: Request) => never {
   const allow = methodsOf(endpoints).join(', ');
-  return () => {
+  return ({ method }) => {
     throw new ApiError('request.method_not_allowed', {
-      message: `This path takes ${allow}.`,
+      message: `This path does not support ${method}: use ${allow}.`,
       headers: { Allow: allow },
     });
   };
 }
 
-/** The last word on every failure. Four parameters: that is how Express knows it. */
+/** Turns everything that was thrown into an error response. Express recognizes it by its four parameters. */
 const errorHandler =
   (log: Logger) =>
   (thrown: unknown, _request: Request, response: Response, _next: NextFunction): void => {
@@ -110,7 +112,7 @@ const errorHandler =
     response.locals['errorCode'] = error.code;
     if (error.status === 500) log.error({ err: thrown }, 'a request failed');
     else if (error.status === 503) log.warn({ code: error.code, err: error.cause }, 'a request could not be served');
-    // What has begun to be answered cannot be answered otherwise: the client must see that it broke.
+    // A response that has begun cannot become an error: the connection is closed, so that the client notices.
     if (response.headersSent) response.destroy();
     else write(response, error.status, error.body(), error.headers);
   };

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from './api-error.ts';
 
-/** What Node's HTTP parser complains of, and what the client is told of it. All else is no HTTP. */
+/** Error codes by those of Node's HTTP parser. Any other is `request.malformed_http`. */
 const CODE_OF: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'request.headers_too_large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'request.too_large',
@@ -11,21 +11,26 @@ const CODE_OF: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Answers what never became a request (no HTTP, a head too large or too slow) in the shape of every error, and closes
- * the connection.
- * @param answering true where an answer to an earlier request on this connection has begun: then nothing may be written into it
+ * Responds to bytes that never became a request (not HTTP, headers too large or too slow) with an error body like any
+ * other, and closes the connection.
+ * @param responding whether a response to an earlier request on this connection has begun, into which nothing may be
+ *   written
  */
-export function answerClientError(error: Error & { readonly code?: string }, socket: Duplex, answering: boolean): void {
-  // The client went away, or is being answered.
-  if (error.code === 'ECONNRESET' || !socket.writable || answering) {
+export function answerClientError(
+  error: Error & { readonly code?: string },
+  socket: Duplex,
+  responding: boolean,
+): void {
+  // The client disconnected, or a response is being sent to it.
+  if (error.code === 'ECONNRESET' || !socket.writable || responding) {
     socket.destroy();
     return;
   }
-  const told = new ApiError(CODE_OF[error.code ?? ''] ?? 'request.malformed_http', { cause: error });
-  const body = told.body();
+  const apiError = new ApiError(CODE_OF[error.code ?? ''] ?? 'request.malformed_http', { cause: error });
+  const body = apiError.body();
   socket.end(
     [
-      `HTTP/1.1 ${told.status} ${STATUS_CODES[told.status] ?? ''}`,
+      `HTTP/1.1 ${apiError.status} ${STATUS_CODES[apiError.status] ?? ''}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',
@@ -34,7 +39,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
       '',
       body,
     ].join('\r\n'),
-    // A client that goes on sending, and never ends, is not waited for.
+    // Does not wait for a client that keeps sending.
     () => socket.destroy(),
   );
 }

@@ -17,12 +17,12 @@ import { OutcomeUnknownError, type Outcomes } from './outcomes.ts';
 import { refused } from './refusals.ts';
 import type { ReplyChannel } from './reply-channel.ts';
 
-/** As long as the writer takes a command that is not answered yet (architecture.md), and a little for the last look at its outcome. */
-const PATIENCE_MS = 8_500;
-/** The log is there or it is not: nobody is kept waiting for a broker. */
-const PUBLISH_MS = 3_000;
-/** A command that is repeated until answered is repeated after this. */
-const REPEAT_MS = 2_500;
+/** The writer's deadline for commands (COMMAND_DEADLINE_MS), and time for one more look at the outcome. */
+const OUTCOME_TIMEOUT_MS = 8_500;
+/** Fails fast if no broker accepts the command. */
+const PUBLISH_TIMEOUT_MS = 3_000;
+/** How long to wait for the outcome of a command without a deadline before it is sent again. */
+const REPEAT_AFTER_MS = 2_500;
 
 export interface NewCommand<Type extends CommandType> {
   readonly type: Type;
@@ -32,7 +32,7 @@ export interface NewCommand<Type extends CommandType> {
   readonly data: CommandData[Type];
 }
 
-/** What became of a command that was decided. */
+/** The outcome of a command that the writer has decided. */
 export type Result =
   | {
       readonly kind: 'accepted';
@@ -40,13 +40,13 @@ export type Result =
       readonly replayed: boolean;
       readonly build: Build | null;
       readonly attempts: number | null;
-      /** The intent right after the command; null where the outcome was read from the database. */
+      /** The intent right after the command; null if the outcome was read from the database. */
       readonly intent: PublicIntent | null;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 export type Accepted = Extract<Result, { kind: 'accepted' }>;
 
-/** Sends commands to the writer of the intent's partition and waits for what becomes of them. */
+/** Sends commands to the writer of the intent's partition and waits for their outcomes. */
 export class Commands {
   readonly #publisher: Publisher;
   readonly #replies: ReplyChannel;
@@ -60,14 +60,14 @@ export class Commands {
 
   /**
    * Sends a command once.
-   * @throws ApiError `service.unavailable` with the intent's id where the log is away or no outcome came in time: it may
-   *   have been carried out; `internal.error` where the command lies in the dead letters
+   * @throws ApiError `service.unavailable` with the intent's id if the log is unavailable or no outcome came in time
+   *   (the command may have taken effect); `internal.error` if the command was dead-lettered
    */
   async send<Type extends CommandType>(command: NewCommand<Type>): Promise<Result> {
-    return this.#once(newCommandId(), command, PATIENCE_MS);
+    return this.#sendOnce(newCommandId(), command, OUTCOME_TIMEOUT_MS);
   }
 
-  /** As send, where a refusal is an error for the client. */
+  /** Like `send`, but a refusal is thrown as the error for the client. */
   async require<Type extends CommandType>(command: NewCommand<Type>): Promise<Accepted> {
     const result = await this.send(command);
     if (result.kind === 'refused') throw refused(result.refusal);
@@ -75,18 +75,18 @@ export class Commands {
   }
 
   /**
-   * Sends a command that has no deadline again and again until it is answered, as long as a request may take: it is the
-   * same command every time, so it takes effect once.
-   * @returns null where nobody answered: the watcher takes over
+   * Sends a command that has no deadline again and again until its outcome is known, for as long as a request may take.
+   * Every repetition has the same id, so it takes effect once.
+   * @returns null if no outcome came: the watcher takes over
    */
   async insist<Type extends 'record_broadcast' | 'release_submission'>(
     command: NewCommand<Type>,
   ): Promise<Result | null> {
     const commandId = newCommandId();
     const backOff = new BackOff(50, 1_000);
-    for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await backOff.wait()) {
+    for (const end = performance.now() + OUTCOME_TIMEOUT_MS; performance.now() < end; await backOff.wait()) {
       try {
-        return await this.#once(commandId, command, REPEAT_MS);
+        return await this.#sendOnce(commandId, command, REPEAT_AFTER_MS);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'service.unavailable') throw error;
       }
@@ -94,22 +94,22 @@ export class Commands {
     return null;
   }
 
-  async #once<Type extends CommandType>(
+  async #sendOnce<Type extends CommandType>(
     commandId: CommandId,
     { type, intentId, accountId, livemode, data }: NewCommand<Type>,
-    patienceMs: number,
+    timeoutMs: number,
   ): Promise<Result> {
-    // One of the union's members by its generic parameter: TypeScript cannot follow that far.
+    // TypeScript cannot infer which member of the union the generic parameter selects.
     const command = { kind: 'command', type, commandId, intentId, accountId, livemode, data } as unknown as Command;
     const partition = partitionOf(intentId);
     const began = performance.now();
     let outcome: MetricLabels<'payments.command.duration'>['outcome'] = 'unknown';
-    const reply = this.#outcomes.expect(commandId, this.#replies.listening, patienceMs);
-    // Not AbortSignal.timeout, which would fire for every command, answered or not.
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), PUBLISH_MS);
+    const reply = this.#outcomes.expect(commandId, this.#replies.listening, timeoutMs);
+    // Unlike AbortSignal.timeout, this timer is cleared when the command is published.
+    const publishTimeout = new AbortController();
+    const timer = setTimeout(() => publishTimeout.abort(), PUBLISH_TIMEOUT_MS);
     try {
-      // The writer goes on from this span: its trace travels in the message.
+      // The message carries the trace, so that the writer continues it.
       const publish = (): Promise<void> =>
         this.#publisher.publish(
           'intent.commands',
@@ -118,16 +118,16 @@ export class Commands {
             key: intentId,
             value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }),
           },
-          late.signal,
+          publishTimeout.signal,
         );
       const published = inSpan('send intent.commands', null, publish, {
         kind: SpanKind.PRODUCER,
-        attributes: sending(command, partition),
+        attributes: spanAttributes(command, partition),
       });
-      // The reply may overtake the broker's acknowledgement; a publish that fails ends the wait at once.
-      const answer = await Promise.race([reply, published.then(() => reply)]);
-      outcome = answer.outcome.kind;
-      return resultOf(answer);
+      // The reply may overtake the broker's acknowledgement; a failed publish ends the wait at once.
+      const received = await Promise.race([reply, published.then(() => reply)]);
+      outcome = received.outcome.kind;
+      return resultOf(received);
     } catch (error) {
       this.#outcomes.forget(commandId);
       if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)
@@ -140,8 +140,8 @@ export class Commands {
   }
 }
 
-/** What a span says of a command that is sent, by the conventions for messaging. */
-const sending = ({ type, commandId, intentId }: Command, partition: number) => ({
+/** OpenTelemetry's semantic conventions for messaging spans. */
+const spanAttributes = ({ type, commandId, intentId }: Command, partition: number) => ({
   'messaging.system': 'kafka',
   'messaging.operation.name': 'send',
   'messaging.operation.type': 'send',
@@ -167,7 +167,7 @@ function resultOf({ outcome, intent }: Reply): Result {
       return { kind: 'refused', refusal: outcome.refusal };
     case 'dead':
       throw new ApiError('internal.error', {
-        cause: new Error(`command ${outcome.commandId} lies in the dead letters`),
+        cause: new Error(`command ${outcome.commandId} was dead-lettered`),
       });
     default:
       return outcome satisfies never;

@@ -4,7 +4,7 @@ import { telemetryVariables, variables } from '@pf/runtime';
 import { screeningVariables } from '@pf/screening';
 import { z } from 'zod';
 
-/** Every variable of this service; the deployments are checked against it. */
+/** Every environment variable of this service. Tests check the deployments against it. */
 export const gatewayVariables = {
   ...telemetryVariables,
   ...kafkaVariables,
@@ -12,11 +12,11 @@ export const gatewayVariables = {
   ...screeningVariables,
   DATABASE_URL: variables.databaseUrl,
   REDIS_URL: variables.redisUrl,
-  /** Before our keys: several stacks can share a Redis. */
+  /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
   GATEWAY_PORT: variables.port.default(4000),
-  /** Multiplies all rate limits: for load tests. */
+  /** Multiplies all rate limits, for load tests. */
   RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),
-  /** How many proxies of ours stand before this process: what they say of the client's address is believed. */
+  /** Number of trusted proxies in front of this process, whose X-Forwarded-For entries are believed. */
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
 } as const;

@@ -1,19 +1,22 @@
 import type { NextFunction, Request, Response } from 'express';
 
-/** What pages of any origin may send, and read of an answer, on the routes of payers. No cookies are ever meant. */
+/** The headers that pages of any origin may send and read on the routes for payers. Cookies are never used. */
 const REQUEST_HEADERS = 'Authorization, Content-Type, Last-Event-ID, X-Request-Id';
-const ANSWER_HEADERS = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed';
-/** As long as any browser remembers it. */
+const RESPONSE_HEADERS = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed';
+/** The longest time that any browser caches a preflight response. */
 const MAX_AGE_SECONDS = 7_200;
 
-/** Lets pages of any origin read the answers, errors too: an app in a payer's browser has its key in the header, so there is nothing to ride on. */
+/**
+ * Lets pages of any origin read responses and errors. Safe without cookies: the key is in a header that a page must
+ * set.
+ */
 export function openToBrowsers(_request: Request, response: Response, next: NextFunction): void {
   response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('Access-Control-Expose-Headers', ANSWER_HEADERS);
+  response.setHeader('Access-Control-Expose-Headers', RESPONSE_HEADERS);
   next();
 }
 
-/** Answers what a browser asks before it sends a request with a key: it asks without one. */
+/** Responds to a browser's preflight request, which has no API key. */
 export const preflight =
   (methods: readonly string[]) =>
   (_request: Request, response: Response): void => {

@@ -4,28 +4,28 @@ import type { Request, Response } from 'express';
 import { type ApiKeys, requireScope } from './api-keys.ts';
 import type { Limiter } from './limits/limiter.ts';
 
-/** What an endpoint answers; `body` becomes JSON. */
-export interface Answer {
+/** The successful response of an endpoint; `body` becomes JSON. */
+export interface EndpointResponse {
   readonly status: 200 | 201;
   readonly body: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How one operation of the API is done. What it takes and can answer stands in the contract, and so in the OpenAPI document. */
+/** The implementation of one operation. The operation itself, and so the OpenAPI document, is in packages/contracts. */
 export interface Endpoint {
   readonly operation: Operation;
-  /** Null: it has written its answer itself. */
-  handle(call: Call): Promise<Answer | null>;
+  /** Resolves with null if it has written the response itself. */
+  handle(call: Call): Promise<EndpointResponse | null>;
 }
 
-/** A request whose key is known and may do this; its body is not read yet. */
+/** A request with a valid key of sufficient scope; its body has not been read yet. */
 export interface Call {
   readonly holder: KeyHolder;
   readonly request: Request;
   readonly response: Response;
 }
 
-/** Authenticates, counts, lets the endpoint work, writes its answer. What it throws goes to the application's error handler. */
+/** Authenticates, rate-limits and authorizes a request, calls its endpoint and writes the response. */
 export const serve =
   (endpoint: Endpoint, keys: ApiKeys, limiter: Limiter) =>
   async (request: Request, response: Response): Promise<void> => {
@@ -34,18 +34,18 @@ export const serve =
     response.locals['accountId'] = holder.accountId;
     await limiter.admit(holder, request, response);
     requireScope(holder, endpoint.operation.scope);
-    const answer = await endpoint.handle({ holder, request, response });
-    if (answer) write(response, answer.status, JSON.stringify(answer.body), answer.headers);
+    const result = await endpoint.handle({ holder, request, response });
+    if (result) write(response, result.status, JSON.stringify(result.body), result.headers);
   };
 
-/** Writes JSON text as the whole answer. */
+/** Writes a complete response with a body of JSON text. */
 export function write(
   response: Response,
   status: number,
   json: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // Written at once, past Express' own helpers: they would hash the body for an ETag that nobody asked for.
+  // Express' own helpers would hash the body for an ETag.
   response
     .writeHead(status, {
       ...headers,

@@ -39,7 +39,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   onShutdown('screening', () => screening.close());
 
   const outcomes = new Outcomes(database, log);
-  const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.seekAll.bind(outcomes) };
+  const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.lookUpAll.bind(outcomes) };
   const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), listener, log);
   replies.open();
   onShutdown('replies', () => replies.close());
@@ -67,7 +67,7 @@ runService('gateway', async ({ log, onShutdown }) => {
         ready: {
           database: () => database.ready(PROBE_MS),
           kafka: () => eventLog.ready(PROBE_MS),
-          server: () => Promise.resolve(!server.leaving),
+          server: () => Promise.resolve(!server.closing),
         },
       },
       keys: new ApiKeys(database),

@@ -3,12 +3,14 @@ import { type Database, findOutcomes } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { count, type Logger, pause } from '@pf/runtime';
 
-/** How long a reply is trusted to come: publishing is not acknowledged, so one can be lost while both ends are connected. */
-const TRUST_MS = 1_000;
-/** Between two looks into the database: the fresher those who wait, the shorter. */
-const LOOK_MS = { min: 20, max: 500 } as const;
+/**
+ * Replies can be lost (Redis pub/sub is not acknowledged): after this time the outcome is looked up in the database.
+ */
+const TRUST_REPLIES_MS = 1_000;
+/** Pause between two queries: the shorter, the more recent the newest command. */
+const QUERY_PAUSE_MS = { min: 20, max: 500 } as const;
 
-/** Nobody has told in time what became of a command: it may have been carried out, or may yet be. */
+/** The command timed out: it may have taken effect, or may still do so. */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
 }
@@ -20,16 +22,16 @@ interface Waiting {
 }
 
 /**
- * Those who wait for the outcome of a command. It comes by Redis, as a rule; where that is away or silent it is read
- * from Postgres, one query for all who wait, so that replies are slower then and none is lost.
+ * Resolves the outcomes of commands. Normally a reply brings an outcome over Redis. If Redis is unavailable or a reply
+ * is late, the outcome is read from Postgres, with one query for all commands that wait: slower, but none is lost.
  */
 export class Outcomes {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #waiting = new Map<CommandId, Waiting>();
-  /** Of those, the ones that are looked for in the database. */
-  readonly #sought = new Set<CommandId>();
-  #looking = false;
+  /** Those of them whose outcome is looked up in the database. */
+  readonly #lookedUp = new Set<CommandId>();
+  #querying = false;
   #hurry = new AbortController();
 
   constructor(database: Database, log: Logger) {
@@ -38,27 +40,31 @@ export class Outcomes {
   }
 
   /**
-   * Resolves with what became of the command. To be called before the command is sent, so that no reply is missed.
-   * @param heard whether replies are heard now
-   * @throws OutcomeUnknownError after `patienceMs`
+   * Resolves with the outcome of the command. Call it before the command is sent, so that the reply is not missed.
+   * @param repliesArrive whether the reply channel is connected
+   * @throws OutcomeUnknownError after `timeoutMs`
    */
-  expect(commandId: CommandId, heard: boolean, patienceMs: number): Promise<Reply> {
+  expect(commandId: CommandId, repliesArrive: boolean, timeoutMs: number): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.forget(commandId);
-        reject(new OutcomeUnknownError(`no outcome of ${commandId} within ${patienceMs} ms`));
+        reject(new OutcomeUnknownError(`no outcome of ${commandId} within ${timeoutMs} ms`));
       };
-      const doubt = (): void => {
-        waiting.timer = setTimeout(giveUp, patienceMs - TRUST_MS);
-        this.#seek([commandId]);
+      const stopTrusting = (): void => {
+        waiting.timer = setTimeout(giveUp, timeoutMs - TRUST_REPLIES_MS);
+        this.#lookUp([commandId]);
       };
-      const waiting: Waiting = { since: performance.now(), timer: setTimeout(doubt, TRUST_MS), settle: resolve };
+      const waiting: Waiting = {
+        since: performance.now(),
+        timer: setTimeout(stopTrusting, TRUST_REPLIES_MS),
+        settle: resolve,
+      };
       this.#waiting.set(commandId, waiting);
-      if (!heard) this.#seek([commandId]);
+      if (!repliesArrive) this.#lookUp([commandId]);
     });
   }
 
-  /** A reply has come. Where nobody waits for it any more it is dropped: it was asked for twice, or too long ago. */
+  /** Resolves the request that waits for this outcome. Drops a reply that came twice or too late. */
   settle(reply: Reply, source: 'redis' | 'database' = 'redis'): void {
     const { commandId } = reply.outcome;
     const waiting = this.#waiting.get(commandId);
@@ -68,45 +74,45 @@ export class Outcomes {
     waiting.settle(reply);
   }
 
-  /** Replies may have been missed: all who wait are looked for in the database. */
-  seekAll(): void {
-    this.#seek(this.#waiting.keys());
+  /** Looks up all outcomes in the database, because replies may have been missed. */
+  lookUpAll(): void {
+    this.#lookUp(this.#waiting.keys());
   }
 
-  /** Nobody waits for this command any more. */
+  /** Stops waiting for this command. */
   forget(commandId: CommandId): void {
     clearTimeout(this.#waiting.get(commandId)?.timer);
     this.#waiting.delete(commandId);
-    this.#sought.delete(commandId);
+    this.#lookedUp.delete(commandId);
   }
 
-  #seek(commandIds: Iterable<CommandId>): void {
-    for (const commandId of commandIds) this.#sought.add(commandId);
+  #lookUp(commandIds: Iterable<CommandId>): void {
+    for (const commandId of commandIds) this.#lookedUp.add(commandId);
     this.#hurry.abort();
-    if (!this.#looking) void this.#look();
+    if (!this.#querying) void this.#query();
   }
 
-  async #look(): Promise<void> {
-    this.#looking = true;
-    while (this.#sought.size > 0) {
-      // Who comes now must not wait out a long pause that was meant for others.
+  async #query(): Promise<void> {
+    this.#querying = true;
+    while (this.#lookedUp.size > 0) {
+      // A new command must not wait out a long pause that was meant for older ones.
       this.#hurry = new AbortController();
       const ms = this.#pauseMs();
-      await pause(ms, ms > LOOK_MS.min ? this.#hurry.signal : undefined);
+      await pause(ms, ms > QUERY_PAUSE_MS.min ? this.#hurry.signal : undefined);
       try {
-        for (const outcome of await findOutcomes(this.#database, [...this.#sought]))
+        for (const outcome of await findOutcomes(this.#database, [...this.#lookedUp]))
           this.settle({ outcome, intent: null }, 'database');
       } catch (error) {
-        // The database is away too: it is asked again until those who wait give up.
-        this.#log.warn({ err: error }, 'outcomes cannot be read');
+        // The database is unavailable too: it is queried again until the requests time out.
+        this.#log.warn({ err: error }, 'outcomes of commands cannot be read: will retry');
       }
     }
-    this.#looking = false;
+    this.#querying = false;
   }
 
   #pauseMs(): number {
     let newest = 0;
-    for (const commandId of this.#sought) newest = Math.max(newest, this.#waiting.get(commandId)?.since ?? 0);
-    return Math.min(LOOK_MS.max, Math.max(LOOK_MS.min, (performance.now() - newest) / 4));
+    for (const commandId of this.#lookedUp) newest = Math.max(newest, this.#waiting.get(commandId)?.since ?? 0);
+    return Math.min(QUERY_PAUSE_MS.max, Math.max(QUERY_PAUSE_MS.min, (performance.now() - newest) / 4));
   }
 }

@@ -2,7 +2,9 @@ import type { ErrorCode } from '@pf/contracts';
 import type { Refusal, RefusalCode } from '@pf/domain';
 import { ApiError, type ErrorDetails, validationFailed } from './api-error.ts';
 
-/** Every refusal of the domain has its error, and with it its status: a new one does not compile until it stands here. */
+/**
+ * The error of every refusal of the domain, and with it the HTTP status. A new refusal does not compile without one.
+ */
 const ERROR_OF: Readonly<Record<RefusalCode, ErrorCode>> = {
   'intent.not_found': 'intent.not_found',
   'intent.invalid_state': 'intent.invalid_state',
@@ -14,11 +16,11 @@ const ERROR_OF: Readonly<Record<RefusalCode, ErrorCode>> = {
   'transaction.mismatch': 'transaction.mismatch',
   'request.validation_failed': 'request.validation_failed',
   'api_key.test_mode_required': 'api_key.test_mode_required',
-  // Builders kept overtaking each other for as long as the gateway tried: the same request may do better in a moment.
+  // Builds for other fulfillers came first in every try of the gateway: a retry may succeed.
   'build.superseded': 'service.unavailable',
 };
 
-/** The error that a refusal is for a client. */
+/** The error that a client receives for a refusal. */
 export function refused({ code, message, param, intentId, currentState, details }: Refusal): ApiError {
   if (code === 'request.validation_failed')
     return validationFailed([{ param: param ?? '', message: message.replace(/\.$/, '') }]);
@@ -29,9 +31,9 @@ export function refused({ code, message, param, intentId, currentState, details 
   });
 }
 
-function detailsOf(code: RefusalCode, place: ErrorDetails, details: ErrorDetails | undefined): ErrorDetails | null {
-  // The details of a mismatch are what differs and nothing else, whoever found it; of an unknown id there is nothing to say.
+function detailsOf(code: RefusalCode, conflict: ErrorDetails, details: ErrorDetails | undefined): ErrorDetails | null {
+  // A mismatch shows only the differences, as it does when the gateway finds it; an unknown id has no details.
   if (code === 'transaction.mismatch') return details ?? null;
   if (code === 'intent.not_found') return null;
-  return { ...place, ...details };
+  return { ...conflict, ...details };
 }

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 const SAFE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** Those of RFC 9110 and PATCH: a client can make up any other, and no label may have as many values as clients can make up. */
+/** The methods of RFC 9110 and PATCH. Clients can send any other, and a metric label must not have unbounded values. */
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -16,13 +16,13 @@ const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'TRACE',
 ]);
-/** What asks every few seconds whether we live: no trace, and no part of the API's rate and latency. */
+/** Health probes come every few seconds: they are not traced, and do not count in the API's rate and latency. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
-const TEXT_SHOWN = 200;
-/** As proxies write it: the client went before it had its answer. */
-const CLIENT_GONE = 499;
+const ATTRIBUTE_LENGTH_MAX = 200;
+/** nginx' status for a client that disconnected before the response. */
+const CLIENT_CLOSED_REQUEST = 499;
 
-/** Gives each request its id and its span, measures it, and writes one line when it is over. Never a key or a body. */
+/** Gives each request its id and span, measures it, and logs one line when it ends: never a key or a body. */
 export const requestLog =
   (log: Logger) =>
   (request: Request, response: Response, next: NextFunction): void => {
@@ -40,13 +40,13 @@ export const requestLog =
       method,
       { requestId, traceparent: traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : null },
       async (span) => {
-        const over = new Promise<void>((resolve) => response.once('close', resolve));
+        const closed = new Promise<void>((resolve) => response.once('close', resolve));
         next();
-        await over;
+        await closed;
         const { locals, writableFinished, headersSent } = response;
-        // The pattern, not the path: as few names as there are routes.
+        // The route's pattern, not the path, so that the number of values is bounded.
         const route = typeof locals['route'] === 'string' ? locals['route'] : null;
-        const status = headersSent ? response.statusCode : CLIENT_GONE;
+        const status = headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST;
         add('http.server.active_requests', -1, { 'url.scheme': 'http' });
         recordDuration('http.server.request.duration', began, {
           'http.request.method': method,
@@ -70,7 +70,7 @@ export const requestLog =
         attributes: {
           'http.request.method': method,
           'url.scheme': 'http',
-          'url.path': request.path.slice(0, TEXT_SHOWN),
+          'url.path': request.path.slice(0, ATTRIBUTE_LENGTH_MAX),
           'network.protocol.version': request.httpVersion,
           ...agentOf(request),
         },
@@ -80,7 +80,7 @@ export const requestLog =
 
 function agentOf(request: Request): { readonly 'user_agent.original'?: string } {
   const agent = request.get('user-agent');
-  return agent === undefined ? {} : { 'user_agent.original': agent.slice(0, TEXT_SHOWN) };
+  return agent === undefined ? {} : { 'user_agent.original': agent.slice(0, ATTRIBUTE_LENGTH_MAX) };
 }
 
 function finish(
@@ -103,6 +103,6 @@ function finish(
   const { accountId, errorCode } = locals;
   if (typeof accountId === 'string') span.setAttribute('payments.account.id', accountId);
   if (typeof errorCode === 'string') span.setAttribute('payments.error.code', errorCode);
-  // What a client did wrong is not our failure.
+  // A client's mistake is not a failure of the service.
   if (status >= 500) markFailed(span, typeof errorCode === 'string' ? errorCode : String(status));
 }

@@ -5,14 +5,17 @@ import { pause } from '@pf/runtime';
 import { answerClientError } from './client-errors.ts';
 
 /**
- * What `Keep-Alive` tells clients: after so many idle seconds they open another connection. Fewer than the farewell takes:
- * who believes it never sends on a connection that is just being closed. Proxies do not, they are held to TIMEOUTS.
+ * The idle time in the `Keep-Alive` header, in seconds: shorter than DRAIN_MS, so that a client that honors it never
+ * sends on a connection that is being closed. Proxies ignore the header; TIMEOUTS holds for them.
  */
-const KEEP_SECONDS = 2;
-/** Clients that keep a connection learn of the end of it by an answer, for so long at most, before idle ones are closed. */
-const FAREWELL_MS = 3_000;
+const KEEP_ALIVE_SECONDS = 2;
+/** During shutdown, how long kept connections may still send a request, whose response closes them. */
+const DRAIN_MS = 3_000;
 
-/** A client has this long for its head and for the whole request; behind a proxy the idle time must exceed the proxy's. Milliseconds. */
+/**
+ * Milliseconds for a client to send its headers and the whole request. Behind a proxy, `keepAliveTimeout` must exceed
+ * the proxy's idle time.
+ */
 const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
@@ -21,23 +24,23 @@ const TIMEOUTS = {
 } as const;
 type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
-/** The API's HTTP server: bounded waits for clients, and an end that loses no request. */
+/** The API's HTTP server: bounded waits for clients, and a shutdown that loses no request. */
 export class HttpServer {
   readonly #server: Server;
   readonly #open = new Set<ServerResponse>();
   readonly #connections = new Set<Socket>();
-  /** By connection: the answer to the last request on it. */
-  readonly #answering = new WeakMap<Duplex, ServerResponse>();
-  /** Over when the last connection is. */
-  readonly #farewell = new AbortController();
-  #leaving = false;
+  /** The response to the last request on each connection. */
+  readonly #lastResponse = new WeakMap<Duplex, ServerResponse>();
+  /** Aborted when the last connection has closed during shutdown. */
+  readonly #drained = new AbortController();
+  #closing = false;
 
   constructor(listener: RequestListener, timeouts: Timeouts = TIMEOUTS) {
-    const take: RequestListener = (request, response) => {
-      if (this.#leaving) response.shouldKeepAlive = false;
-      else response.setHeader('Keep-Alive', `timeout=${KEEP_SECONDS}`);
+    const onRequest: RequestListener = (request, response) => {
+      if (this.#closing) response.shouldKeepAlive = false;
+      else response.setHeader('Keep-Alive', `timeout=${KEEP_ALIVE_SECONDS}`);
       this.#open.add(response);
-      this.#answering.set(request.socket, response);
+      this.#lastResponse.set(request.socket, response);
       response.once('close', () => this.#open.delete(response));
       listener(request, response);
     };
@@ -45,47 +48,47 @@ export class HttpServer {
       {
         ...timeouts,
         maxHeaderSize: 16_384,
-        // Nothing here depends on the Host header; Node would refuse its absence with an answer of its own.
+        // The Host header is not used, and Node would respond to its absence without an error body.
         requireHostHeader: false,
       },
-      take,
+      onRequest,
     );
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
       socket.once('close', () => {
         this.#connections.delete(socket);
-        if (this.#leaving && this.#connections.size === 0) this.#farewell.abort();
+        if (this.#closing && this.#connections.size === 0) this.#drained.abort();
       });
     });
-    // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417, and in no shape of ours.
-    this.#server.on('checkExpectation', take);
+    // An unknown expectation may be ignored (RFC 9110, 10.1.1); Node would respond with 417 and no error body.
+    this.#server.on('checkExpectation', onRequest);
     this.#server.on('clientError', (error: Error, socket: Duplex) => {
-      const response = this.#answering.get(socket);
+      const response = this.#lastResponse.get(socket);
       answerClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
     });
   }
 
-  /** True once the end has begun: not ready for new traffic. */
-  get leaving(): boolean {
-    return this.#leaving;
+  /** True once the shutdown has begun: not ready for new traffic. */
+  get closing(): boolean {
+    return this.#closing;
   }
 
-  /** Resolves with the port when requests are taken. */
+  /** Resolves with the port once the server accepts requests. */
   async listen(host: string, port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
-  /** Answers what is open, tells kept connections that they end, and resolves when the last one has. */
+  /** Completes open requests, lets kept connections know that they will close, and resolves when all have. */
   async close(): Promise<void> {
-    this.#leaving = true;
+    this.#closing = true;
     for (const response of this.#open) {
       response.shouldKeepAlive = false;
       if (!response.headersSent) response.removeHeader('Keep-Alive');
     }
-    if (this.#connections.size > 0) await pause(FAREWELL_MS, this.#farewell.signal);
-    // Closes idle connections too: by now only those on which nothing was asked.
+    if (this.#connections.size > 0) await pause(DRAIN_MS, this.#drained.signal);
+    // Also closes idle connections: those on which no request came during the drain.
     await new Promise<void>((resolve, reject) => this.#server.close((error) => (error ? reject(error) : resolve())));
   }
 }

@@ -36,7 +36,7 @@ describe('API keys', () => {
     await admin.close();
   });
 
-  it.each(MODES)('name their account, mode, scope and plan (livemode %s)', async (livemode) => {
+  it.each(MODES)('identify their account, mode, scope and plan (livemode %s)', async (livemode) => {
     const { key, id } = await createKey(database, { accountId, livemode, scope: 'payer' });
     expect(await new ApiKeys(database).holder(`Bearer ${key}`)).toEqual({
       keyId: id,
@@ -48,14 +48,14 @@ describe('API keys', () => {
     expect(await new ApiKeys(database).holder(`bearer  ${key} `)).toMatchObject({ keyId: id });
   });
 
-  it('are kept as a hash: no row holds the text of one', async () => {
+  it('are stored as hashes only', async () => {
     const { key, hint } = await createKey(database, { accountId, livemode: false });
     expect(hint).toBe(`pk_test_…${key.slice(-4)}`);
     const { rows } = await database.sql.query<{ row: string }>('SELECT k::text AS row FROM service.api_keys k');
     expect(rows.filter(({ row }) => row.includes(key.slice(8)))).toEqual([]);
   });
 
-  it('are refused when unknown, also while a known one is trusted', async () => {
+  it('are refused when unknown, even while a valid one is cached', async () => {
     const keys = new ApiKeys(database);
     const { key } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`);
@@ -65,7 +65,7 @@ describe('API keys', () => {
     await keys.holder(`Bearer ${key}`);
   });
 
-  it('stop working everywhere once the trusted time is over, for good', async () => {
+  it('stop working after revocation once the cache expires', async () => {
     const keys = new ApiKeys(database, 50);
     const { key, id } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`);
@@ -84,14 +84,14 @@ describe('API keys', () => {
     expect(await listKeys(database, { accountId: stranger.id })).toEqual([]);
   });
 
-  it('carry the plan that the account has now', async () => {
+  it('carry the current plan of the account', async () => {
     const { key } = await createKey(database, { accountId, livemode: true });
     expect(await setPlan(database, accountId, 'scale')).toMatchObject({ id: accountId, plan: 'scale' });
     expect(await new ApiKeys(database).holder(`Bearer ${key}`)).toMatchObject({ plan: 'scale' });
     expect(await setPlan(database, 'acct_nobody', 'scale')).toBeNull();
   });
 
-  it('are asked for once by many requests at once', async () => {
+  it('are looked up once for many concurrent requests', async () => {
     const { key } = await createKey(database, { accountId, livemode: false });
     let queries = 0;
     const counted: Database = {
@@ -107,7 +107,7 @@ describe('API keys', () => {
     expect(queries).toBe(1);
   });
 
-  it('of payers open the endpoints of payers only', async () => {
+  it('with the scope payer are accepted by the endpoints for payers only', async () => {
     const { key } = await createKey(database, { accountId, livemode: false, scope: 'payer' });
     const payer = await new ApiKeys(database).holder(`Bearer ${key}`);
     expect(() => requireScope(payer, 'payer')).not.toThrow();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BareApp, startBareApp } from './bare-app.ts';
 
-describe('requests that need nothing but the gateway', () => {
+describe('the HTTP API before any endpoint is called', () => {
   let app: BareApp;
   let url: string;
   beforeAll(async () => {
@@ -22,11 +22,18 @@ describe('requests that need nothing but the gateway', () => {
     ['a path outside the version', 'POST', '/intents', {}, 404, 'route.not_found'],
     ['a path that cannot be decoded', 'GET', '/v1/intents/%zz', {}, 404, 'route.not_found'],
     ['a method that the path lacks', 'DELETE', '/v1/intents/pi_x', {}, 405, 'request.method_not_allowed'],
-    ['no key', 'POST', '/v1/intents', {}, 401, 'api_key.missing'],
-    ['another scheme', 'POST', '/v1/intents', { authorization: 'Basic abc' }, 401, 'api_key.missing'],
-    ['a key that is none', 'GET', '/v1/intents/pi_x', { authorization: 'Bearer sk_test_x' }, 401, 'api_key.invalid'],
+    ['a request without a key', 'POST', '/v1/intents', {}, 401, 'api_key.missing'],
+    ['another authentication scheme', 'POST', '/v1/intents', { authorization: 'Basic abc' }, 401, 'api_key.missing'],
     [
-      'a key cut short',
+      'text that is not a key',
+      'GET',
+      '/v1/intents/pi_x',
+      { authorization: 'Bearer sk_test_x' },
+      401,
+      'api_key.invalid',
+    ],
+    [
+      'a truncated key',
       'GET',
       '/v1/intents/pi_x',
       { authorization: `Bearer pk_test_${'a'.repeat(31)}` },
@@ -34,7 +41,7 @@ describe('requests that need nothing but the gateway', () => {
       'api_key.invalid',
     ],
   ];
-  it.each(cases)('%s', async (_name, method, path, headers, status, code) => {
+  it.each(cases)('responds with an error body to %s', async (_name, method, path, headers, status, code) => {
     const response = await fetch(`${url}${path}`, { method, headers });
     const body = (await response.json()) as { error: Record<string, unknown> };
     expect([response.status, body.error['code']]).toEqual([status, code]);
@@ -53,7 +60,7 @@ describe('requests that need nothing but the gateway', () => {
     ['/v1/webhooks', 'GET, HEAD'],
     ['/v1/webhooks/whd_x/retry', 'POST'],
     ['/v1/intents/pi_x/build', 'POST'],
-  ])('says which methods %s takes', async (path, allow) => {
+  ])('lists the methods of %s in the Allow header', async (path, allow) => {
     const response = await fetch(`${url}${path}`, { method: 'PUT' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
   });
@@ -64,7 +71,7 @@ describe('requests that need nothing but the gateway', () => {
     ['/v1/intents/pi_x/detected', 'POST'],
     ['/v1/intents/pi_x/build', 'POST'],
     ['/v1/intents/pi_x/submit', 'POST'],
-  ])('tells browsers without a key that pages may use %s', async (path, methods) => {
+  ])('allows cross-origin requests to %s without a key in the preflight', async (path, methods) => {
     const { status, headers } = await fetch(`${url}${path}`, {
       method: 'OPTIONS',
       headers: {
@@ -94,7 +101,7 @@ describe('requests that need nothing but the gateway', () => {
     ['/v1/intents/pi_x/refund', 'POST'],
     ['/v1/webhooks', 'GET'],
     ['/v1/webhooks/whd_x/retry', 'POST'],
-  ])('keeps pages from %s %s', async (path, method) => {
+  ])('does not allow cross-origin requests to %s with %s', async (path, method) => {
     const { headers } = await fetch(`${url}${path}`, {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': method },
@@ -104,15 +111,15 @@ describe('requests that need nothing but the gateway', () => {
   });
 
   it('keeps a safe request id and replaces any other', async () => {
-    const idOf = async (given: Record<string, string>): Promise<string | null> =>
-      (await fetch(`${url}/v1/nowhere`, { headers: given })).headers.get('x-request-id');
+    const idOf = async (headers: Record<string, string>): Promise<string | null> =>
+      (await fetch(`${url}/v1/nowhere`, { headers })).headers.get('x-request-id');
     expect(await idOf({ 'x-request-id': 'checkout-7f3a' })).toBe('checkout-7f3a');
     for (const unsafe of ['a'.repeat(65), 'two words', 'quo"te'])
       expect(await idOf({ 'x-request-id': unsafe })).toMatch(/^req_[0-9a-f-]{36}$/);
     expect(await idOf({})).not.toBe(await idOf({}));
   });
 
-  it('is alive, and ready while its parts are', async () => {
+  it('is ready only while its dependencies are, and live in any case', async () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     app.setReady(false);

@@ -18,24 +18,24 @@ import { SharedBuckets } from '../src/limits/shared-buckets.ts';
 import { Outcomes } from '../src/outcomes.ts';
 import { ReplyChannel } from '../src/reply-channel.ts';
 
-/** A part that fails as soon as anything is asked of it. */
-const failing = <T extends object>(error: (part: string) => Error, part: string): T =>
+/** A dependency that fails on every access. */
+const failing = <T extends object>(error: (dependency: string) => Error, dependency: string): T =>
   new Proxy({} as T, {
     get: () => {
-      throw error(part);
+      throw error(dependency);
     },
   });
 
 export interface BareAppOptions {
-  /** How database, log and screening fail when they are asked. By default as what must not be asked. */
-  readonly failure?: (part: string) => Error;
-  /** Who asks, whatever key is sent. Absent: keys are looked up, which fails. */
+  /** The error with which database, log and screening fail. Default: one that says they must not be called. */
+  readonly failure?: (dependency: string) => Error;
+  /** The holder of any key that is sent. Without one, keys are looked up, which fails. */
   readonly holder?: KeyHolder;
   /** Multiplies the rates of the holder's plan. */
   readonly rateFactor?: number;
 }
 
-/** Takes any key that has the form of one for the holder's. */
+/** Accepts any well-formed key as the holder's. */
 class OneHolder extends ApiKeys {
   readonly #holder: KeyHolder;
   constructor(database: Database, holder: KeyHolder) {
@@ -47,7 +47,7 @@ class OneHolder extends ApiKeys {
   }
 }
 
-/** The HTTP API with nothing behind it. */
+/** The HTTP API without its dependencies. */
 export interface BareApp {
   readonly url: string;
   setReady(ready: boolean): void;
@@ -55,13 +55,13 @@ export interface BareApp {
 }
 
 export async function startBareApp({
-  failure = (part) => new Error(`${part} must not be asked`),
+  failure = (dependency) => new Error(`${dependency} must not be called`),
   holder,
   rateFactor,
 }: BareAppOptions = {}): Promise<BareApp> {
   const log = createLogger('test', 'silent');
   const database = failing<Database>(failure, 'the database');
-  // Real adapters: they ask no chain until something is built.
+  // Real adapters: they call no chain before something is built.
   const chains = createChains({ upstreams: new Map([['eip155:84532' as ChainId, ['http://127.0.0.1:1']]]), log });
   const replies = new ReplyChannel(
     'redis://127.0.0.1:1',

@@ -9,30 +9,32 @@ import { refused } from '../src/refusals.ts';
 const intentId = 'pi_G8qqJ3s1Gp4WAAPrB11gC' as IntentId;
 const bodyOf = (error: ApiError) => errorResponse.parse(JSON.parse(error.body())).error;
 
-describe('what a client is told of what was thrown', () => {
-  it('says when to come back, in the body and in the header', () => {
-    const error = asApiError(new RpcUnavailableError('away', { retryAfterSeconds: 7 }));
+describe('asApiError', () => {
+  it('puts the time to wait into the body and the Retry-After header', () => {
+    const error = asApiError(new RpcUnavailableError('unavailable', { retryAfterSeconds: 7 }));
     expect([error.status, error.headers]).toEqual([503, { 'Retry-After': '7' }]);
     expect(bodyOf(error)).toMatchObject({ code: 'rpc.unavailable', param: null, details: { retry_after: 7 } });
   });
 
   it.each([
-    ['the log away', new LogUnavailableError('no broker')],
-    ['the database away', Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })],
-    ['the database shutting down', Object.assign(new Error('terminating connection'), { code: '57P01' })],
-  ])('%s is a 503 that says nothing of the inside', (_name, thrown) => {
+    ['an unavailable log', new LogUnavailableError('no broker')],
+    ['an unavailable database', Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })],
+    ['a database that shuts down', Object.assign(new Error('terminating connection'), { code: '57P01' })],
+  ])('maps %s to a 503 without internal details', (_name, thrown) => {
     const error = asApiError(thrown);
     expect([error.status, error.code]).toEqual([503, 'service.unavailable']);
     expect(error.body()).not.toContain(thrown.message);
   });
 
-  it('what nobody foresaw is a 500 that says nothing of the inside', () => {
+  it('maps an unexpected error to a 500 without internal details', () => {
     const error = asApiError(new Error('column "secret" does not exist'));
     expect([error.status, error.code]).toEqual([500, 'internal.error']);
     expect(error.body()).not.toContain('secret');
   });
+});
 
-  it('a validation error names its first field and lists all', () => {
+describe('validationFailed', () => {
+  it('names the first invalid field and lists all of them', () => {
     const issues = [
       { param: 'amount', message: 'amount is required' },
       { param: 'token', message: 'token is required' },
@@ -46,7 +48,7 @@ describe('what a client is told of what was thrown', () => {
   });
 });
 
-describe('refusals of the domain', () => {
+describe('refused', () => {
   const refusal = (more: Partial<Refusal>): Refusal => ({
     code: 'intent.invalid_state',
     message: 'It cannot be.',
@@ -54,7 +56,7 @@ describe('refusals of the domain', () => {
     ...more,
   });
 
-  it('a conflict carries the intent and its state', () => {
+  it('gives a conflict the id and state of the intent', () => {
     const error = refused(refusal({ code: 'intent.expired', currentState: 'expired' }));
     expect(error.status).toBe(409);
     expect(bodyOf(error)).toEqual({
@@ -65,18 +67,18 @@ describe('refusals of the domain', () => {
     });
   });
 
-  it('a mismatch carries what differs and nothing else', () => {
+  it('gives a mismatch only the differences', () => {
     const details = { amount: { expected: '2', actual: '1' } };
     expect(
       bodyOf(refused(refusal({ code: 'transaction.mismatch', currentState: 'created', details }))).details,
     ).toEqual(details);
   });
 
-  it('an unknown intent tells nothing', () => {
+  it('gives an unknown intent no details', () => {
     expect(bodyOf(refused(refusal({ code: 'intent.not_found' }))).details).toBeNull();
   });
 
-  it('a wrong field looks like one that the schema refused', () => {
+  it('gives an invalid field the same body as the schema does', () => {
     expect(
       bodyOf(
         refused(
@@ -95,7 +97,7 @@ describe('refusals of the domain', () => {
     });
   });
 
-  it('a race among builders that did not end is worth another try', () => {
+  it('asks for a retry when builds for other fulfillers kept coming first', () => {
     expect(refused(refusal({ code: 'build.superseded' })).headers).toHaveProperty('Retry-After');
   });
 });

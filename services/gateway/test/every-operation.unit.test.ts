@@ -17,7 +17,7 @@ const holder: KeyHolder = {
 };
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-/** A body that each operation takes. */
+/** A valid body for each operation. */
 const bodies: Readonly<Record<string, object>> = {
   createIntent: { chain: 'eip155:84532', token: 'USDC', amount: '1', requestor: wallet },
   updateIntent: { updatedAt: '2026-11-21T12:00:00.000Z', metadata: {} },
@@ -44,8 +44,11 @@ const NO_METADATA = [
 ];
 const NO_AMOUNT = [...NO_TEXT, '-1', '+1', '1e3', '0x1', '1,5', '.5', '01', ' 1', 'ten', '１', '9'.repeat(101)];
 const WALLET = ['x'.repeat(201), '\ud800', '\0'];
-/** What each field of a body cannot be: missing (undefined), another type, too long, of a strange alphabet, negative, huge, deep. */
-const wrong: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
+/**
+ * Invalid values of each field: missing (undefined), of another type, too long, in another alphabet, negative, huge,
+ * deeply nested.
+ */
+const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
   createIntent: {
     chain: [...NO_TEXT, 'base', 'eip155', 'eip155:', ':1', 'ＥＩＰ:1', `eip155:${'1'.repeat(33)}`],
     token: [...NO_TEXT, 'x'.repeat(201), '\0'],
@@ -68,7 +71,6 @@ const wrong: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
   simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
 };
 
-/** What every operation answers whatever it does, and whatever became of the parts behind it. */
 describe.each(operations)('$method $path', ({ id, method, path, request, scope }) => {
   let apps: BareApp[] = [];
   async function start(options: BareAppOptions): Promise<ApiClient> {
@@ -87,59 +89,59 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
 
   const target = path.replace('{id}', path.startsWith('/webhooks') ? newDeliveryId() : newIntentId(0));
   const good = request.body === undefined ? undefined : (bodies[id] ?? {});
-  const ask = (
-    of: ApiClient,
+  const call = (
+    client: ApiClient,
     body: unknown = good,
     headers: Record<string, string> = {},
     query = '',
-  ): Promise<ApiAnswer<object>> => of.request(method.toUpperCase(), `${target}${query}`, body, headers);
-  const told = ({ status, body }: ApiAnswer<object>): unknown[] => [status, body.error?.code];
+  ): Promise<ApiAnswer<object>> => client.request(method.toUpperCase(), `${target}${query}`, body, headers);
+  const statusAndCode = ({ status, body }: ApiAnswer<object>): unknown[] => [status, body.error?.code];
 
-  it('refuses one who shows no key', async () => {
-    const nobody = apiClient(`${apps[0]?.url}/v1`, null);
-    expect(told(await ask(nobody))).toEqual([401, 'api_key.missing']);
+  it('returns 401 without a key', async () => {
+    const keyless = apiClient(`${apps[0]?.url}/v1`, null);
+    expect(statusAndCode(await call(keyless))).toEqual([401, 'api_key.missing']);
   });
 
   if (scope === 'full') {
-    it("refuses a payer's key", async () => {
-      expect(told(await ask(await start({ holder: { ...holder, scope: 'payer' } })))).toEqual([
+    it('returns 401 for a key with the scope payer', async () => {
+      expect(statusAndCode(await call(await start({ holder: { ...holder, scope: 'payer' } })))).toEqual([
         401,
         'api_key.insufficient_scope',
       ]);
     });
   }
 
-  it('says when the rate is used up, and for how long', async () => {
+  it('returns 429 with Retry-After when the rate limit is exceeded', async () => {
     const slow = await start({ holder, rateFactor: 0 });
-    await ask(slow);
-    const refused = await ask(slow);
-    expect(told(refused)).toEqual([429, 'rate_limit.exceeded']);
+    await call(slow);
+    const refused = await call(slow);
+    expect(statusAndCode(refused)).toEqual([429, 'rate_limit.exceeded']);
     expect(Number(refused.headers.get('retry-after'))).toBe(refused.body.error?.details?.['retry_after']);
   });
 
-  it('tells nothing of its inside when something breaks that nobody foresaw', async () => {
-    const answer = await ask(client);
-    expect(told(answer)).toEqual([500, 'internal.error']);
-    expect(JSON.stringify(answer.body)).not.toContain('must not be asked');
+  it('returns 500 without internal details after an unexpected error', async () => {
+    const answer = await call(client);
+    expect(statusAndCode(answer)).toEqual([500, 'internal.error']);
+    expect(JSON.stringify(answer.body)).not.toContain('must not be called');
   });
 
-  it('says when to come back while a part behind it is away', async () => {
-    const away = await start({
+  it('returns 503 with Retry-After while a dependency is unavailable', async () => {
+    const unavailable = await start({
       holder,
       failure: () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
     });
-    const answer = await ask(away);
-    expect(told(answer)).toEqual([503, 'service.unavailable']);
+    const answer = await call(unavailable);
+    expect(statusAndCode(answer)).toEqual([503, 'service.unavailable']);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   if (withBody.some((operation) => operation.id === id)) {
     it.each([
-      ['a body cut short', '{"chain":', {}, 400, 'request.malformed_json'],
+      ['a truncated body', '{"chain":', {}, 400, 'request.malformed_json'],
       ['a list', '[]', {}, 400, 'request.validation_failed'],
       ['a number', '7', {}, 400, 'request.validation_failed'],
       ['an unknown field', { ...good, surprise: 1 }, {}, 400, 'request.validation_failed'],
-      ['a key of the prototype', '{"__proto__":{"a":1}}', {}, 400, 'request.validation_failed'],
+      ['a __proto__ key', '{"__proto__":{"a":1}}', {}, 400, 'request.validation_failed'],
       ['another content type', good, { 'content-type': 'text/plain' }, 415, 'request.unsupported_media_type'],
       [
         'another charset',
@@ -157,22 +159,22 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
         'request.validation_failed',
       ],
     ])('refuses %s', async (_what, body, headers, status, code) => {
-      expect(told(await ask(client, body, headers))).toEqual([status, code]);
+      expect(statusAndCode(await call(client, body, headers))).toEqual([status, code]);
     });
   }
 
-  const fields = Object.entries(wrong[id] ?? {}).flatMap(([field, values]) =>
+  const fields = Object.entries(invalid[id] ?? {}).flatMap(([field, values]) =>
     values.map((value) => [field, value] as const),
   );
   if (fields.length > 0) {
-    it.each(fields)('names the field that is wrong: %s %p', async (field, value) => {
-      // JSON text that a JavaScript object cannot be written as stands as it is.
+    it.each(fields)('names the invalid field in param: %s %p', async (field, value) => {
+      // JSON.stringify cannot write this key from a JavaScript object, so the text is inserted.
       const body =
         value === '{"__proto__":"x"}'
           ? JSON.stringify({ ...good, [field]: 0 }).replace(`"${field}":0`, `"${field}":${value}`)
           : { ...good, [field]: value };
-      const answer = await ask(client, body);
-      expect(told(answer)).toEqual([400, 'request.validation_failed']);
+      const answer = await call(client, body);
+      expect(statusAndCode(answer)).toEqual([400, 'request.validation_failed']);
       expect(answer.body.error?.param).toMatch(new RegExp(`^${field}\\b`));
     });
   }
@@ -187,7 +189,7 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
       '?cursor=made-up',
       '?__proto__=1',
     ])('refuses the query %s', async (query) => {
-      expect(told(await ask(client, undefined, {}, query))).toEqual([400, 'request.validation_failed']);
+      expect(statusAndCode(await call(client, undefined, {}, query))).toEqual([400, 'request.validation_failed']);
     });
   }
 });

@@ -5,17 +5,17 @@ import { connect, type Socket } from 'node:net';
 import { errorResponse } from '@pf/contracts';
 import { HttpServer } from '../src/server.ts';
 
-/** What a client that is not sound gets: everything until the server closes. */
+/** Sends raw bytes, and reads until the server closes the connection. */
 async function raw(
   port: number,
   text: string,
 ): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);
-  return answerOn(socket);
+  return responseOn(socket);
 }
 
-async function answerOn(
+async function responseOn(
   socket: Socket,
 ): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
   let answer = '';
@@ -27,7 +27,7 @@ async function answerOn(
   return { status: head.split(' ')[1] ?? '', head, code };
 }
 
-describe('what never becomes a request', () => {
+describe('HttpServer with malformed or slow clients', () => {
   let server: HttpServer;
   const listen = (
     listener: RequestListener = (_request, response) => response.end('{}'),
@@ -45,49 +45,54 @@ describe('what never becomes a request', () => {
 
   it.each([
     [
-      'a head that is too large',
+      'headers that are too large',
       `GET /v1/intents HTTP/1.1\r\nCookie: ${'a'.repeat(17_000)}\r\n\r\n`,
       '431',
       'request.headers_too_large',
     ],
     ['a path that is too long', `GET /v1/${'a'.repeat(17_000)} HTTP/1.1\r\n\r\n`, '431', 'request.headers_too_large'],
-    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', '400', 'request.malformed_http'],
+    [
+      'bytes that are not HTTP',
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n',
+      '400',
+      'request.malformed_http',
+    ],
     ['a header without a colon', 'GET / HTTP/1.1\r\nnonsense\r\n\r\n', '400', 'request.malformed_http'],
     [
-      'two lengths',
+      'two Content-Length headers',
       'POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n',
       '400',
       'request.malformed_http',
     ],
     [
-      'a length and chunks',
+      'Content-Length with chunked encoding',
       'POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
       '400',
       'request.malformed_http',
     ],
-  ])('%s is answered as every error, and the connection ends', async (_name, text, status, code) => {
+  ])('responds to %s with an error body and closes the connection', async (_name, text, status, code) => {
     const answer = await raw(await listen(), text);
     expect([answer.status, answer.code]).toEqual([status, code]);
     expect(answer.head).toMatch(/^Connection: close$/m);
     expect(answer.head).toMatch(/^Content-Type: application\/json; charset=utf-8$/m);
   });
 
-  it('a head that comes drop by drop is cut off', async () => {
+  it('times out when the headers trickle in', async () => {
     const socket = connect(await listen(undefined, 150), '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\n');
     const drops = setInterval(() => socket.write('X: y\r\n'), 20);
-    const answer = await answerOn(socket);
+    const answer = await responseOn(socket);
     clearInterval(drops);
     expect([answer.status, answer.code]).toEqual(['408', 'request.timeout']);
   });
 
-  it('a body that does not come is cut off', async () => {
+  it('times out when the body does not arrive', async () => {
     const port = await listen((request, response) => request.resume().on('end', () => response.end()), 150);
     const answer = await raw(port, 'POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf');
     expect([answer.status, answer.code]).toEqual(['408', 'request.timeout']);
   });
 
-  it('nothing is written into an answer that has begun', async () => {
+  it('writes nothing into a response that has begun', async () => {
     const port = await listen((request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).flushHeaders();
       request.on('error', () => undefined);
@@ -102,7 +107,7 @@ describe('what never becomes a request', () => {
     expect(text).not.toContain('request.timeout');
   });
 
-  it.each(['', 'Expect: miracles\r\n'])('a request without a Host header (%j) is one all the same', async (header) => {
+  it.each(['', 'Expect: miracles\r\n'])('accepts a request without a Host header (%j)', async (header) => {
     const socket = connect(await listen(), '127.0.0.1');
     socket.end(`GET / HTTP/1.1\r\n${header}Connection: close\r\n\r\n`);
     let text = '';

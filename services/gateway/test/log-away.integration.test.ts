@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, type Cluster, startCluster } from '@pf/testing';
 
-describe('a gateway whose log takes nothing', () => {
+describe('POST /intents while the event log is unavailable', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster();
   }, 60_000);
   afterAll(() => cluster.close());
 
-  it('says that it cannot be reached now, and which intent may come to be: it has not created one', async () => {
+  it('returns 503 with the id of the intent that may have been created, and creates none', async () => {
     const gateway = await cluster.start('gateway');
-    // For this gateway alone it is as if the brokers were away.
+    // For this gateway it is as if the brokers were unavailable.
     await cluster.log.deleteTopics();
     const { status, body } = await apiClient(`${gateway.url}/v1`, cluster.apiKeys.test).create({
       chain: 'eip155:84532',

@@ -1,4 +1,4 @@
-/** Bodies that no endpoint takes, whatever it is for: what is sent, and the error that answers. */
+/** Bodies that every endpoint refuses, with the error of the response. */
 export interface RawBody {
   readonly name: string;
   readonly body: string | Uint8Array<ArrayBuffer>;
@@ -8,9 +8,13 @@ export interface RawBody {
 
 export const RAW_BODIES: readonly RawBody[] = [
   { name: 'a truncated body', body: '{"updatedAt":"2026-', refused: [400, 'request.malformed_json', null] },
-  { name: 'no UTF-8', body: Uint8Array.of(0x7b, 0xff, 0x7d), refused: [400, 'request.malformed_json', null] },
-  { name: 'a list', body: '[]', refused: [400, 'request.validation_failed', null] },
-  { name: 'text', body: '"x"', refused: [400, 'request.validation_failed', null] },
+  {
+    name: 'a body that is not UTF-8',
+    body: Uint8Array.of(0x7b, 0xff, 0x7d),
+    refused: [400, 'request.malformed_json', null],
+  },
+  { name: 'an array', body: '[]', refused: [400, 'request.validation_failed', null] },
+  { name: 'a string', body: '"x"', refused: [400, 'request.validation_failed', null] },
   { name: 'null', body: 'null', refused: [400, 'request.validation_failed', null] },
   { name: 'an unknown field', body: '{"reason":"x"}', refused: [400, 'request.validation_failed', 'reason'] },
   {
@@ -19,12 +23,12 @@ export const RAW_BODIES: readonly RawBody[] = [
     refused: [400, 'request.validation_failed', 'reason'],
   },
   {
-    name: 'a prototype',
+    name: 'a __proto__ field',
     body: '{"__proto__":{"livemode":true}}',
     refused: [400, 'request.validation_failed', '__proto__'],
   },
   {
-    name: 'a constructor',
+    name: 'a constructor field',
     body: '{"constructor":{"prototype":{"x":1}}}',
     refused: [400, 'request.validation_failed', 'constructor'],
   },
@@ -33,7 +37,7 @@ export const RAW_BODIES: readonly RawBody[] = [
     body: `{"metadata":${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
     refused: [400, 'request.validation_failed', 'metadata'],
   },
-  { name: 'a body that ends nowhere', body: '['.repeat(60_000), refused: [400, 'request.malformed_json', null] },
+  { name: '60,000 opening brackets', body: '['.repeat(60_000), refused: [400, 'request.malformed_json', null] },
   { name: 'plain text', body: '{}', type: 'text/plain', refused: [415, 'request.unsupported_media_type', null] },
   {
     name: 'a form',
@@ -47,5 +51,9 @@ export const RAW_BODIES: readonly RawBody[] = [
     type: 'application/json; charset=latin1',
     refused: [415, 'request.unsupported_media_type', null],
   },
-  { name: 'more than 64 KiB', body: `{"x":"${'x'.repeat(65_536)}"}`, refused: [413, 'request.too_large', null] },
+  {
+    name: 'a body of more than 64 KiB',
+    body: `{"x":"${'x'.repeat(65_536)}"}`,
+    refused: [413, 'request.too_large', null],
+  },
 ];

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { HttpServer } from '../src/server.ts';
 
-describe('the end of the HTTP server', () => {
-  it('is told on a kept connection by the answer to what is asked on it meanwhile', async () => {
+describe('HttpServer.close', () => {
+  it('serves a last request on a kept connection and closes it with the response', async () => {
     const server = new HttpServer((_request, response) => response.end('ok'));
     const port = await server.listen('127.0.0.1', 0);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

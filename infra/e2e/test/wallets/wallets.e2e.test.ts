@@ -202,7 +202,7 @@ describe.each(NAMES)('on %s', (name) => {
       422,
       'transaction.rejected',
       null,
-      'The chain would not take this payment: the payer has 0 USDC and needs 3 USDC.',
+      'The chain would reject this payment: the payer has 0 USDC and needs 3 USDC.',
     ]);
   });
 

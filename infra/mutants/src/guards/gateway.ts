@@ -1,68 +1,68 @@
 import type { Mutant } from '../mutant.ts';
 
-/** What clients are told, and what is broadcast. */
+/** Guards of responses and broadcasts. */
 export const gatewayGuards: readonly Mutant[] = [
   {
-    name: 'Creates of one idempotency key go to one partition',
+    name: 'Creates with one idempotency key go to one partition',
     file: 'services/gateway/src/intents/create.ts',
     guard:
-      'const partition = idempotencyKey === null ? anywhere.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);',
-    instead: 'const partition = anywhere.next();',
+      'idempotencyKey === null ? partitioner.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions)',
+    instead: 'partitioner.next()',
     test: {
       file: 'services/gateway/test/intents/races.integration.test.ts',
-      name: 'creates of one key, of which the first is not decided when the last comes, make one intent',
+      name: 'create one intent with one idempotency key, even before the first create is decided',
     },
   },
   {
-    name: 'Without Redis outcomes are read from the database',
+    name: 'Outcomes are read from the database while Redis is unavailable',
     file: 'services/gateway/src/outcomes.ts',
-    guard:
-      'for (const outcome of await findOutcomes(this.#database, [...this.#sought])) this.settle({ outcome, intent: null });',
-    instead: 'await findOutcomes(this.#database, []);',
+    guard: 'await findOutcomes(this.#database, [...this.#lookedUp])',
+    instead: 'await findOutcomes(this.#database, [])',
     test: {
       file: 'services/gateway/test/intents/intents.integration.test.ts',
-      name: 'answers without Redis, from the database',
+      name: 'read outcomes from the database while Redis is unavailable',
     },
   },
   {
-    name: 'An end of a gateway is told to kept connections before they are closed',
+    name: 'A gateway that stops closes kept connections with a response',
     file: 'services/gateway/src/server.ts',
-    guard: 'if (this.#leaving) response.shouldKeepAlive = false;',
+    guard: 'if (this.#closing) response.shouldKeepAlive = false;',
     instead: '',
     test: {
       file: 'services/gateway/test/server.unit.test.ts',
-      name: 'is told on a kept connection by the answer to what is asked on it meanwhile',
+      name: 'serves a last request on a kept connection and closes it with the response',
     },
   },
   {
-    name: 'What nobody has decided in time is a 503 with the intent’s id',
+    name: 'A command that times out is a 503 with the intent’s id',
     file: 'services/gateway/src/commands.ts',
-    guard: 'if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError) throw',
-    instead: 'if (error instanceof LogUnavailableError) throw',
+    guard: 'if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)',
+    instead: 'if (error instanceof LogUnavailableError)',
     test: {
       file: 'services/gateway/test/intents/intents.integration.test.ts',
-      name: 'does not claim to have created what nobody has decided, and names the intent that may come to be',
+      name: 'returns 503 with the id of the intent that may still be created',
     },
   },
   {
-    name: 'The bytes of a transaction are kept before the intent is claimed for it',
+    name: 'The bytes of a transaction are stored before the intent is claimed for it',
     file: 'services/gateway/src/intents/submit.ts',
-    guard: 'await kept.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });',
+    guard:
+      'await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });',
     instead: '',
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',
-      name: 'broadcasts once for many who submit the same transaction at once',
+      name: 'claims once for concurrent submissions of the same transaction',
     },
   },
   {
-    name: 'Of an unknown broadcast the claim stays',
+    name: 'The claim stays after a broadcast with an unknown outcome',
     file: 'services/gateway/src/intents/claim.ts',
     guard: "    case 'unknown':\n      throw stillClaimed(id, hash);",
     instead:
-      "    case 'unknown':\n      await release(parts, claim, broadcast.reason);\n      throw stillClaimed(id, hash);",
+      "    case 'unknown':\n      await release(dependencies, claim, broadcast.reason);\n      throw stillClaimed(id, hash);",
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',
-      name: 'keeps the claim where a broadcast may have been taken',
+      name: 'keeps the claim if a broadcast may have been accepted',
     },
   },
   {
@@ -72,17 +72,17 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: 'if (!isOut) await adapter.broadcast(signed);\n  const prepareResult = await commands.require(',
     test: {
       file: 'services/gateway/test/intents/races.integration.test.ts',
-      name: 'of two payers who submit at once only one has paid',
+      name: 'let only one of two payers pay when both submit at once',
     },
   },
   {
-    name: 'What the log does not take is a 503 with the intent’s id',
+    name: 'A command that cannot be published is a 503 with the intent’s id',
     file: 'services/gateway/src/commands.ts',
-    guard: 'if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError) throw',
-    instead: 'if (error instanceof OutcomeUnknownError) throw',
+    guard: 'if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)',
+    instead: 'if (error instanceof OutcomeUnknownError)',
     test: {
       file: 'services/gateway/test/log-away.integration.test.ts',
-      name: 'says that it cannot be reached now, and which intent may come to be: it has not created one',
+      name: 'returns 503 with the id of the intent that may have been created, and creates none',
     },
   },
 ];

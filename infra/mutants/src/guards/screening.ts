@@ -44,7 +44,7 @@ export const screeningGuards: readonly Mutant[] = [
     instead: 'await Promise.resolve(screen);',
     test: {
       file: GATEWAY_TEST,
-      name: 'screens both wallets again on submit, after the state and before anything is claimed',
+      name: 'covers both wallets again on submit, after the state and before the claim',
     },
   },
   {

@@ -17,21 +17,22 @@ interface Dependencies {
   readonly partitions: number;
 }
 
-/** GET /intents/{id}/events: the history as JSON or, for those who accept an event stream, what happens as it happens. */
-export const followIntent = (parts: Dependencies, commentMs: number = STREAM_COMMENT_MS): Endpoint => ({
+/** GET /intents/{id}/events: the history as JSON or, if the client accepts it, a stream of server-sent events. */
+export const followIntent = (dependencies: Dependencies, commentMs: number = STREAM_COMMENT_MS): Endpoint => ({
   operation: OPERATIONS.intentEvents,
   async handle(call) {
     const { holder, request, response } = call;
-    const intent = await requireIntent(parts.database, pathId(request, parts.partitions), holder);
+    const { database, partitions } = dependencies;
+    const intent = await requireIntent(database, pathId(request, partitions), holder);
     response.setHeader('Vary', 'Accept');
     if (request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream')
-      stream(parts, call, intent, commentMs);
-    else write(response, 200, await history(parts.database, intent.id));
+      stream(dependencies, call, intent, commentMs);
+    else write(response, 200, await history(database, intent.id));
     return null;
   },
 });
 
-/** Put together from the stored bytes: they are JSON already. */
+/** Joins the stored bodies, which are JSON already. */
 async function history(database: Database, id: IntentId): Promise<string> {
   const events = await intentEvents(database, id);
   return `{"events":[${events.map(({ body }) => body).join(',')}]}`;
@@ -43,7 +44,7 @@ function stream(
   intent: PaymentIntent,
   commentMs: number,
 ): void {
-  // The connection may have gone while the intent was read.
+  // The client may have disconnected while the intent was read.
   if (response.destroyed) return;
   if (request.method === 'HEAD') {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end();
@@ -57,14 +58,14 @@ function stream(
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return false;
-      // Nobody can say: then nothing can be read for the stream either, and the next comment asks again.
-      log.warn({ err: error }, 'the key of a stream cannot be checked');
+      // The database is unavailable, so the stream shows nothing either. The next comment checks again.
+      log.warn({ err: error }, 'the API key of a stream cannot be checked: will retry');
       return true;
     }
   };
   const follower = new EventStream({
     response,
-    position: lastSeen(request.headers['last-event-id'], intent),
+    position: lastEventId(request.headers['last-event-id'], intent),
     commentMs,
     check,
     onReady: () => feeds.lookAgain(intent.id),
@@ -72,9 +73,11 @@ function stream(
   response.once('close', feeds.follow(intent.id, follower));
 }
 
-/** The version that the client has seen last. Null where it names none, or one that there has not been: it begins anew. */
-function lastSeen(header: string | readonly string[] | undefined, { version }: PaymentIntent): number | null {
+/**
+ * The version that the client has received last. Null, for a new start, if it names none or one that does not exist.
+ */
+function lastEventId(header: string | readonly string[] | undefined, { version }: PaymentIntent): number | null {
   if (typeof header !== 'string' || !/^\d{1,9}$/.test(header)) return null;
-  const seen = Number(header);
-  return seen <= version ? seen : null;
+  const id = Number(header);
+  return id <= version ? id : null;
 }

@@ -5,45 +5,48 @@ import { type PaymentIntent, view } from '@pf/domain';
 import { add } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
-/** What proxies must know: nothing is kept, changed or held back. */
+/** Tells proxies not to cache, transform or buffer the stream. */
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 } as const;
-/** When clients of a gateway that stops shall come back, at random between: not all at once. Milliseconds. */
-const RETURN_MS = { min: 200, max: 2_000 } as const;
+/**
+ * Milliseconds after which clients of a gateway that stops reconnect: at random between, so that they do not all come
+ * at once.
+ */
+const RECONNECT_MS = { min: 200, max: 2_000 } as const;
 
 export interface StreamDependencies {
   readonly response: ServerResponse;
-  /** The last version that the client has, or null where it begins. */
+  /** The last version that the client has received, or null if it needs the snapshot first. */
   readonly position: number | null;
-  /** Between two comments. */
+  /** Interval of the comments. */
   readonly commentMs: number;
-  /** Called with each comment. False: whoever opened the stream may no longer read it. Must not reject. */
+  /** Called before each comment. False ends the stream: its API key was revoked. Must not reject. */
   readonly check: () => Promise<boolean>;
-  /** Called when more can be sent after a time in which it could not. */
+  /** Called when the connection can take more after it was full. */
   readonly onReady: () => void;
 }
 
 /**
- * One client's stream of server-sent events. Sends while the connection takes it, and never more than one event beyond:
- * the rest stays in the database. A client that reads nothing from one comment to the next is dropped.
+ * One client's stream of server-sent events. Buffers at most one event that the connection cannot take; the rest stays
+ * in the database. A client that reads nothing between two comments is disconnected.
  */
 export class EventStream implements Follower {
-  readonly #parts: StreamDependencies;
+  readonly #dependencies: StreamDependencies;
   readonly #timer: NodeJS.Timeout;
   #position: number | null;
   #full = false;
-  /** At the last comment nothing could be sent. */
+  /** The connection was full when the last comment was due. */
   #stuck = false;
   #checking = false;
   #ended = false;
 
-  /** Answers with the head of the stream. */
-  constructor(parts: StreamDependencies) {
-    const { response, position, commentMs } = parts;
-    this.#parts = parts;
+  /** Sends the response headers. */
+  constructor(dependencies: StreamDependencies) {
+    const { response, position, commentMs } = dependencies;
+    this.#dependencies = dependencies;
     this.#position = position;
     add('payments.streams.open', 1, {});
     this.#timer = setInterval(() => void this.#comment(), commentMs);
@@ -73,46 +76,46 @@ export class EventStream implements Follower {
 
   finish(): void {
     this.#stop();
-    this.#parts.response.end();
+    this.#dependencies.response.end();
   }
 
   leave(): void {
-    const ms = Math.round(RETURN_MS.min + Math.random() * (RETURN_MS.max - RETURN_MS.min));
-    if (!this.#ended && !this.#full) this.#parts.response.write(`retry: ${ms}\n\n`);
+    const ms = Math.round(RECONNECT_MS.min + Math.random() * (RECONNECT_MS.max - RECONNECT_MS.min));
+    if (!this.#ended && !this.#full) this.#dependencies.response.write(`retry: ${ms}\n\n`);
     this.finish();
-    // Who does not read what is left is not waited for.
-    if (this.#full) this.#parts.response.destroy();
+    // Does not wait for a client that does not read the rest.
+    if (this.#full) this.#dependencies.response.destroy();
   }
 
   #send(version: number, type: string, json: string): void {
-    // JSON has no line breaks, so it is one line of data.
+    // JSON.stringify writes no line breaks, so the data is one line.
     this.#write(`id: ${version}\nevent: ${type}\ndata: ${json}\n\n`);
     this.#position = version;
   }
 
   #write(text: string): void {
-    this.#full = !this.#parts.response.write(text);
+    this.#full = !this.#dependencies.response.write(text);
   }
 
   #drained(): void {
     this.#full = false;
     this.#stuck = false;
-    if (!this.#ended) this.#parts.onReady();
+    if (!this.#ended) this.#dependencies.onReady();
   }
 
   async #comment(): Promise<void> {
     if (this.#full && this.#stuck) {
       this.#stop();
-      this.#parts.response.destroy();
+      this.#dependencies.response.destroy();
       return;
     }
     this.#stuck = this.#full;
     if (this.#checking) return;
     this.#checking = true;
-    const welcome = await this.#parts.check();
+    const allowed = await this.#dependencies.check();
     this.#checking = false;
     if (this.#ended) return;
-    if (!welcome) this.finish();
+    if (!allowed) this.finish();
     else if (!this.#full) this.#write(': still here\n\n');
   }
 

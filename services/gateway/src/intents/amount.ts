@@ -1,7 +1,7 @@
 import type { Parsed } from '@pf/chains';
 import { type AmountProblem, parseAmount } from '@pf/domain';
 
-/** An amount of a token in base units, or what is wrong with it in words for the client. */
+/** Parses an amount of a token into base units. A problem is worded for the client. */
 export function readAmount(
   amount: string,
   { decimals, symbol }: { readonly decimals: number; readonly symbol: string },
@@ -15,11 +15,11 @@ export function readAmount(
 function amountProblem(problem: AmountProblem, decimals: number, symbol: string): string {
   switch (problem) {
     case 'malformed':
-      return 'must be a plain decimal in text, without sign or exponent, such as "12.50"';
+      return 'must be a decimal string without sign or exponent, such as "12.50"';
     case 'not_positive':
       return 'must be greater than 0';
     case 'too_many_decimals':
-      return `must have at most ${decimals} decimals, as ${symbol} has`;
+      return `must have at most ${decimals} decimals, as ${symbol} does`;
     case 'too_large':
       return 'must be less than 2^64 base units of the token';
     default:

@@ -6,11 +6,11 @@ import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { refused } from '../refusals.ts';
-import { type Adapters, answeredIntent, findRequestedIntent, pathId, payerOf, termsOf } from './lookup.ts';
+import { type Adapters, intentAfter, findRequestedIntent, pathId, payerOf, termsOf } from './lookup.ts';
 import { requireCreated, submissionInProgress } from './states.ts';
 
-/** How often another payer's build may come first before the client is asked to come back. */
-const TRIES = 5;
+/** If another payer's build comes first this many times, the client has to retry. */
+const MAX_TRIES = 5;
 
 interface Dependencies {
   readonly adapters: Adapters;
@@ -25,32 +25,32 @@ interface Built {
 }
 
 /** POST /intents/{id}/build: the same bytes for the same payer while they can land, else new ones. */
-export const buildIntent = (parts: Dependencies): Endpoint => ({
+export const buildIntent = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.buildIntent,
   async handle({ holder, request, response }) {
-    const id = pathId(request, parts.partitions);
+    const id = pathId(request, dependencies.partitions);
     const body = await readBody(request, response, buildIntentRequest);
     for (let tries = 1; ; tries++) {
-      const built = await tryBuild(parts, id, holder, body.fulfiller, tries);
+      const built = await tryBuild(dependencies, id, holder, body.fulfiller, tries);
       if (built) return { status: 200, body: { intent: built.intent, transaction: built.build.transaction } };
     }
   },
 });
 
-/** @returns null where another payer's build came first: it is looked at again, and built against */
+/** @returns null if another payer's build came first: the caller tries again with the intent as it is then */
 async function tryBuild(
-  parts: Dependencies,
+  dependencies: Dependencies,
   id: IntentId,
   owner: IntentOwner,
-  asked: string | null | undefined,
+  requestedFulfiller: string | null | undefined,
   tries: number,
 ): Promise<Built | null> {
-  const { intent, adapter, named } = await findRequestedIntent(parts, id, owner, asked);
+  const { intent, adapter, named } = await findRequestedIntent(dependencies, id, owner, requestedFulfiller);
   requireCreated(intent, 'built for');
   const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
   const live = liveSubmission(intent);
-  // While its transaction is on its way a payer gets nothing but the bytes of before: new ones might pay twice.
+  // While a submitted transaction can still land, its payer gets the same bytes: new ones could pay twice.
   if (live && !(present && live.sender === fulfiller)) throw submissionInProgress(intent);
   if (present && (live || (await adapter.canLand(present)))) return { intent: view(intent), build: present };
 
@@ -72,13 +72,13 @@ async function tryBuild(
   if (result.kind === 'rejected') {
     const { reason } = result;
     throw new ApiError('transaction.rejected', {
-      message: `The chain would not take this payment: ${reason}.`,
+      message: `The chain would reject this payment: ${reason}.`,
       details: { intent_id: id, reason },
     });
   }
   const { transaction, lifetime } = result;
   const { accountId, livemode } = owner;
-  const recorded = await parts.commands.send({
+  const recorded = await dependencies.commands.send({
     type: 'record_build',
     intentId: id,
     accountId,
@@ -86,9 +86,9 @@ async function tryBuild(
     data: { fulfiller, transaction, lifetime, replaces: intent.build?.version ?? null },
   });
   if (recorded.kind === 'refused') {
-    if (recorded.refusal.code === 'build.superseded' && tries < TRIES) return null;
+    if (recorded.refusal.code === 'build.superseded' && tries < MAX_TRIES) return null;
     throw refused(recorded.refusal);
   }
-  if (recorded.build === null) throw new Error(`the writer accepted a build of ${id} and named none`);
-  return { intent: await answeredIntent(parts.database, recorded, owner), build: recorded.build };
+  if (recorded.build === null) throw new Error(`the writer accepted a build of ${id} without returning it`);
+  return { intent: await intentAfter(dependencies.database, recorded, owner), build: recorded.build };
 }

@@ -12,7 +12,7 @@ import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Commands } from '../commands.ts';
 import { refused } from '../refusals.ts';
-import { answeredIntent, requireIntent } from './lookup.ts';
+import { intentAfter, requireIntent } from './lookup.ts';
 
 export interface ClaimDependencies {
   readonly commands: Commands;
@@ -20,54 +20,54 @@ export interface ClaimDependencies {
   readonly log: Logger;
 }
 
-/** A verified transaction on its way to the chain. */
+/** A verified transaction that is about to be broadcast. */
 export interface Claim {
   readonly id: IntentId;
   readonly owner: IntentOwner;
   readonly adapter: ChainAdapter;
   readonly prepared: PreparedTransaction;
   readonly signed: SignedTransaction;
-  /** The wallet has sent it by itself and a node shows it. */
+  /** The wallet has broadcast it, and a node shows it. */
   readonly isOut: boolean;
 }
 
 /**
- * Claims the intent for a transaction, broadcasts it and records that: in this order, so that two payers never both
- * broadcast. The claim is released only where the node refused the first broadcast of all; else it stays, the same bytes
- * may be submitted again, and the watcher broadcasts them too.
+ * Claims the intent for a transaction, broadcasts the transaction and records that: in this order, so that two payers
+ * never both broadcast. The claim is released only if the node refused the very first broadcast. Otherwise it stays:
+ * the same bytes may be submitted again, and the watcher broadcasts them too.
  *
  * @returns the intent once a node has the transaction, whatever its state by then
- * @throws ApiError 409 and `transaction.mismatch` as the writer decides; `transaction.rejected` where the claim was
- *   released; `rpc.unavailable` and `service.unavailable` where it stays
+ * @throws ApiError 409 and `transaction.mismatch` as the writer decides; `transaction.rejected` if the claim was
+ *   released; `rpc.unavailable` and `service.unavailable` if it stays
  */
-export async function claimAndBroadcast(parts: ClaimDependencies, claim: Claim): Promise<PublicIntent> {
-  const { commands, database, log } = parts;
+export async function claimAndBroadcast(dependencies: ClaimDependencies, claim: Claim): Promise<PublicIntent> {
+  const { commands, database, log } = dependencies;
   const { id, owner, adapter, prepared, signed, isOut } = claim;
   const { hash } = prepared;
-  const place = { intentId: id, accountId: owner.accountId, livemode: owner.livemode };
+  const target = { intentId: id, accountId: owner.accountId, livemode: owner.livemode };
   const prepareResult = await commands.require({
-    ...place,
+    ...target,
     type: 'prepare_submission',
     data: { transaction: prepared },
   });
-  const intent = await answeredIntent(database, prepareResult, owner);
+  const intent = await intentAfter(database, prepareResult, owner);
 
   const broadcast = isOut ? ({ kind: 'taken' } as const) : await adapter.broadcast(signed);
   if (broadcast.kind !== 'taken')
-    log.warn({ intentId: id, hash, outcome: broadcast.kind, reason: broadcast.reason }, 'a broadcast was not taken');
-  // It has moved on meanwhile: a node had this transaction already.
+    log.warn({ intentId: id, hash, outcome: broadcast.kind, reason: broadcast.reason }, 'a broadcast was not accepted');
+  // The state has changed, so a node had this transaction already.
   if (intent.state !== 'created') return intent;
   switch (broadcast.kind) {
     case 'taken': {
-      const recorded = await commands.insist({ ...place, type: 'record_broadcast', data: { hash } });
+      const recorded = await commands.insist({ ...target, type: 'record_broadcast', data: { hash } });
       if (recorded?.kind === 'refused') throw refused(recorded.refusal);
-      // Nobody has answered: the watcher records it. The money is on its way, and that is what the client must know.
-      return recorded ? answeredIntent(database, recorded, owner) : view(await requireIntent(database, id, owner));
+      // Without an outcome the watcher records the broadcast. The client has to know that the payment is on its way.
+      return recorded ? intentAfter(database, recorded, owner) : view(await requireIntent(database, id, owner));
     }
     case 'refused':
-      if (prepareResult.attempts === 1 && (await release(parts, claim, broadcast.reason))) {
+      if (prepareResult.attempts === 1 && (await release(dependencies, claim, broadcast.reason))) {
         throw new ApiError('transaction.rejected', {
-          message: `The chain does not take this transaction: ${broadcast.reason}.`,
+          message: `The chain rejected this transaction: ${broadcast.reason}.`,
           details: { intent_id: id, reason: broadcast.reason },
         });
       }
@@ -82,7 +82,7 @@ export async function claimAndBroadcast(parts: ClaimDependencies, claim: Claim):
 const stillClaimed = (id: IntentId, hash: TransactionHash): ApiError =>
   new ApiError('rpc.unavailable', { details: { intent_id: id, tx_signature: hash } });
 
-/** @returns whether the claim is free again: not where another request has prepared the same transaction meanwhile */
+/** @returns whether the claim was released: not if another request has prepared the same transaction meanwhile */
 async function release(
   { commands, database }: ClaimDependencies,
   { id, owner, prepared: { hash } }: Claim,

@@ -9,15 +9,15 @@ export interface ScreeningDependencies {
   readonly log: Logger;
 }
 
-/** Between whom money is to move. */
+/** The wallets of a payment. */
 interface Wallets {
   readonly chain: ChainId;
   readonly requestor: Address;
-  /** Null where nobody has said yet who pays. */
+  /** Null if the payer is not known yet. */
   readonly fulfiller: Address | null;
 }
 
-/** For the operator's log: whose request it was, and about which intent. */
+/** For the operator's log. */
 interface Occasion {
   readonly holder: KeyHolder;
   readonly what: 'create' | 'submit' | 'refund';
@@ -25,16 +25,16 @@ interface Occasion {
 }
 
 /**
- * Nothing is done for a wallet that is sanctioned, or that cannot be screened. What is known of it goes to the
- * operator's log and to nobody else.
- * @throws ApiError 422 `address.sanctions_match` naming the wallet by its field, 503 `screening.unavailable`
+ * Refuses a request if one of its wallets is sanctioned or cannot be screened. Only the operator's log shows the
+ * finding.
+ * @throws ApiError 422 `address.sanctions_match` with the field of the wallet, 503 `screening.unavailable`
  */
 export async function requireCleanWallets(
   { screening, log }: ScreeningDependencies,
   { chain, requestor, fulfiller }: Wallets,
   { holder, what, intentId }: Occasion,
 ): Promise<void> {
-  const verdict = await ask(
+  const verdict = await screen(
     screening,
     [requestor, ...(fulfiller === null ? [] : [fulfiller])].map((address) => ({ chain, address })),
   );
@@ -54,7 +54,7 @@ export async function requireCleanWallets(
       address,
       finding: verdict.finding,
     },
-    'a wallet is sanctioned: the request was refused',
+    'a wallet is on a sanctions list: the request was refused',
   );
   throw new ApiError('address.sanctions_match', {
     message: `The ${param} ${address} is on a sanctions list.`,
@@ -63,7 +63,7 @@ export async function requireCleanWallets(
   });
 }
 
-async function ask(screening: Screening, wallets: Parameters<Screening['screen']>[0]): Promise<Verdict> {
+async function screen(screening: Screening, wallets: Parameters<Screening['screen']>[0]): Promise<Verdict> {
   try {
     return await screening.screen(wallets);
   } catch (error) {

@@ -9,19 +9,16 @@ import {
   type RequestIssue,
 } from '@pf/contracts';
 import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
-import { type Address, type CreateData, view } from '@pf/domain';
+import { type Address, type CreateData, IDEMPOTENCY_WINDOW_MS, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
-import type { Answer, Endpoint } from '../endpoint.ts';
+import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';
 import { readAmount } from './amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
-import { type Adapters, answeredIntent } from './lookup.ts';
-
-/** An idempotency key is remembered this long from its first use. */
-const KEY_LIFE_MS = 24 * 3_600_000;
+import { type Adapters, intentAfter } from './lookup.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
@@ -30,10 +27,12 @@ interface Dependencies extends ScreeningDependencies {
   readonly partitions: number;
 }
 
-/** POST /intents. The hot path asks nobody but the screening and the writer: whether an idempotency key was used is the writer's to know. */
+/**
+ * POST /intents. The hot path calls only the screening and the writer, which knows whether an idempotency key was used.
+ */
 export const createIntent = (
   { adapters, commands, database, partitions, screening, log }: Dependencies,
-  anywhere = new StickyPartitioner(partitions),
+  partitioner = new StickyPartitioner(partitions),
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
@@ -44,7 +43,8 @@ export const createIntent = (
       requirePlan(holder, { family: networkOf(data.chain).family, ttlSeconds: data.ttlSeconds });
       await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
     } catch (error) {
-      // A used key answers with its intent, whatever the body, the plan and the screening say now; a field that is wrong is wrong.
+      // A used key returns its intent, whatever the chain, the plan and the screening say now; an invalid field is a
+      // 400.
       if (error instanceof ApiError && error.status !== 400) {
         const earlier = await earlierIntent(database, body, holder);
         if (earlier) return earlier;
@@ -54,7 +54,7 @@ export const createIntent = (
     const { accountId, livemode } = holder;
     const { idempotencyKey } = data;
     const partition =
-      idempotencyKey === null ? anywhere.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
+      idempotencyKey === null ? partitioner.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
     const accepted = await commands.require({
       type: 'create',
       intentId: newIntentId(partition),
@@ -62,43 +62,44 @@ export const createIntent = (
       livemode,
       data,
     });
-    return answer(accepted.replayed, { intent: await answeredIntent(database, accepted, holder) });
+    return responseOf(accepted.replayed, { intent: await intentAfter(database, accepted, holder) });
   },
 });
 
-const answer = (replayed: boolean, body: object): Answer =>
+const responseOf = (replayed: boolean, body: object): EndpointResponse =>
   replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body };
 
 async function earlierIntent(
   database: Database,
   { idempotencyKey }: CreateIntentRequest,
   holder: KeyHolder,
-): Promise<Answer | null> {
+): Promise<EndpointResponse | null> {
   if (idempotencyKey === undefined) return null;
-  const intent = await findIntentByKey(database, idempotencyKey, holder, Date.now() - KEY_LIFE_MS);
-  return intent && answer(true, { intent: view(intent) });
+  const intent = await findIntentByKey(database, idempotencyKey, holder, Date.now() - IDEMPOTENCY_WINDOW_MS);
+  return intent && responseOf(true, { intent: view(intent) });
 }
 
 /**
- * Everything that is made of the request and its chain: canonical addresses, the token, base units, a new reference.
- * @throws ApiError `chain.not_available`, `token.not_available`, or `request.validation_failed` with all that is wrong
+ * Resolves the request on its chain: canonical addresses, token, base units, and a new reference.
+ * @throws ApiError `chain.not_available`, `token.not_available`, or `request.validation_failed` with every invalid
+ *   field
  */
 function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolean): CreateData {
   const adapter = resolveAdapter(adapters, body.chain, livemode);
   const token = requireToken(adapter, body.token);
   const issues: RequestIssue[] = [];
-  const take = <T>(param: string, parsed: Parsed<T>): T | null => {
+  const valueOf = <T>(param: string, parsed: Parsed<T>): T | null => {
     if (parsed.ok) return parsed.value;
     issues.push({ param, message: `${param} ${parsed.problem}` });
     return null;
   };
-  const amountBaseUnits = take('amount', readAmount(body.amount, token));
-  const requestor = take('requestor', adapter.parseAddress(body.requestor));
-  const fulfiller = take('fulfiller', parseFulfiller(adapter, body, requestor));
+  const amountBaseUnits = valueOf('amount', readAmount(body.amount, token));
+  const requestor = valueOf('requestor', adapter.parseAddress(body.requestor));
+  const fulfiller = valueOf('fulfiller', parseFulfiller(adapter, body, requestor));
   const [first, ...others] = issues;
   if (first) throw validationFailed([first, ...others]);
-  // Nothing is wrong, so nothing is null but a fulfiller that was not given.
-  if (amountBaseUnits === null || requestor === null) throw new Error('a create was resolved in part');
+  // Without issues only an omitted fulfiller is null.
+  if (amountBaseUnits === null || requestor === null) throw new Error('a create has no issues, but lacks a value');
   return {
     idempotencyKey: body.idempotencyKey ?? null,
     chain: adapter.network.chain,
@@ -123,10 +124,10 @@ function parseFulfiller(
 ): Parsed<Address | null> {
   if (fulfiller === undefined || fulfiller === null)
     return direction === 'send'
-      ? { ok: false, problem: 'is required when direction is "send": it is the wallet that pays' }
+      ? { ok: false, problem: 'is required when direction is "send": name the wallet that pays' }
       : { ok: true, value: null };
   const parsed = adapter.parseAddress(fulfiller);
   return parsed.ok && parsed.value === requestor
-    ? { ok: false, problem: 'must be another wallet than the requestor' }
+    ? { ok: false, problem: 'must not be the requestor: a wallet cannot pay itself' }
     : parsed;
 }

@@ -3,8 +3,9 @@ import { ApiError } from '../api-error.ts';
 import type { Adapters } from './lookup.ts';
 
 /**
- * The adapter of the network where a request in this mode moves money: a test key that names a live chain means its testnet.
- * @throws ApiError `chain.not_available`, with the chains that are
+ * The adapter of the network where a request in this mode moves money. With a test key, a live chain selects its
+ * testnet.
+ * @throws ApiError `chain.not_available`, with the chains that are available
  */
 export function resolveAdapter(adapters: Adapters, chain: string, livemode: boolean): ChainAdapter {
   const network = resolveChain(chain, livemode);
@@ -18,34 +19,35 @@ export function resolveAdapter(adapters: Adapters, chain: string, livemode: bool
   return adapter;
 }
 
-/** 422 `chain.not_available` for a chain that is not among these in this mode. */
+/** 422 `chain.not_available` for a chain that is not among these networks in this mode. */
 export function chainNotAvailable(chain: string, livemode: boolean, among: readonly Network[]): ApiError {
   const available = among.filter((network) => network.livemode === livemode).map((network) => network.chain);
-  const named = networks.find((known) => known.chain === chain);
-  const why =
-    named && livemode && !named.livemode
+  const known = networks.find((network) => network.chain === chain);
+  const problem =
+    known && livemode && !known.livemode
       ? `The chain ${chain} is a testnet, and this is a live key`
       : `The chain ${chain} is not available`;
   return new ApiError('chain.not_available', {
-    message: `${why}: use ${available.join(' or ') || 'another key'}.`,
+    message: `${problem}: use ${available.join(' or ') || 'another key'}.`,
     param: 'chain',
     details: { chain, available },
   });
 }
 
-/** A token of the adapter's network. @throws ApiError `token.not_available`, with the tokens that are */
+/** A token of the adapter's network. @throws ApiError `token.not_available`, with the tokens that are available */
 export function requireToken(adapter: ChainAdapter, text: string): Token {
   const token = adapter.token(text);
   if (!token) throw tokenNotAvailable(text, [adapter.network]);
   return token;
 }
 
-/** 422 `token.not_available` for a token that none of these networks has. */
-export function tokenNotAvailable(token: string, on: readonly Network[]): ApiError {
-  const tokens = on.flatMap((network) => network.tokens);
-  const chains = on.map(({ chain }) => chain);
+/** 422 `token.not_available` for a token that none of these networks supports. */
+export function tokenNotAvailable(token: string, among: readonly Network[]): ApiError {
+  const tokens = among.flatMap((network) => network.tokens);
+  const symbols = [...new Set(tokens.map(({ symbol }) => symbol))];
+  const chains = among.map(({ chain }) => chain);
   return new ApiError('token.not_available', {
-    message: `The token ${token} is not available on ${chains.join(' or ')}: use ${[...new Set(tokens.map(({ symbol }) => symbol))].join(' or ')}.`,
+    message: `The token ${token} is not available on ${chains.join(' or ')}: use ${symbols.join(' or ')}.`,
     param: 'token',
     details: {
       chain: chains.length === 1 ? chains[0] : null,

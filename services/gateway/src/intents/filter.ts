@@ -7,9 +7,10 @@ import { chainNotAvailable, tokenNotAvailable } from './destination.ts';
 import type { Adapters } from './lookup.ts';
 
 /**
- * The filters of a list as intents are stored: chains and tokens mapped to the key's mode, addresses and hashes canonical.
- * @throws ApiError `chain.not_available` and `token.not_available` for what no intent of this mode can have, and
- *   `request.validation_failed` for what can be no address or hash
+ * Translates the filters of a list into those of the database: chains and tokens mapped to the key's mode, addresses
+ * and hashes canonical.
+ * @throws ApiError `chain.not_available` and `token.not_available` for values that no intent of this mode can have, and
+ *   `request.validation_failed` for invalid addresses and hashes
  */
 export function filterOf(
   adapters: Adapters,
@@ -29,58 +30,54 @@ export function filterOf(
     createdBefore,
     metadata,
   } = query;
-  const meant = chain === undefined ? null : resolveChain(chain, livemode);
-  if (chain !== undefined && meant === null)
-    throw chainNotAvailable(
-      chain,
-      livemode,
-      networks.filter((network) => network.livemode === livemode),
-    );
-  const among = meant ? [meant] : networks.filter((network) => network.livemode === livemode);
-  const readers = among.flatMap((network) => adapters.get(network.chain) ?? []);
-  const read = <T>(param: string, text: string, by: (reader: ChainAdapter, text: string) => Parsed<T>): T => {
-    if (meant && readers.length === 0)
+  const network = chain === undefined ? null : resolveChain(chain, livemode);
+  const networksOfMode = networks.filter((known) => known.livemode === livemode);
+  if (chain !== undefined && network === null) throw chainNotAvailable(chain, livemode, networksOfMode);
+  const among = network ? [network] : networksOfMode;
+  const parsers = among.flatMap((each) => adapters.get(each.chain) ?? []);
+  const parse = <T>(param: string, text: string, by: (adapter: ChainAdapter, text: string) => Parsed<T>): T => {
+    if (network && parsers.length === 0)
       throw chainNotAvailable(
-        meant.chain,
+        network.chain,
         livemode,
-        [...adapters.values()].map(({ network }) => network),
+        [...adapters.values()].map((served) => served.network),
       );
-    return readAny(
+    return firstValid(
       param,
-      readers.map((reader) => by(reader, text)),
+      parsers.map((adapter) => by(adapter, text)),
     );
   };
-  const address = (reader: ChainAdapter, text: string) => reader.parseAddress(text);
-  const hash = (reader: ChainAdapter, text: string) => reader.parseHash(text);
+  const address = (adapter: ChainAdapter, text: string) => adapter.parseAddress(text);
+  const hash = (adapter: ChainAdapter, text: string) => adapter.parseHash(text);
   return {
     ...(state && { states: state }),
-    // The list of a chain is that of its tokens.
+    // Tokens are indexed, chains are not: a chain is filtered by its tokens.
     ...(token === undefined
-      ? meant && { tokens: meant.tokens.map(({ address: of }) => of) }
+      ? network && { tokens: network.tokens.map((each) => each.address) }
       : { tokens: tokensOf(among, token) }),
     ...(direction && { direction }),
-    ...(requestor !== undefined && { requestor: read('requestor', requestor, address) }),
-    ...(fulfiller !== undefined && { fulfiller: read('fulfiller', fulfiller, address) }),
-    // Its form is the same on all chains of a kind, and was checked.
+    ...(requestor !== undefined && { requestor: parse('requestor', requestor, address) }),
+    ...(fulfiller !== undefined && { fulfiller: parse('fulfiller', fulfiller, address) }),
+    // The schema has checked its format, which needs no adapter.
     ...(reference !== undefined && { reference: reference as Reference }),
-    ...(txSignature !== undefined && { txSignature: read('txSignature', txSignature, hash) }),
+    ...(txSignature !== undefined && { txSignature: parse('txSignature', txSignature, hash) }),
     ...(createdAfter !== undefined && { createdAfter: Date.parse(createdAfter) }),
     ...(createdBefore !== undefined && { createdBefore: Date.parse(createdBefore) }),
     ...(metadata && { metadata }),
   };
 }
 
-/** What one of the chains takes it for: no text is an address or a hash of two that write it otherwise. */
-function readAny<T>(param: string, readings: readonly Parsed<T>[]): T {
+/** The first valid reading. Chains that accept the same text write it in the same canonical form, so any will do. */
+function firstValid<T>(param: string, results: readonly Parsed<T>[]): T {
   const problems = new Set<string>();
-  for (const reading of readings) {
-    if (reading.ok) return reading.value;
-    problems.add(reading.problem);
+  for (const result of results) {
+    if (result.ok) return result.value;
+    problems.add(result.problem);
   }
   throw validationFailed([{ param, message: `${param} ${[...problems].join(', or ')}` }]);
 }
 
-/** A symbol is a token on each of the networks, an address of one. */
+/** A symbol matches a token on each network, an address a token on one. */
 function tokensOf(among: readonly Network[], text: string): NonNullable<IntentFilter['tokens']> {
   const tokens = among.flatMap((network) => resolveToken(network, text)?.address ?? []);
   if (tokens.length === 0) throw tokenNotAvailable(text, among);

@@ -6,7 +6,7 @@ import { pageOf, positionOf, readQuery } from '../pages.ts';
 import { filterOf } from './filter.ts';
 import type { Adapters } from './lookup.ts';
 
-/** GET /intents: those of the key's account and mode, newest first. */
+/** GET /intents: the account's intents in the mode of the key, newest first. */
 export const listIntents = ({
   adapters,
   database,

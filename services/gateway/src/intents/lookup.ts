@@ -8,22 +8,22 @@ import type { Accepted } from '../commands.ts';
 
 export type Adapters = ReadonlyMap<ChainId, ChainAdapter>;
 
-/** The id in the request's path. @throws ApiError `intent.not_found` for text that can name no intent */
+/** The intent id in the request's path. @throws ApiError `intent.not_found` if it cannot be the id of an intent */
 export function pathId({ params }: Request, partitions: number): IntentId {
   const parsed = parseIntentId(String(params['id']), partitions);
   if (!parsed) throw new ApiError('intent.not_found');
   return parsed.id;
 }
 
-/** The intent as it is now. @throws ApiError `intent.not_found`, also for another account's or the other mode's */
+/** The current intent. @throws ApiError `intent.not_found`, also if it is another account's or of the other mode */
 export async function requireIntent(database: Database, id: IntentId, owner: IntentOwner): Promise<PaymentIntent> {
   const intent = await findIntent(database, id, owner);
   if (!intent) throw new ApiError('intent.not_found');
   return intent;
 }
 
-/** The public intent to answer with: as it was right after the command or, where the reply did not come by itself, as it is now. */
-export async function answeredIntent(
+/** The intent for the response: right after the command or, if the outcome was read from the database, as it is now. */
+export async function intentAfter(
   database: Database,
   { intent, intentId }: Pick<Accepted, 'intent' | 'intentId'>,
   owner: IntentOwner,
@@ -31,35 +31,38 @@ export async function answeredIntent(
   return intent ?? view(await requireIntent(database, intentId, owner));
 }
 
-/** The adapter of an intent's chain. @throws ApiError `chain.not_available` where its upstreams were taken out of the configuration */
+/**
+ * The adapter of an intent's chain.
+ * @throws ApiError `chain.not_available` if its upstreams are no longer configured
+ */
 export function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAdapter {
   const adapter = adapters.get(chain);
   if (!adapter)
     throw new ApiError('chain.not_available', {
-      message: `The chain ${chain} is not served at the moment.`,
+      message: `The chain ${chain} is not available at the moment.`,
       param: 'chain',
       details: { chain },
     });
   return adapter;
 }
 
-/** A wallet's address in its canonical form. @throws ApiError naming `param`, saying what is wrong with it */
-function readAddress(adapter: ChainAdapter, param: string, text: string): Address {
+/** A wallet's address in its canonical form. @throws ApiError `request.validation_failed` for `param` */
+function parseAddress(adapter: ChainAdapter, param: string, text: string): Address {
   const parsed = adapter.parseAddress(text);
   if (!parsed.ok) throw validationFailed([{ param, message: `${param} ${parsed.problem}` }]);
   return parsed.value;
 }
 
-/** What build and submit begin with. */
+/** The intent of a build or submit request. */
 export interface RequestedIntent {
-  /** As it is now. */
+  /** The current intent. */
   readonly intent: PaymentIntent;
   readonly adapter: ChainAdapter;
-  /** The wallet that the request names, if it does. */
+  /** The fulfiller that the request names, if any. */
   readonly named: Address | null;
 }
 
-/** @throws ApiError of `requireIntent`, `adapterOf` and `readAddress` */
+/** @throws ApiError `intent.not_found`, `chain.not_available` or `request.validation_failed` */
 export async function findRequestedIntent(
   { adapters, database }: { readonly adapters: Adapters; readonly database: Database },
   id: IntentId,
@@ -71,7 +74,7 @@ export async function findRequestedIntent(
   return {
     intent,
     adapter,
-    named: fulfiller === undefined || fulfiller === null ? null : readAddress(adapter, 'fulfiller', fulfiller),
+    named: fulfiller === undefined || fulfiller === null ? null : parseAddress(adapter, 'fulfiller', fulfiller),
   };
 }
 

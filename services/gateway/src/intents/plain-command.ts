@@ -3,7 +3,7 @@ import type { Database } from '@pf/database';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { answeredIntent, pathId } from './lookup.ts';
+import { intentAfter, pathId } from './lookup.ts';
 
 interface Dependencies {
   readonly commands: Commands;
@@ -11,7 +11,7 @@ interface Dependencies {
   readonly partitions: number;
 }
 
-/** A command without data, decided by the writer alone; the answer is the intent after it. */
+/** An endpoint that sends a command without data and returns the intent after it. */
 const plainCommand =
   (operation: Operation, type: 'cancel' | 'detect') =>
   ({ commands, database, partitions }: Dependencies): Endpoint => ({
@@ -26,11 +26,11 @@ const plainCommand =
         livemode: holder.livemode,
         data: {},
       });
-      return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
+      return { status: 200, body: { intent: await intentAfter(database, accepted, holder) } };
     },
   });
 
-/** POST /intents/{id}/cancel: while it is `created`. */
+/** POST /intents/{id}/cancel. */
 export const cancelIntent = plainCommand(OPERATIONS.cancelIntent, 'cancel');
-/** POST /intents/{id}/detected: a payer was found; the first call counts. */
+/** POST /intents/{id}/detected. */
 export const detectIntent = plainCommand(OPERATIONS.detectIntent, 'detect');

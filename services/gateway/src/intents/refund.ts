@@ -4,7 +4,7 @@ import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
-import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
+import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './lookup.ts';
 import { requirePaid } from './states.ts';
 
 interface Dependencies extends ScreeningDependencies {
@@ -14,7 +14,10 @@ interface Dependencies extends ScreeningDependencies {
   readonly partitions: number;
 }
 
-/** POST /intents/{id}/refund. The refund lies in its original's partition: one writer decides about both, in one transaction. */
+/**
+ * POST /intents/{id}/refund. The refund is in the original's partition, so that one writer decides both in one
+ * transaction.
+ */
 export const refundIntent = ({ adapters, commands, database, partitions, screening, log }: Dependencies): Endpoint => ({
   operation: OPERATIONS.refundIntent,
   async handle({ holder, request, response }) {
@@ -27,6 +30,6 @@ export const refundIntent = ({ adapters, commands, database, partitions, screeni
     const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
     const { accountId, livemode } = holder;
     const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
-    return { status: 201, body: { intent: await answeredIntent(database, accepted, holder) } };
+    return { status: 201, body: { intent: await intentAfter(database, accepted, holder) } };
   },
 });

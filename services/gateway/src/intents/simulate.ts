@@ -4,7 +4,7 @@ import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { adapterOf, type Adapters, answeredIntent, pathId, requireIntent } from './lookup.ts';
+import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './lookup.ts';
 
 interface Dependencies {
   readonly adapters: Adapters;
@@ -13,12 +13,12 @@ interface Dependencies {
   readonly partitions: number;
 }
 
-/** POST /test/intents/{id}/simulate: what the chain or the clock would do, decided by the same writer and told by the same events. */
+/** POST /test/intents/{id}/simulate: stands in for the chain or the clock, with the same writer and the same events. */
 export const simulateIntent = ({ adapters, commands, database, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.simulateIntent,
   async handle({ holder, request, response }) {
     const { accountId, livemode } = holder;
-    // As part of what a key may do: before anything of the request is looked at.
+    // Part of authorization, so it comes before the request is validated.
     if (livemode) throw new ApiError('api_key.test_mode_required');
     const intentId = pathId(request, partitions);
     const { targetState } = await readBody(request, response, simulateIntentRequest);
@@ -30,6 +30,6 @@ export const simulateIntent = ({ adapters, commands, database, partitions }: Dep
       livemode,
       data: { targetState, hash, fulfiller: address },
     });
-    return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
+    return { status: 200, body: { intent: await intentAfter(database, accepted, holder) } };
   },
 });

@@ -2,7 +2,10 @@ import type { ErrorCode } from '@pf/contracts';
 import type { IntentStatus, PaymentIntent } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 
-/** Build and submit are for `created`: lifecycle.md's codes for the rest, said before a chain is asked. The writer decides again. */
+/**
+ * Build and submit are for `created`: lifecycle.md's codes for the rest, said before a chain is asked. The writer
+ * decides again.
+ */
 const CONFLICT: Readonly<Record<Exclude<IntentStatus, 'created'>, ErrorCode>> = {
   pending: 'intent.already_fulfilled',
   confirmed: 'intent.already_fulfilled',

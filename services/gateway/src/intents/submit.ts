@@ -23,13 +23,13 @@ interface Dependencies extends ClaimDependencies, ScreeningDependencies {
   readonly partitions: number;
 }
 
-/** What was submitted for which intent. */
-interface Submit extends RequestedIntent {
-  readonly kept: SignedTransactions;
+/** A submitted transaction and the intent that it is to pay. */
+interface SubmitRequest extends RequestedIntent {
+  readonly signedTransactions: SignedTransactions;
   readonly submitted: Submitted;
 }
 
-/** A transaction that may be claimed for. */
+/** A verified transaction, for which the intent can be claimed. */
 interface Payment {
   readonly prepared: PreparedTransaction;
   readonly signed: SignedTransaction;
@@ -37,18 +37,20 @@ interface Payment {
 }
 
 /**
- * POST /intents/{id}/submit, in the order of decisions.md: parse, hash; a hash that the intent knows is answered from
- * what became of it; else state, screen, verify, keep the bytes, claim, broadcast, record.
+ * POST /intents/{id}/submit, in the order of docs/reference/contract.md: parse and hash. For a hash that the intent
+ * knows and that is past its claim, return the current intent. Otherwise check the state, screen, verify, store the
+ * bytes, claim, broadcast, record.
  */
-export const submitIntent = (parts: Dependencies): Endpoint => ({
+export const submitIntent = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.submitIntent,
   async handle({ holder, request, response }) {
-    const id = pathId(request, parts.partitions);
+    const id = pathId(request, dependencies.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
-    const asked = await findRequestedIntent(parts, id, holder, fulfiller);
-    const { intent, adapter } = asked;
+    const requested = await findRequestedIntent(dependencies, id, holder, fulfiller);
+    const { intent, adapter } = requested;
     const submitted = parseSubmitted(adapter, signedTransaction);
-    const submit: Submit = { ...asked, kept: new SignedTransactions(parts.database), submitted };
+    const signedTransactions = new SignedTransactions(dependencies.database);
+    const submit: SubmitRequest = { ...requested, signedTransactions, submitted };
 
     const hash = hashOf(submitted);
     const earlier = submissionOf(intent, hash);
@@ -59,13 +61,16 @@ export const submitIntent = (parts: Dependencies): Endpoint => ({
     }
     const payment =
       earlier?.status === 'live'
-        ? await repeat(submit, earlier)
+        ? await resume(submit, earlier)
         : await begin(submit, (fulfiller) =>
-            requireCleanWallets(parts, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
+            requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
           );
     return {
       status: 200,
-      body: { intent: await claimAndBroadcast(parts, { id, owner: holder, adapter, ...payment }), txSignature: hash },
+      body: {
+        intent: await claimAndBroadcast(dependencies, { id, owner: holder, adapter, ...payment }),
+        txSignature: hash,
+      },
     };
   },
 });
@@ -102,9 +107,9 @@ function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submi
   }
 }
 
-/** A transaction that this intent does not know, or that was given up before any node had it. */
+/** Verifies a transaction that this intent does not know, or whose claim was released. */
 async function begin(
-  { adapter, kept, intent, submitted, named }: Submit,
+  { adapter, signedTransactions, intent, submitted, named }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
 ): Promise<Payment> {
   requireCreated(intent, 'paid');
@@ -117,34 +122,36 @@ async function begin(
   if (verification.kind === 'rejected') {
     const { reason } = verification;
     throw new ApiError('transaction.rejected', {
-      message: `The chain would not take this transaction: ${reason}.`,
+      message: `The chain would reject this transaction: ${reason}.`,
       details: { intent_id: intent.id, reason },
     });
   }
-  // Before the claim is in the log: whoever reads of it there finds the bytes.
-  await kept.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
+  // Before the claim is in the log, so that every reader of the claim finds the bytes.
+  await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
   return { prepared: verification.transaction, signed, isOut };
 }
 
-/** A transaction that the intent is claimed for, whose broadcast has not been heard of: it was verified then. */
-async function repeat(
-  { adapter, kept, intent, submitted }: Submit,
+/**
+ * Continues with a transaction for which the intent is claimed but whose broadcast is not recorded: it was verified.
+ */
+async function resume(
+  { adapter, signedTransactions, intent, submitted }: SubmitRequest,
   { hash, sender, nonce, lifetime, terms }: Submission,
 ): Promise<Payment> {
   const prepared: PreparedTransaction = { hash, sender, nonce, lifetime, terms };
   if (submitted.kind === 'signed') return { prepared, signed: submitted.transaction, isOut: false };
-  const raw = (await kept.find(intent.chain, [hash])).get(hash);
+  const raw = (await signedTransactions.find(intent.chain, [hash])).get(hash);
   return raw
     ? { prepared, signed: { hash, raw }, isOut: false }
     : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
 }
 
-/** Harmless, and perhaps of use; the answer does not hang on what the nodes say. */
+/** Harmless, and useful if no node has the transaction. The response does not depend on the nodes. */
 async function broadcastAgain(adapter: ChainAdapter, signed: SignedTransaction): Promise<void> {
   try {
     await adapter.broadcast(signed);
   } catch (error) {
-    // The watcher does it too, until it has landed.
+    // The watcher also broadcasts it until it lands.
     if (!(error instanceof RpcUnavailableError)) throw error;
   }
 }

@@ -7,7 +7,7 @@ import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';
 import { readAmount } from './amount.ts';
-import { answeredIntent, pathId, requireIntent } from './lookup.ts';
+import { intentAfter, pathId, requireIntent } from './lookup.ts';
 
 interface Dependencies {
   readonly commands: Commands;
@@ -15,7 +15,7 @@ interface Dependencies {
   readonly partitions: number;
 }
 
-/** PATCH /intents/{id}: the writer compares `updatedAt` and merges the metadata. What changes nothing is answered with the present intent. */
+/** PATCH /intents/{id}. The writer compares `updatedAt` and merges the metadata; an update may change nothing. */
 export const updateIntent = ({ commands, database, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.updateIntent,
   async handle({ holder, request, response }) {
@@ -30,7 +30,7 @@ export const updateIntent = ({ commands, database, partitions }: Dependencies): 
     };
     requirePlan(holder, { ttlSeconds });
     const accepted = await commands.require({ type: 'update', intentId, accountId, livemode, data });
-    return { status: 200, body: { intent: await answeredIntent(database, accepted, holder) } };
+    return { status: 200, body: { intent: await intentAfter(database, accepted, holder) } };
   },
 });
 

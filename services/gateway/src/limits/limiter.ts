@@ -6,22 +6,22 @@ import ipaddr from 'ipaddr.js';
 import { ApiError } from '../api-error.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
 
-/** How the headers name the quota of the key, and that of an address under it. */
+/** The names of quotas in the headers: of the key, and of a client address that uses it. */
 type PolicyName = 'key' | 'address';
 
-/** Holds requests to the rates of their key, and tells every client how it stands (draft-ietf-httpapi-ratelimit-headers-10). */
+/** Enforces the quotas of API keys and reports them in headers (draft-ietf-httpapi-ratelimit-headers-10). */
 export class Limiter {
   readonly #limits: RateLimits;
   readonly #factor: number;
 
-  /** @param factor multiplies all quotas: for load tests, and for machines that carry more */
+  /** @param factor multiplies all quotas, for load tests and for larger machines */
   constructor(limits: RateLimits, factor = 1) {
     this.#limits = limits;
     this.#factor = factor;
   }
 
   /**
-   * Counts a request and sets the RateLimit headers of its answer. Resolves at once for most.
+   * Counts a request and sets the RateLimit headers of its response. Most requests need no round trip to Redis.
    * @throws ApiError `rate_limit.exceeded`
    */
   async admit(
@@ -32,15 +32,15 @@ export class Limiter {
     const quota = this.#quota(KEY_QUOTAS[plan]);
     if (scope !== 'payer') {
       const standing = await this.#limits.count(keyId, quota);
-      show(response, [['key', quota, standing]]);
+      setHeaders(response, [['key', quota, standing]]);
       if (!standing.allowed) throw exceeded('key', standing);
       return;
     }
-    // One payer who asks too much must not use up what all payers of the app share.
+    // One payer must not use up the quota that all payers of the app share.
     const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
     const address = await this.#limits.count(`${keyId}:${addressGroup(ip)}`, perAddress);
     const standing = address.allowed ? await this.#limits.count(keyId, quota) : null;
-    show(response, [
+    setHeaders(response, [
       ['address', perAddress, address],
       ['key', quota, standing],
     ]);
@@ -60,8 +60,8 @@ function exceeded(policy: PolicyName, { retryMs }: Standing): ApiError {
   return new ApiError('rate_limit.exceeded', { retryAfterSeconds: secondsOf(retryMs) });
 }
 
-/** All policies that apply; how the client stands with those that were asked. */
-function show(
+/** Sets the headers: every policy that applies, and the standing with those that were counted. */
+function setHeaders(
   response: Pick<Response, 'setHeader'>,
   policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing | null])[],
 ): void {
@@ -79,11 +79,11 @@ function show(
   );
 }
 
-/** Until the whole quota is there again; for one who was refused, until the next request is taken. */
+/** Seconds until the whole quota is available again; after a refusal, until the next request is allowed. */
 const resetSeconds = ({ requests, windowSeconds }: Quota, { allowed, left, retryMs }: Standing): number =>
   allowed ? Math.ceil(((requests - left) * windowSeconds) / requests) : secondsOf(retryMs);
 
-/** An IPv4 address, or the /64 that an IPv6 address lies in: a subscriber has all of it. */
+/** An IPv4 address, or the /64 network of an IPv6 address, which belongs to one subscriber. */
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined || !ipaddr.isValid(ip)) return 'unknown';
   const address = ipaddr.process(ip);

@@ -3,18 +3,18 @@ import { LRUCache } from 'lru-cache';
 import type { SharedBuckets } from './shared-buckets.ts';
 import { type Taken, TokenBucket } from './token-bucket.ts';
 
-/** A lease that lasted no longer than this was too small: the next one is twice as large. */
+/** If a lease lasted no longer than this, the next one is twice as large. */
 const SHORT_MS = 100;
-/** Of a quota that a gateway holds at most: what it may lose, or let through too much. */
+/** The largest share of a quota that a gateway leases: the most that it can lose, or allow too much. */
 const LEASE_SHARE = 1 / 60;
 const BUCKETS_MAX = 20_000;
 
-/** How a caller stands with a quota after a request was counted, or refused. */
+/** The standing with a quota after a request was counted or refused. */
 export interface Standing {
   readonly allowed: boolean;
-  /** Requests that are left now, as far as this gateway knows. */
+  /** Requests left, as far as this gateway knows. */
   readonly left: number;
-  /** Until the next request can be taken, where this one was refused. */
+  /** If refused: milliseconds until the next request is allowed. */
   readonly retryMs: number;
 }
 
@@ -23,24 +23,24 @@ interface Waiter {
 }
 
 /**
- * One bucket as this gateway sees it. It takes tokens from the shared one in leases, larger ones while requests come fast,
- * so that most requests cost no round trip; what is not used of a lease is kept for later.
+ * A gateway's view of one shared bucket. It leases tokens from the shared bucket, more at a time while requests come
+ * fast, so that most requests need no round trip, and keeps the unused tokens of a lease.
  */
 class LeasedBucket {
   readonly #name: string;
   readonly #quota: Quota;
   readonly #shared: SharedBuckets;
   readonly #largest: number;
-  /** Counts alone while Redis is away. */
-  #own: TokenBucket | null = null;
+  /** Used while Redis is unavailable. */
+  #local: TokenBucket | null = null;
   #held = 0;
   #left: number;
   #lease = 1;
   #leasedAt = -Infinity;
-  /** Before this nothing more can be had. */
+  /** Until then the shared bucket is empty. */
   #emptyUntil = 0;
   #waiting: Waiter[] = [];
-  #asking = false;
+  #leasing = false;
 
   constructor(name: string, quota: Quota, shared: SharedBuckets) {
     this.#name = name;
@@ -50,7 +50,7 @@ class LeasedBucket {
     this.#left = quota.requests;
   }
 
-  /** Counts one request. Does not wait where a token is held, or none can be had. */
+  /** Counts one request. Synchronous if a token is held, or if the shared bucket is known to be empty. */
   take(): Standing | Promise<Standing> {
     if (this.#held > 0 && this.#waiting.length === 0) {
       this.#held -= 1;
@@ -59,12 +59,12 @@ class LeasedBucket {
     if (performance.now() < this.#emptyUntil) return this.#refused();
     return new Promise((settle) => {
       this.#waiting.push({ settle });
-      if (!this.#asking) void this.#ask();
+      if (!this.#leasing) void this.#leaseMore();
     });
   }
 
-  async #ask(): Promise<void> {
-    this.#asking = true;
+  async #leaseMore(): Promise<void> {
+    this.#leasing = true;
     while (this.#waiting.length > 0) {
       const now = performance.now();
       this.#lease =
@@ -83,17 +83,17 @@ class LeasedBucket {
         for (const waiter of this.#waiting.splice(0)) waiter.settle(this.#refused());
       }
     }
-    this.#asking = false;
+    this.#leasing = false;
   }
 
   async #take(wanted: number): Promise<Taken> {
     const taken = await this.#shared.take(this.#name, this.#quota, wanted);
     if (taken) {
-      this.#own = null;
+      this.#local = null;
       return taken;
     }
     const now = performance.now();
-    return (this.#own ??= new TokenBucket(this.#quota, now)).take(wanted, now);
+    return (this.#local ??= new TokenBucket(this.#quota, now)).take(wanted, now);
   }
 
   #allowed(): Standing {
@@ -105,7 +105,7 @@ class LeasedBucket {
   }
 }
 
-/** Counts requests against quotas by name: in Redis, for all gateways together; in this process while Redis is away. */
+/** Counts requests against named quotas: in Redis for all gateways together, or per process while it is unavailable. */
 export class RateLimits {
   readonly #shared: SharedBuckets;
   readonly #buckets = new LRUCache<string, LeasedBucket>({ max: BUCKETS_MAX });
@@ -114,7 +114,7 @@ export class RateLimits {
     this.#shared = shared;
   }
 
-  /** Counts one request of `name` against `quota`. A quota that has changed, as when a plan does, is another bucket. */
+  /** Counts one request of `name` against `quota`. A changed quota, as after a change of plan, is a new bucket. */
   count(name: string, quota: Quota): Standing | Promise<Standing> {
     const key = `${name}:${quota.requests}:${quota.windowSeconds}`;
     let bucket = this.#buckets.get(key);

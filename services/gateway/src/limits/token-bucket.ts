@@ -1,22 +1,22 @@
 import type { Quota } from '@pf/contracts';
 
-/** What was taken of a bucket, and how it stands after that. */
+/** The tokens taken from a bucket, and its level afterwards. */
 export interface Taken {
-  /** At most as many as were wanted. */
+  /** At most as many as were requested. */
   readonly tokens: number;
-  /** Whole tokens that are left in the bucket. */
+  /** Whole tokens left in the bucket. */
   readonly left: number;
-  /** Until there is one more than `left`, milliseconds. */
+  /** Milliseconds until the bucket has one more token than `left`. */
   readonly nextMs: number;
 }
 
-/** A token bucket in this process. The clock comes with each call. */
+/** A token bucket in memory. The caller passes the time. */
 export class TokenBucket {
   readonly #quota: Quota;
   #level: number;
   #at: number;
 
-  /** Full. @param now milliseconds, of any clock that does not go back */
+  /** A full bucket. @param now milliseconds of any monotonic clock */
   constructor(quota: Quota, now: number) {
     this.#quota = quota;
     this.#level = quota.requests;

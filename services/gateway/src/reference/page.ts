@@ -1,4 +1,4 @@
-/** The page around Swagger UI. Relative paths: it works below any prefix that a proxy may add. */
+/** The page around Swagger UI. Its paths are relative, so that it works below any prefix of a proxy. */
 export const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -12,14 +12,14 @@ export const page = `<!doctype html>
 </head>
 <body>
 <div id="reference"></div>
-<noscript>This page needs JavaScript; the document it shows is at <a href="openapi.json">openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The OpenAPI document that it shows is at <a href="openapi.json">openapi.json</a>.</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/page.js"></script>
 </body>
 </html>
 `;
 
-/** Follows the reader's colour scheme; requests may be tried at once, and the key is remembered by this browser. */
+/** Follows the reader's color scheme, lets requests be tried, and keeps the API key in the browser. */
 export const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);

@@ -6,24 +6,32 @@ import type express from 'express';
 import { Router } from 'express';
 import { page, SCRIPT, STYLE } from './page.ts';
 
-/** Where Swagger UI's own files lie. */
+/** The folder of Swagger UI's files. */
 const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const SERVED = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
-/** The files change with the deployment, under the same names. */
+/** Not immutable: a deployment changes the files under the same names. */
 const CACHE = 'public, max-age=3600';
 
-/** Everything that the page loads comes from here; requests are tried against this same origin. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The page loads everything from this origin, and tries requests against it. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-/** The API described by itself, for anybody: /openapi.json, and /docs to browse it and try requests. */
+/** The API's description, without a key: /openapi.json, and /docs to browse it and try requests. */
 export function reference(): Router {
   const router = Router({ strict: true });
-  // Made when it is first asked for, once.
+  // Generated once, on the first request.
   let document: string | undefined;
   router.get('/openapi.json', (_request, response) => {
     document ??= JSON.stringify(openApiDocument(Object.values(OPERATIONS), '/v1'));
-    // Generators and other pages may read it from anywhere.
+    // Generators and pages of any origin may read it.
     response.set({ 'Cache-Control': CACHE, 'Access-Control-Allow-Origin': '*' }).type('json').send(document);
   });
   const asText = (type: string, text: string) => (_request: unknown, response: express.Response) =>

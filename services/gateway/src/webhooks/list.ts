@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { pageOf, positionOf, readQuery } from '../pages.ts';
 import { shownDelivery } from './shown.ts';
 
-/** GET /webhooks: the deliveries of the key's mode, newest first. */
+/** GET /webhooks: the account's deliveries in the mode of the key, newest first. */
 export const listDeliveries = ({ database }: { readonly database: Database }): Endpoint => ({
   operation: OPERATIONS.listDeliveries,
   async handle({ holder, request }) {

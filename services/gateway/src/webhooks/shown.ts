@@ -3,7 +3,7 @@ import type { ListedDelivery } from '@pf/database';
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-/** A delivery as spec.md part 2.4 has it. */
+/** A delivery as the API returns it. */
 export const shownDelivery = ({
   id,
   eventId,

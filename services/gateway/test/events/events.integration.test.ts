@@ -15,7 +15,7 @@ import {
   until,
 } from '@pf/testing';
 
-// Each request waits for a real pipeline, beside whatever else this machine does.
+// Each request waits for a real pipeline, on a machine that may be busy.
 jest.setTimeout(60_000);
 
 const good = {
@@ -52,7 +52,7 @@ describe('the events of an intent', () => {
     (await clients[0].create({ ...good, ...body })).body.intent.id;
   const stored = (id: IntentId) => intentEvents(cluster.database, id);
 
-  it('are listed, and streamed from a snapshot on, in the very bytes of the webhooks; the stream ends with the last', async () => {
+  it('are listed and streamed with the bodies of the webhooks, from a snapshot to the last one', async () => {
     const id = await created({ metadata: { memo: 'Zürich €', '10': 'b', '2': 'a' } });
     const stream = await clients[0].follow(id);
     expect(
@@ -91,14 +91,14 @@ describe('the events of an intent', () => {
     expect(intentEventsResponse.parse(history.body).events).toEqual(
       events.map(({ body }) => JSON.parse(body) as unknown),
     );
-    // Later there is the end, and nothing more.
+    // A stream opened later ends at once.
     const late = await clients[1].follow(id);
     expect([await late.ended, late.messages.map(({ event }) => event)]).toEqual([true, ['snapshot']]);
     const after = await clients[1].follow(id, String(events.at(-1)?.version));
     expect([after.status, await after.ended, after.messages]).toEqual([200, true, []]);
   });
 
-  it.each(['failed', 'cancelled', 'expired'])('end where the intent is %s', async (state) => {
+  it.each(['failed', 'cancelled', 'expired'])('end when the intent is %s', async (state) => {
     const id = await created();
     const stream = await clients[1].follow(id);
     await clients[0].simulate(id, state);
@@ -109,7 +109,7 @@ describe('the events of an intent', () => {
     );
   });
 
-  it('come without a gap or a repeat to one who loses the connection again and again, to another gateway each time', async () => {
+  it('arrive without gaps or repeats at a client that keeps reconnecting to alternating gateways', async () => {
     const id = await created();
     const first = await clients[0].follow(id);
     await until('the snapshot', () => first.messages.length === 1);
@@ -123,7 +123,7 @@ describe('the events of an intent', () => {
       await clients[0].simulate(id, 'confirmed');
       await clients[0].simulate(id, 'finalized');
     })();
-    const heard: string[] = [];
+    const received: string[] = [];
     for (let connection = 0, over = false; !over; connection++) {
       const stream = await clients[connection % 2 ? 1 : 0].follow(id, at);
       const some = 1 + Math.floor(Math.random() * 4);
@@ -133,19 +133,19 @@ describe('the events of an intent', () => {
       ]);
       stream.close();
       await stream.ended;
-      // What had arrived when the connection went counts, however much it is.
-      for (const message of stream.messages) heard.push(message.id);
-      at = heard.at(-1) ?? at;
+      // Everything that arrived before the connection closed counts.
+      for (const message of stream.messages) received.push(message.id);
+      at = received.at(-1) ?? at;
     }
     await moving;
     const expected = (await stored(id))
       .map(({ version }) => String(version))
       .filter((version) => Number(version) > Number(first.messages[0]?.id));
     expect(expected.length).toBeGreaterThan(24);
-    expect(heard).toEqual(expected);
+    expect(received).toEqual(expected);
   });
 
-  it('begin with a snapshot where the client names an event that there has not been', async () => {
+  it('begin with a snapshot if Last-Event-ID names an event that does not exist', async () => {
     const id = await created();
     for (const unknown of ['99', 'abc', '-1', '1e1', '9'.repeat(40)]) {
       const stream = await clients[0].follow(id, unknown);
@@ -157,7 +157,7 @@ describe('the events of an intent', () => {
     all.close();
   });
 
-  it('go on while Redis is away, and after it has come back', async () => {
+  it('continue while Redis is unavailable, and after it is back', async () => {
     const id = await created();
     await redis.cut();
     const stream = await clients[1].follow(id);
@@ -175,18 +175,18 @@ describe('the events of an intent', () => {
     ]);
   });
 
-  it('are nobody else’s: unknown ids, other accounts and the other mode find nothing', async () => {
+  it('are 404 for unknown ids, other accounts and the other mode', async () => {
     const id = await created();
     const other = await createAccount(cluster.database, { name: 'other' });
     const { key } = await createKey(cluster.database, { accountId: other.id, livemode: false });
-    const tries: readonly [string, string][] = [
+    const attempts: readonly [string, string][] = [
       [cluster.apiKeys.live, id],
       [key, id],
       [cluster.apiKeys.test, newIntentId(0)],
       [cluster.apiKeys.test, 'pi_none'],
     ];
     for (const accept of ['application/json', 'text/event-stream']) {
-      for (const [apiKey, which] of tries) {
+      for (const [apiKey, which] of attempts) {
         const answer = await apiClient(`${gateways[0].url}/v1`, apiKey).request(
           'GET',
           `/intents/${which}/events`,
@@ -210,7 +210,7 @@ describe('the events of an intent', () => {
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   });
 
-  it('are for payers too, who may fetch, follow, detect, build and submit, and nothing else', async () => {
+  it('are available to payers, who may also fetch, detect, build and submit, and nothing else', async () => {
     const id = await created();
     const { key } = await createKey(cluster.database, {
       accountId: cluster.accountId,
@@ -227,7 +227,7 @@ describe('the events of an intent', () => {
     });
     expect([stream.status, stream.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     stream.close();
-    // What they lack is said of the request, not of the scope.
+    // The error is about the request, not about the scope.
     expect((await payer.build(id)).body.error?.code).toBe('request.validation_failed');
     expect((await payer.request('POST', `/intents/${id}/submit`, {})).body.error?.code).toBe(
       'request.validation_failed',
@@ -248,7 +248,7 @@ describe('the events of an intent', () => {
     }
   });
 
-  it('end within 30 s for one whose key was revoked', async () => {
+  it('end within 30 s of the revocation of the key', async () => {
     const { key, id: keyId } = await createKey(cluster.database, {
       accountId: cluster.accountId,
       livemode: false,
@@ -267,7 +267,7 @@ describe('the events of an intent', () => {
     other.close();
   });
 
-  it('are gone on with at another gateway when one stops', async () => {
+  it('continue at another gateway when one stops', async () => {
     const id = await created();
     const leaving = await cluster.start('gateway');
     const stream = await apiClient(`${leaving.url}/v1`, cluster.apiKeys.test).follow(id);

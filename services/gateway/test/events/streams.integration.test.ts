@@ -10,17 +10,17 @@ import { Streaming } from './streaming.ts';
 
 jest.setTimeout(60_000);
 const { FIRST } = samples;
-/** So far apart that no comment comes while a test is about something else. */
+/** So long that no comment comes during a test of something else. */
 const SELDOM_MS = 3_600_000;
 
-describe('streams', () => {
+describe('event streams', () => {
   let streaming: Streaming;
   beforeAll(async () => {
     streaming = await Streaming.open(SELDOM_MS);
   });
   afterAll(() => streaming.close());
 
-  it('of one intent cost one query a notice, however many follow it', async () => {
+  it('of one intent cost one query per notice, however many clients follow it', async () => {
     const id = await streaming.intent();
     const streams = await Promise.all(Array.from({ length: 25 }, () => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
@@ -32,7 +32,7 @@ describe('streams', () => {
     for (const stream of streams) stream.close();
   });
 
-  it('of many intents that are noticed at once are fed by few queries', async () => {
+  it('of many intents with simultaneous notices share a few queries', async () => {
     const ids: IntentId[] = [];
     for (let n = 0; n < 20; n++) ids.push(await streaming.intent());
     const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
@@ -46,7 +46,7 @@ describe('streams', () => {
     for (const stream of streams) stream.close();
   });
 
-  it('show one who joins later, or comes back, what the others have had already', async () => {
+  it('send a client that joins late or resumes the events it has missed', async () => {
     const id = await streaming.intent();
     await streaming.tell(id, events.detected());
     const first = await streaming.follow(id);
@@ -72,7 +72,7 @@ describe('streams', () => {
     for (const stream of [first, fresh, back, behind]) stream.close();
   });
 
-  it('go on when the database has come back', async () => {
+  it('continue when the database is available again', async () => {
     const id = await streaming.intent();
     const stream = await streaming.follow(id);
     await until('the snapshot', () => stream.messages.length === 1);
@@ -80,13 +80,13 @@ describe('streams', () => {
     streaming.looks = 0;
     await streaming.tell(id, events.detected());
     await streaming.notice(id);
-    await until('the database to be asked in vain, again and again', () => streaming.looks > 2);
+    await until('several failed queries', () => streaming.looks > 2);
     streaming.trouble = null;
     await until('the event', () => stream.messages.length === 2);
     stream.close();
   });
 
-  it('are ended when the gateway stops, with a time to come back; who comes meanwhile is sent on', async () => {
+  it('end with a reconnect time when the gateway stops, as do new ones meanwhile', async () => {
     const stopping = await Streaming.open(SELDOM_MS);
     const id = await stopping.intent();
     const stream = await stopping.follow(id);
@@ -100,14 +100,14 @@ describe('streams', () => {
   });
 });
 
-describe('at each comment a stream', () => {
+describe('an event stream at each comment', () => {
   let streaming: Streaming;
   beforeAll(async () => {
     streaming = await Streaming.open(100);
   });
   afterAll(() => streaming.close());
 
-  it('looks for what no notice has told of', async () => {
+  it('reads changes for which no notice came', async () => {
     const id = await streaming.intent();
     const stream = await streaming.follow(id);
     await until('the snapshot', () => stream.messages.length === 1);
@@ -116,7 +116,7 @@ describe('at each comment a stream', () => {
     stream.close();
   });
 
-  it('is closed where its key was revoked, and lives on where that cannot be known', async () => {
+  it('closes if its key was revoked, and stays open otherwise', async () => {
     const { key, id: keyId } = await createKey(streaming.database, {
       accountId: streaming.account.id,
       livemode: false,
@@ -131,9 +131,9 @@ describe('at each comment a stream', () => {
     other.close();
   });
 
-  it('ends where an expired intent’s last transaction turns out to be dead, of which no event tells', async () => {
+  it('ends when the last transaction of an expired intent is dropped, for which there is no event', async () => {
     const id = await streaming.intent();
-    for (const told of [events.prepared(FIRST), events.pending(FIRST)]) await streaming.tell(id, told);
+    for (const event of [events.prepared(FIRST), events.pending(FIRST)]) await streaming.tell(id, event);
     const stream = await streaming.follow(id);
     await streaming.tell(id, events.expired(true));
     await until('the expiry', () => stream.messages.at(-1)?.event === 'intent.expired');
@@ -143,20 +143,25 @@ describe('at each comment a stream', () => {
     expect(await stream.ended).toBe(true);
   });
 
-  it('is dropped where its client reads nothing, and not more than one event is held for it', async () => {
+  it('disconnects a client that reads nothing, and buffers at most one event for it', async () => {
     const id = await streaming.intent();
     const idle = connect(streaming.port, '127.0.0.1').pause();
     idle.on('error', () => undefined);
     idle.write(
-      `GET /intents/${id}/events HTTP/1.1\r\nAuthorization: Bearer ${streaming.account.apiKeys.test}\r\nAccept: text/event-stream\r\nHost: x\r\n\r\n`,
+      [
+        `GET /intents/${id}/events HTTP/1.1`,
+        `Authorization: Bearer ${streaming.account.apiKeys.test}`,
+        'Accept: text/event-stream',
+        'Host: x\r\n\r\n',
+      ].join('\r\n'),
     );
     const another = await streaming.intent();
     const reader = await streaming.follow(another);
     await until('both to be connected', () => streaming.isConnected(idle.localPort) && reader.messages.length === 1);
-    // More than all buffers between two processes hold.
+    // More than all buffers between two processes can hold.
     const length = 16 * 1024 * 1024;
-    for (const told of [events.detected(), events.pending(FIRST)]) {
-      await streaming.tell(id, told, length);
+    for (const event of [events.detected(), events.pending(FIRST)]) {
+      await streaming.tell(id, event, length);
       await streaming.notice(id);
     }
     await streaming.tell(another, events.detected());
@@ -170,7 +175,7 @@ describe('at each comment a stream', () => {
   });
 });
 
-describe('a stream has come to its end', () => {
+describe('isOver', () => {
   it.each([
     ['created', [events.created()], false],
     ['confirmed', [events.created(), events.confirmed(FIRST)], false],
@@ -183,8 +188,8 @@ describe('a stream has come to its end', () => {
       false,
     ],
     ['failed', [events.created(), events.prepared(FIRST), events.pending(FIRST), events.failed(FIRST)], true],
-  ])('or not: %s', (_name, told, over) => {
-    const intent = given(...told).ledger.intent(samples.INTENT);
+  ])('decides whether the stream of an intent ends: %s', (_name, past, over) => {
+    const intent = given(...past).ledger.intent(samples.INTENT);
     expect(intent && isOver(intent)).toBe(over);
   });
 });

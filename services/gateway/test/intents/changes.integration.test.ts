@@ -13,7 +13,7 @@ import {
 } from '@pf/testing';
 import { RAW_BODIES } from '../raw-bodies.ts';
 
-// Each request waits for a real pipeline, beside whatever else this machine does.
+// Each request waits for a real pipeline, on a machine that may be busy.
 jest.setTimeout(30_000);
 
 const good = {
@@ -24,7 +24,7 @@ const good = {
 };
 const UNKNOWN_ID = 'pi_1111111111111111';
 
-describe('changing a payment intent', () => {
+describe('changes of a payment intent', () => {
   let cluster: Cluster;
   let gateway: Instance;
   let api: ApiClient;
@@ -52,7 +52,7 @@ describe('changing a payment intent', () => {
   const eventsOf = async (id: string): Promise<string[]> =>
     (await readWholeLog(cluster)).events.filter(({ intentId }) => intentId === id).map(({ type }) => type);
 
-  /** The intent of an answer that is as documented. */
+  /** The intent of a response with the documented shape. */
   function intentOf({ status, body }: ApiAnswer<{ readonly intent: PublicIntent }>, expected = 200): PublicIntent {
     expect([status, body.error]).toEqual([expected, undefined]);
     return intentResponse.parse(body).intent;
@@ -67,7 +67,7 @@ describe('changing a payment intent', () => {
     const path = (id: string): string => pattern.replace('{id}', id);
     const isSimulate = pattern.endsWith('simulate');
 
-    it.each(RAW_BODIES)('does not take $name', async ({ body, type = 'application/json', refused }) => {
+    it.each(RAW_BODIES)('refuses $name', async ({ body, type = 'application/json', refused }) => {
       const response = await fetch(`${gateway.url}/v1${path(UNKNOWN_ID)}`, {
         method,
         headers: { authorization: `Bearer ${cluster.apiKeys.test}`, 'content-type': type },
@@ -81,7 +81,7 @@ describe('changing a payment intent', () => {
       if (param !== null) expect(error.details?.issues?.map((issue) => issue.param)).toContain(param);
     });
 
-    it('takes no key for granted', async () => {
+    it('returns 401 without a valid key of the scope full', async () => {
       const { id } = await created();
       expect(errorOf(await client(null).request(method, path(id)))).toMatchObject({
         status: 401,
@@ -97,7 +97,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('knows no intent of another account, of the other mode, or of nobody', async () => {
+    it('returns 404 for an unknown id, another account and the other mode', async () => {
       const { id, updatedAt } = await created();
       const body = method === 'PATCH' ? { updatedAt } : isSimulate ? { targetState: 'confirmed' } : {};
       expect(errorOf(await stranger.request(method, path(id), body))).toMatchObject({
@@ -119,7 +119,7 @@ describe('changing a payment intent', () => {
   });
 
   describe('PATCH /intents/{id}', () => {
-    it('merges metadata key by key, removes what is null, and gives a new token each time', async () => {
+    it('merges metadata key by key, removes null values, and changes updatedAt each time', async () => {
       const first = await created({ metadata: { order: '7', note: 'x' } });
       const second = intentOf(
         await api.update(first.id, { updatedAt: first.updatedAt, metadata: { note: null, table: '4' } }),
@@ -141,7 +141,7 @@ describe('changing a payment intent', () => {
       expect(await eventsOf(before.id)).toEqual(['intent.created', 'intent.updated']);
     });
 
-    it('that changes nothing changes nothing', async () => {
+    it('leaves the intent and its updatedAt unchanged if nothing differs', async () => {
       const before = await created({ metadata: { order: '7' } });
       for (const same of [
         {},
@@ -155,7 +155,7 @@ describe('changing a payment intent', () => {
       expect(await eventsOf(before.id)).toEqual(['intent.created']);
     });
 
-    it('takes the token in any spelling of the same moment', async () => {
+    it('accepts updatedAt with any offset', async () => {
       const { id, updatedAt } = await created();
       const elsewhere = new Date(Date.parse(updatedAt) + 3_600_000).toISOString().replace('Z', '+01:00');
       expect(intentOf(await api.update(id, { updatedAt: elsewhere, metadata: { a: 'b' } })).metadata).toEqual({
@@ -163,7 +163,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('of two at once one is stale, and is told the present token', async () => {
+    it('returns 409 with the current updatedAt to the second of two concurrent updates', async () => {
       const { id, updatedAt } = await created();
       const answers = await Promise.all(['1', '2'].map((n) => api.update(id, { updatedAt, metadata: { n } })));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -175,7 +175,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('leaves the amount alone once a payment is under way, but not the metadata', async () => {
+    it('changes metadata, but not amount or ttlSeconds, of a pending intent', async () => {
       const { id, updatedAt } = intentOf(await api.simulate((await created()).id, 'pending'));
       expect(errorOf(await api.update(id, { updatedAt, amount: '1' }))).toMatchObject({
         status: 409,
@@ -195,10 +195,10 @@ describe('changing a payment intent', () => {
     const keys = (count: number): Record<string, string> =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, 'x']));
     const refused: readonly [name: string, body: Record<string, unknown>, param: string][] = [
-      ['no token', {}, 'updatedAt'],
-      ['a token that is a number', { updatedAt: 1 }, 'updatedAt'],
-      ['a token that is no time', { updatedAt: 'yesterday' }, 'updatedAt'],
-      ['a token without an offset', { updatedAt: '2026-11-21T12:00:00.000' }, 'updatedAt'],
+      ['a missing updatedAt', {}, 'updatedAt'],
+      ['a numeric updatedAt', { updatedAt: 1 }, 'updatedAt'],
+      ['an updatedAt that is not a time', { updatedAt: 'yesterday' }, 'updatedAt'],
+      ['an updatedAt without an offset', { updatedAt: '2026-11-21T12:00:00.000' }, 'updatedAt'],
       ['a field that cannot be changed', { updatedAt: soon, requestor: good.requestor }, 'requestor'],
       ['an amount that is a number', { updatedAt: soon, amount: 12.5 }, 'amount'],
       ['an amount that is null', { updatedAt: soon, amount: null }, 'amount'],
@@ -207,7 +207,7 @@ describe('changing a payment intent', () => {
       ['an amount in other digits', { updatedAt: soon, amount: '１２' }, 'amount'],
       ['a ttl of a week and a second', { updatedAt: soon, ttlSeconds: 604_801 }, 'ttlSeconds'],
       ['a negative ttl', { updatedAt: soon, ttlSeconds: -60 }, 'ttlSeconds'],
-      ['a ttl beyond numbers', { updatedAt: soon, ttlSeconds: 1e308 }, 'ttlSeconds'],
+      ['a huge ttl', { updatedAt: soon, ttlSeconds: 1e308 }, 'ttlSeconds'],
       ['metadata that is a list', { updatedAt: soon, metadata: ['a'] }, 'metadata'],
       ['metadata that is a number', { updatedAt: soon, metadata: { a: 1 } }, 'metadata.a'],
       ['metadata that is nested', { updatedAt: soon, metadata: { a: { b: 'c' } } }, 'metadata.a'],
@@ -217,15 +217,15 @@ describe('changing a payment intent', () => {
         { updatedAt: soon, metadata: { ['k'.repeat(41)]: 'x' } },
         `metadata.${'k'.repeat(41)}`,
       ],
-      ['metadata with half a character', { updatedAt: soon, metadata: { a: '\ud83e' } }, 'metadata.a'],
+      ['metadata with a lone surrogate', { updatedAt: soon, metadata: { a: '\ud83e' } }, 'metadata.a'],
       ['metadata with U+0000', { updatedAt: soon, metadata: { a: '\0' } }, 'metadata.a'],
       [
-        'metadata of a prototype',
+        'metadata with a __proto__ key',
         { updatedAt: soon, metadata: JSON.parse('{"__proto__":"x"}') as unknown },
         'metadata.__proto__',
       ],
     ];
-    it.each(refused)('does not take %s', async (_name, body, param) => {
+    it.each(refused)('returns 400 for %s', async (_name, body, param) => {
       expect(errorOf(await api.update(UNKNOWN_ID, body))).toMatchObject({
         status: 400,
         code: 'request.validation_failed',
@@ -233,7 +233,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('does not take an amount that the token cannot have, an end in the past, or more than 20 keys in all', async () => {
+    it('returns 400 for too many decimals, an amount of 0, or more than 20 metadata keys after the merge', async () => {
       const { id, updatedAt } = await created({ metadata: keys(19) });
       expect(errorOf(await api.update(id, { updatedAt, amount: '0.0000001' }))).toMatchObject({
         status: 400,
@@ -252,7 +252,7 @@ describe('changing a payment intent', () => {
   });
 
   describe('POST /intents/{id}/refund', () => {
-    it('makes the payment the other way round, and the two name each other', async () => {
+    it('creates an intent with the wallets swapped, linked in both directions', async () => {
       const original = await confirmed();
       const refund = intentOf(await api.refund(original.id), 201);
       expect(refund).toMatchObject({
@@ -274,7 +274,7 @@ describe('changing a payment intent', () => {
       expect((await api.get(refund.id)).body.intent).toEqual(refund);
     });
 
-    it('is made once: a second one, also at the same moment, is told the first', async () => {
+    it('creates one refund, and returns 409 with its id to every other request', async () => {
       const { id } = intentOf(await api.simulate((await confirmed()).id, 'finalized'));
       const answers = await Promise.all(Array.from({ length: 4 }, () => api.refund(id)));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -287,7 +287,7 @@ describe('changing a payment intent', () => {
       }
     });
 
-    it('may be made anew when the first has ended unpaid', async () => {
+    it('creates another refund when the first has ended unpaid', async () => {
       const { id } = await confirmed();
       const first = intentOf(await api.refund(id), 201);
       intentOf(await api.cancel(first.id));
@@ -296,7 +296,7 @@ describe('changing a payment intent', () => {
       expect((await api.get(id)).body.intent.refundedBy).toBe(second.id);
     });
 
-    it('follows the same lifecycle, and may be refunded itself', async () => {
+    it('creates an intent with the same lifecycle, which can be refunded itself', async () => {
       const refund = intentOf(await api.refund((await confirmed()).id), 201);
       const paid = intentOf(await api.simulate(refund.id, 'confirmed'));
       expect(intentOf(await api.refund(paid.id), 201)).toMatchObject({
@@ -306,7 +306,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('is for what was paid', async () => {
+    it('returns 409 unless the intent is paid', async () => {
       for (const state of ['created', 'pending', 'failed', 'expired', 'cancelled']) {
         const { id } = await created();
         if (state !== 'created') intentOf(await api.simulate(id, state));
@@ -334,7 +334,7 @@ describe('changing a payment intent', () => {
       ['pending', 'expired', ['expired']],
       ['confirmed', 'finalized', ['finalized']],
     ];
-    it.each(walks)('walks from %p to %s with every event on the way', async (from, target, events) => {
+    it.each(walks)('moves from %p to %s with every event between', async (from, target, events) => {
       const { id } = await created();
       if (from !== null) intentOf(await api.simulate(id, from));
       const before = await eventsOf(id);
@@ -348,7 +348,7 @@ describe('changing a payment intent', () => {
       expect((await api.get(id)).body.intent).toEqual(intent);
     });
 
-    it('shows a well-formed transaction and payer where none is known', async () => {
+    it('makes up a well-formed transaction and payer if none is known', async () => {
       const paid = await confirmed();
       expect(paid).toMatchObject({
         txSignature: expect.stringMatching(/^0x[0-9a-f]{64}$/),
@@ -364,7 +364,7 @@ describe('changing a payment intent', () => {
       expect(named.fulfiller).toBe('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266');
     });
 
-    it('of the present state answers it', async () => {
+    it('returns the intent unchanged if it is in the target state already', async () => {
       const intent = await confirmed();
       expect(intentOf(await api.simulate(intent.id, 'confirmed'))).toEqual(intent);
     });
@@ -376,7 +376,7 @@ describe('changing a payment intent', () => {
       ['failed', 'confirmed'],
       ['expired', 'pending'],
       ['cancelled', 'created'],
-    ])('knows no way from %s to %s', async (from, target) => {
+    ])('returns 409 from %s to %s', async (from, target) => {
       const { id } = intentOf(await api.simulate((await created()).id, from));
       expect(errorOf(await api.simulate(id, target))).toMatchObject({
         status: 409,
@@ -385,7 +385,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('takes test keys only, whatever else is wrong with the request', async () => {
+    it('returns 401 to a live key, whatever else is invalid', async () => {
       const { id } = await created();
       for (const body of [{ targetState: 'confirmed' }, { targetState: 'paid' }, {}]) {
         expect(errorOf(await live.request('POST', `/test/intents/${id}/simulate`, body))).toMatchObject({
@@ -406,7 +406,7 @@ describe('changing a payment intent', () => {
       [{ state: 'confirmed' }],
       ['x'.repeat(1_000)],
       ['подтверждено'],
-    ])('does not take the target %p', async (targetState) => {
+    ])('returns 400 for the target %p', async (targetState) => {
       expect(errorOf(await api.request('POST', `/test/intents/${UNKNOWN_ID}/simulate`, { targetState }))).toMatchObject(
         { status: 400, code: 'request.validation_failed', param: 'targetState' },
       );
@@ -416,7 +416,7 @@ describe('changing a payment intent', () => {
   describe('plans', () => {
     const liveGood = { ...good, chain: 'eip155:8453' };
 
-    it('keep the time-to-live of live intents for those that have it, and test mode for everybody', async () => {
+    it('restrict ttlSeconds of live intents, and nothing in test mode', async () => {
       expect(errorOf(await live.create({ ...liveGood, ttlSeconds: 60 }))).toMatchObject({
         status: 402,
         code: 'plan.upgrade_required',
@@ -431,7 +431,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it('are asked after the body and the idempotency key', async () => {
+    it('are checked after the body and the idempotency key', async () => {
       const idempotencyKey = 'before-the-plan';
       const first = await live.create({ ...liveGood, idempotencyKey });
       const replayed = await live.create({ ...liveGood, idempotencyKey, ttlSeconds: 60 });
@@ -442,7 +442,7 @@ describe('changing a payment intent', () => {
       });
     });
 
-    it.each(['growth', 'scale'] as const)('%s has it', async (plan) => {
+    it.each(['growth', 'scale'] as const)('include ttlSeconds of live intents with %s', async (plan) => {
       const { id: accountId } = await createAccount(cluster.database, { name: plan });
       await setPlan(cluster.database, accountId, plan);
       const rich = client((await createKey(cluster.database, { accountId, livemode: true })).key);

@@ -63,7 +63,10 @@ const nasty = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
 );
 
-/** Makes arbitraries for the requests of a document; `known` has values of its own for fields by name, such as real ids and wallets. */
+/**
+ * Makes arbitraries for the requests of a document; `known` has values of its own for fields by name, such as real ids
+ * and wallets.
+ */
 export class Requests {
   readonly #document: OpenApiDocument;
   readonly #known: Readonly<Record<string, readonly unknown[]>>;

@@ -20,7 +20,7 @@ jest.setTimeout(30_000);
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: REQUESTOR };
 
-describe('two gateways before one log', () => {
+describe('two gateways with one log', () => {
   let cluster: Cluster;
   let gateways: readonly [Instance, Instance];
   let clients: readonly [ApiClient, ApiClient];
@@ -36,7 +36,7 @@ describe('two gateways before one log', () => {
   }, 60_000);
   afterAll(() => cluster.close());
 
-  it('100 concurrent creates with one idempotency key make one intent', async () => {
+  it('create one intent from 100 concurrent creates with one idempotency key', async () => {
     const idempotencyKey = 'order-1001';
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
@@ -50,7 +50,7 @@ describe('two gateways before one log', () => {
     expect([...intents.values()].filter((intent) => intent.idempotencyKey === idempotencyKey)).toHaveLength(1);
   });
 
-  it('answers a used key whatever the body says, also where it could not be created now', async () => {
+  it('return the intent of a used idempotency key whatever the body contains', async () => {
     const idempotencyKey = 'order-1002';
     const first = await clients[0].create({ ...good, idempotencyKey });
     const replayed = await clients[1].create({ ...good, token: 'DOGE', chain: 'eip155:1', idempotencyKey });
@@ -68,7 +68,7 @@ describe('two gateways before one log', () => {
     expect([live.status, live.body.intent.livemode]).toEqual([201, true]);
   });
 
-  it('answers exactly the documented fields', async () => {
+  it('return exactly the documented fields', async () => {
     const { body } = await clients[0].create({
       ...good,
       idempotencyKey: 'k',
@@ -87,7 +87,7 @@ describe('two gateways before one log', () => {
     expect((await clients[1].get(body.intent.id)).body).toEqual(body);
   });
 
-  it('takes the last of several fields of one name, as JSON parsers do', async () => {
+  it('use the last of several fields with one name, as JSON parsers do', async () => {
     const ask = (amounts: string): Promise<{ status: number; body: { intent?: { amount: string } } }> =>
       clients[0].request(
         'POST',
@@ -98,7 +98,7 @@ describe('two gateways before one log', () => {
     expect(await ask('"amount":"7","amount":"x"')).toMatchObject({ status: 400 });
   });
 
-  it('takes texts as long as the contract says, whatever their alphabet', async () => {
+  it('accept strings of the documented length in any alphabet', async () => {
     const request = { ...good, idempotencyKey: '🪙'.repeat(255), metadata: { ['ключ'.repeat(10)]: '値'.repeat(500) } };
     const { status, body } = await clients[0].create(request);
     expect([status, body.intent]).toMatchObject([
@@ -108,7 +108,7 @@ describe('two gateways before one log', () => {
     expect((await clients[1].create(request)).status).toBe(200);
   });
 
-  it('routes a live chain and a live token’s address to the testnet under a test key', async () => {
+  it('map a live chain and a live token address to the testnet for a test key', async () => {
     const { body } = await clients[0].create({
       ...good,
       chain: 'eip155:8453',
@@ -122,7 +122,7 @@ describe('two gateways before one log', () => {
     });
   });
 
-  it('names what is available where something is not', async () => {
+  it('list the available chains and tokens when the requested one is not available', async () => {
     const live = client(gateways[0], cluster.apiKeys.live);
     // No upstream is configured for Tempo's live network.
     const chain = await live.create({ ...good, chain: 'eip155:4217' });
@@ -142,7 +142,7 @@ describe('two gateways before one log', () => {
     ]);
   });
 
-  it('lists everything that is wrong with what depends on the chain', async () => {
+  it('list every invalid field that depends on the chain', async () => {
     const { status, body } = await clients[0].create({
       ...good,
       amount: '0.0000001',
@@ -157,7 +157,7 @@ describe('two gateways before one log', () => {
     ]);
   });
 
-  it('detects once, cancels once, and names the state after', async () => {
+  it('detect once, cancel once, and name the state afterwards', async () => {
     const { id } = (await clients[0].create(good)).body.intent;
     const [first, again] = [await clients[0].detected(id), await clients[1].detected(id)];
     expect(first.body.intent.detectedAt).not.toBeNull();
@@ -171,7 +171,7 @@ describe('two gateways before one log', () => {
     }
   });
 
-  it('takes bodies as JSON in UTF-8, and where none is needed none', async () => {
+  it('accept JSON in UTF-8, and no body where none is needed', async () => {
     const { id } = (await clients[0].create(good)).body.intent;
     const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, to = '/intents') => {
       const response = await fetch(`${gateways[0].url}/v1${to}`, {
@@ -212,7 +212,7 @@ describe('two gateways before one log', () => {
     expect(await post('', {}, `/intents/${id}/cancel`)).toEqual([200, undefined]);
   });
 
-  it('gives a payer’s key the payer’s endpoints, and a stranger nothing', async () => {
+  it('give a payer’s key only the endpoints for payers, and another account nothing', async () => {
     const { id } = (await clients[0].create(good)).body.intent;
     const payer = client(
       gateways[0],
@@ -239,7 +239,7 @@ describe('two gateways before one log', () => {
     }
   });
 
-  it('carries the request id and the trace into the log of events, and keys into no line', async () => {
+  it('write the request id and the trace into the event log, and no API key into any log line', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const { body } = await clients[0].request('POST', '/intents', good, {
       'x-request-id': 'checkout-77',
@@ -277,7 +277,7 @@ describe('two gateways before one log', () => {
     for (const key of [cluster.apiKeys.test, cluster.apiKeys.live]) expect(lines()).not.toContain(key.slice(8));
   });
 
-  it('answers without Redis, from the database', async () => {
+  it('read outcomes from the database while Redis is unavailable', async () => {
     const deaf = client(await cluster.start('gateway', { detours: { redis: '127.0.0.1:1' } }), cluster.apiKeys.test);
     const idempotencyKey = 'without-redis';
     const answers = await Promise.all(Array.from({ length: 20 }, () => deaf.create({ ...good, idempotencyKey })));
@@ -288,7 +288,7 @@ describe('two gateways before one log', () => {
     expect((await deaf.cancel(id)).body.error?.code).toBe('intent.invalid_state');
   });
 
-  it('loses no request when a gateway ends: kept connections are told before they are closed', async () => {
+  it('lose no request when one stops: kept connections close after a last response', async () => {
     const leaving = await cluster.start('gateway');
     const api = client(leaving, cluster.apiKeys.test);
     const answered: number[] = [];
@@ -308,14 +308,14 @@ describe('two gateways before one log', () => {
   });
 });
 
-describe('a gateway without a writer', () => {
+describe('POST /intents without a writer', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster();
   });
   afterAll(() => cluster.close());
 
-  it('does not claim to have created what nobody has decided, and names the intent that may come to be', async () => {
+  it('returns 503 with the id of the intent that may still be created', async () => {
     const gateway = await cluster.start('gateway');
     const { status, headers, body } = await apiClient(`${gateway.url}/v1`, cluster.apiKeys.test).create(good);
     expect([status, body.error]).toMatchObject([

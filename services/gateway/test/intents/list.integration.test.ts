@@ -55,7 +55,7 @@ describe('GET /intents', () => {
   }
   const all = ['cancelled', 'paid', 'shop', 'ordered', 'to bob', 'sent', 'euro', 'plain'];
 
-  it('lists what the key’s account has in the key’s mode, newest first, each as it is now', async () => {
+  it('returns the current intents of the account in the mode of the key, newest first', async () => {
     const { body } = await api.list();
     expect(body).toEqual({ intents: all.map((name) => made.get(name)), hasMore: false, nextCursor: null });
     expect(await list('', live)).toEqual(idsOf('live'));
@@ -68,7 +68,7 @@ describe('GET /intents', () => {
     });
   });
 
-  it('pages without gap or repeat, also while others are created and changed', async () => {
+  it('pages without gaps or repeats while intents are created and changed', async () => {
     const seen: string[] = [];
     let query = 'limit=3';
     for (;;) {
@@ -123,7 +123,7 @@ describe('GET /intents', () => {
     ['metadata[shop]=größe&state=created&direction=request', ['shop', 'ordered']],
     ['metadata[shop]=größe&createdBefore=$shop', ['ordered']],
   ];
-  it.each(filters)('?%s', async (query, names) => {
+  it.each(filters)('filters by ?%s', async (query, names) => {
     const at = (name: string): string => encodeURIComponent(made.get(name)?.createdAt ?? '');
     const hash = made.get('paid')?.txSignature?.toUpperCase().replace('0X', '0x') ?? '';
     const reference = made.get('plain')?.reference.toUpperCase().replace('0X', '0x') ?? '';
@@ -135,7 +135,7 @@ describe('GET /intents', () => {
     expect(await list(filled)).toEqual(idsOf(...names));
   });
 
-  /** `~41` stands for as many characters. */
+  /** `~41` stands for 41 characters. */
   const refused: readonly [query: string, param: string, says: RegExp][] = [
     ['limit=0', 'limit', /from 1 to 100/],
     ['limit=101', 'limit', /from 1 to 100/],
@@ -175,7 +175,7 @@ describe('GET /intents', () => {
     ['constructor=x', 'constructor', /not a parameter/],
     ['limit[toString]=x', 'limit[toString]', /not a parameter/],
   ];
-  it.each(refused)('does not take ?%s', async (query, param, says) => {
+  it.each(refused)('returns 400 for ?%s', async (query, param, says) => {
     const { status, body } = await api.list(query.replace(/~(\d+)/, (_, length: string) => 'x'.repeat(Number(length))));
     expect([status, body.error]).toMatchObject([
       400,
@@ -183,7 +183,7 @@ describe('GET /intents', () => {
     ]);
   });
 
-  it('says which chains and tokens there are where none can match', async () => {
+  it('lists the available chains and tokens if the filter cannot match any', async () => {
     expect(await api.list('chain=eip155:1')).toMatchObject({
       status: 422,
       body: {
@@ -208,7 +208,7 @@ describe('GET /intents', () => {
     });
   });
 
-  it('is for keys of full scope', async () => {
+  it('requires a key with the scope full', async () => {
     const payer = client(
       (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' })).key,
     );

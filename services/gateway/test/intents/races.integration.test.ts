@@ -16,7 +16,7 @@ import {
 
 const CHAIN = 'eip155:84532';
 
-describe('requests that meet', () => {
+describe('concurrent requests', () => {
   let anvil: Anvil;
   let cluster: Cluster;
   let writer: Instance;
@@ -40,7 +40,7 @@ describe('requests that meet', () => {
     await anvil.stop();
   });
 
-  it('creates of one key, of which the first is not decided when the last comes, make one intent', async () => {
+  it('create one intent with one idempotency key, even before the first create is decided', async () => {
     const reader = await cluster.log.reader('test');
     const waiting = async (): Promise<bigint> =>
       (await reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
@@ -68,7 +68,7 @@ describe('requests that meet', () => {
     expect([...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === 'met')).toHaveLength(1);
   }, 60_000);
 
-  it('of two payers who submit at once only one has paid', async () => {
+  it('let only one of two payers pay when both submit at once', async () => {
     const [payer, rival, merchant] = [wallet(0), wallet(1), wallet(3)];
     const usdc = anvil.tokens['USDC'] ?? '';
     const { id } = (

@@ -28,7 +28,7 @@ const someone = (): string => `0x${randomBytes(20).toString('hex')}`;
 const [ON_THE_LIST] = LISTED;
 const AT_THE_PROVIDER = '0xE41Af7140ec2C863b4eA98139a59A4587E81bf6c';
 
-describe('screening at the gateway', () => {
+describe('sanctions screening of requests', () => {
   let provider: SanctionsProvider;
   let cluster: Cluster;
   let gateway: Instance;
@@ -96,24 +96,24 @@ describe('screening at the gateway', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   }
 
-  it('refuses a create whose requestor is on the list, in whatever case the address comes', async () => {
+  it('refuses a create whose requestor is on the list, in any case of its address', async () => {
     for (const requestor of [ON_THE_LIST.address, ON_THE_LIST.address.toLowerCase()])
       expectMatch(await create({ requestor }), 'requestor', ON_THE_LIST.address);
   });
 
-  it('refuses a create whose fulfiller the provider knows', async () => {
+  it('refuses a create whose fulfiller the provider reports', async () => {
     for (const direction of ['request', 'send'])
       expectMatch(await create({ fulfiller: AT_THE_PROVIDER.toLowerCase(), direction }), 'fulfiller', AT_THE_PROVIDER);
   });
 
-  it('takes what is wrong with the request before who is in it', async () => {
+  it('comes after the validation of the request', async () => {
     expect((await create({ requestor: ON_THE_LIST.address, amount: '-1' })).status).toBe(400);
     expect((await create({ requestor: ON_THE_LIST.address, token: 'DOGE' })).body.error?.code).toBe(
       'token.not_available',
     );
   });
 
-  it('rejects what it cannot screen, and passes it when the provider is back', async () => {
+  it('refuses a create that it cannot screen, until the provider is available again', async () => {
     const known = { requestor: someone(), fulfiller: someone() };
     await created(known);
     provider.mode = 'down';
@@ -136,7 +136,7 @@ describe('screening at the gateway', () => {
     },
   );
 
-  it('answers a used idempotency key with its intent, whoever is sanctioned since, and whether the provider answers or not', async () => {
+  it('does not apply to a used idempotency key, which returns its intent', async () => {
     const request = { requestor: someone(), idempotencyKey: `order-${randomBytes(6).toString('hex')}` };
     const id = await created(request);
     await sanction(request.requestor);
@@ -151,7 +151,7 @@ describe('screening at the gateway', () => {
     expect([other.status, other.body.intent.id]).toEqual([200, id]);
   });
 
-  it('screens both wallets again on submit, after the state and before anything is claimed', async () => {
+  it('covers both wallets again on submit, after the state and before the claim', async () => {
     const requestor = someone();
     const [id, cancelled] = [await created({ requestor }), await created({ requestor })];
     const transaction = await signed(id);
@@ -171,7 +171,7 @@ describe('screening at the gateway', () => {
     ]);
   });
 
-  it('rejects a submit that it cannot screen', async () => {
+  it('refuses a submit that it cannot screen', async () => {
     const id = await created();
     const transaction = await signed(id);
     provider.mode = 'error';
@@ -179,7 +179,7 @@ describe('screening at the gateway', () => {
     expect((await api.get(id)).body.intent.state).toBe('created');
   });
 
-  it('screens both wallets of a refund, after the state', async () => {
+  it('covers both wallets of a refund, after the state', async () => {
     const fulfiller = someone();
     const [paid, unpaid] = [await created({ fulfiller }), await created({ fulfiller })];
     await api.simulate(paid, 'confirmed');
@@ -189,7 +189,7 @@ describe('screening at the gateway', () => {
     expect((await api.get(paid)).body.intent.refundedBy).toBeNull();
   });
 
-  it('tells the operator who was sanctioned, and never the provider’s key', async () => {
+  it('logs the sanctioned wallet for the operator, and never the provider’s key', async () => {
     const log = await readFile(gateway.log, 'utf8');
     const match = log.split('\n').find((line) => line.includes('sanctions_match') && line.includes('"submit"'));
     expect(JSON.parse(match ?? '{}')).toMatchObject({
@@ -201,7 +201,7 @@ describe('screening at the gateway', () => {
     expect(log).not.toContain(KEY);
   });
 
-  it('keeps nothing of it in the log of events', async () => {
+  it('leaves no trace in the event log', async () => {
     const text = JSON.stringify((await readWholeLog(cluster)).events, (_key, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     );
@@ -209,8 +209,8 @@ describe('screening at the gateway', () => {
   });
 });
 
-describe('a gateway that is to screen nobody', () => {
-  it('says so, or does not start', async () => {
+describe('a gateway without screening', () => {
+  it('warns if screening is turned off, and does not start if it is not configured', async () => {
     const cluster = await startCluster();
     try {
       const silent = await cluster.start('gateway', { env: { SCREENING_LIST_FILE: '' }, wait: false });

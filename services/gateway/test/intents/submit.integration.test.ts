@@ -23,7 +23,7 @@ const CHAIN = 'eip155:84532';
 const ONCE = { methods: ['eth_sendRawTransaction'], times: 1 } as const;
 const AWAY: RpcFault = { kind: 'cut' };
 
-describe('build and submit on a real chain, without a watcher', () => {
+describe('payments on a local chain without a watcher', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let cluster: Cluster;
@@ -92,8 +92,8 @@ describe('build and submit on a real chain, without a watcher', () => {
     body: { error?: { code: string } };
   }): [number, string | undefined] => [status, body.error?.code];
 
-  describe('build', () => {
-    it('gives the same bytes to the same payer, also to many at once', async () => {
+  describe('POST /intents/{id}/build', () => {
+    it('returns the same bytes to the same payer, also for concurrent requests', async () => {
       const id = await create();
       const answers = await Promise.all(Array.from({ length: 8 }, () => api.build(id, payer.address)));
       const later = await api.build(id);
@@ -102,7 +102,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await stored(id)).version).toBe(2);
     });
 
-    it('gives two payers at once each a transaction of their own', async () => {
+    it('returns each of two concurrent payers its own transaction', async () => {
       const id = await create();
       const [one, other] = await Promise.all([api.build(id, payer.address), api.build(id, rival.address)]);
       expect([one.status, other.status]).toEqual([200, 200]);
@@ -110,7 +110,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect(other.body.intent.fulfiller).toBe(rival.address);
     });
 
-    it('wants to know who pays, and not the requestor', async () => {
+    it('requires a fulfiller other than the requestor', async () => {
       const id = await create();
       for (const [fulfiller, says] of [
         [undefined, /required/],
@@ -125,13 +125,13 @@ describe('build and submit on a real chain, without a watcher', () => {
       }
     });
 
-    it('keeps to the wallet that a send intent names', async () => {
+    it('accepts only the fulfiller that a send intent names', async () => {
       const id = await create({ direction: 'send', fulfiller: payer.address });
       expect(codeOf(await api.build(id, rival.address))).toEqual([400, 'request.validation_failed']);
       expect((await api.build(id)).body.intent.fulfiller).toBe(payer.address);
     });
 
-    it('refuses a payer that is a contract, and one that cannot pay', async () => {
+    it('refuses a payer that is a contract or has an insufficient balance', async () => {
       const contract = `0x${'c0de'.repeat(10)}`;
       await anvil.rpc('anvil_setCode', contract, '0x6000');
       const refused = await api.build(await create(), contract);
@@ -141,7 +141,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect(poor.body.error?.details?.['reason']).toMatch(/needs 2.5 USDC/);
     });
 
-    it('says that the chain is away', async () => {
+    it('returns 503 while the chain is unavailable', async () => {
       const id = await create();
       proxy.faults = [AWAY];
       const away = await api.build(id, payer.address);
@@ -150,8 +150,8 @@ describe('build and submit on a real chain, without a watcher', () => {
     });
   });
 
-  describe('submit', () => {
-    it('broadcasts once for many who submit the same transaction at once', async () => {
+  describe('POST /intents/{id}/submit', () => {
+    it('claims once for concurrent submissions of the same transaction', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       const before = await payer.tokenBalance(usdc);
@@ -169,14 +169,14 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect(Buffer.from(kept.get(hash) ?? []).toString('base64')).toBe(signed);
     });
 
-    it('takes hex, and a payer that is known from the build', async () => {
+    it('accepts hex, and uses the payer of the build', async () => {
       const id = await create();
       const signed = Buffer.from(await signedBy(payer, id), 'base64').toString('hex');
       const { status, body } = await api.request('POST', `/intents/${id}/submit`, { signedTransaction: `0x${signed}` });
       expect([status, body.intent.state]).toEqual([200, 'pending']);
     });
 
-    it('releases the claim where the node refused the first broadcast', async () => {
+    it('releases the claim if the node refused the first broadcast', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       proxy.faults = [{ kind: 'refuse', reason: 'transaction underpriced', ...ONCE }];
@@ -188,7 +188,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
     });
 
-    it('keeps the claim where a broadcast may have been taken', async () => {
+    it('keeps the claim if a broadcast may have been accepted', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       const others = await rival.sign((await api.build(id, rival.address)).body.transaction.blob);
@@ -207,7 +207,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
     });
 
-    it('does not trust a refusal after an ambiguous try', async () => {
+    it('does not trust a refusal after an ambiguous attempt', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       proxy.faults = [
@@ -220,7 +220,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
     });
 
-    it('lets one of two payers through', async () => {
+    it('accepts one of two concurrent payers', async () => {
       const id = await create();
       const [one, other] = [await signedBy(payer, id), await signedBy(rival, id)];
       const answers = await Promise.all([api.submit(id, one, payer.address), api.submit(id, other, rival.address)]);
@@ -228,7 +228,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await stored(id)).submissions).toHaveLength(1);
     });
 
-    it('claims nothing for a transaction that pays otherwise', async () => {
+    it('claims nothing for a transaction that does not match the intent', async () => {
       const id = await create();
       const cheaper = await signedBy(payer, id, (transaction) => ({
         ...transaction,
@@ -243,7 +243,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await stored(id)).submissions).toEqual([]);
     });
 
-    it('claims nothing while the chain is away', async () => {
+    it('claims nothing while the chain is unavailable', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       proxy.faults = [AWAY];
@@ -251,7 +251,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect((await stored(id)).submissions).toEqual([]);
     });
 
-    it('looks at the state before the transaction', async () => {
+    it('checks the state before the transaction', async () => {
       const id = await create();
       const signed = await signedBy(rival, id);
       await api.cancel(id);
@@ -260,7 +260,7 @@ describe('build and submit on a real chain, without a watcher', () => {
       expect(conflict.body.error?.details).toEqual({ intent_id: id, current_state: 'cancelled' });
     });
 
-    it('takes the hash of what the wallet sent, once a node shows it', async () => {
+    it('accepts the hash of a transaction that the wallet sent, once a node shows it', async () => {
       const id = await create();
       const nowhere = await api.submit(id, `0x${'ab'.repeat(32)}`, payer.address);
       expect(codeOf(nowhere)).toEqual([503, 'transaction.not_visible']);

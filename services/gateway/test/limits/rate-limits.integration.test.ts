@@ -21,8 +21,8 @@ import { TokenBucket } from '../../src/limits/token-bucket.ts';
 
 jest.setTimeout(60_000);
 
-describe('a token bucket', () => {
-  it('never gives more than its size and what has been filled in since, and never less to one who waits', () => {
+describe('TokenBucket', () => {
+  it('gives at most its size plus the refill, and refills completely', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 1, max: 40 })), { maxLength: 60 }),
@@ -45,8 +45,10 @@ describe('a token bucket', () => {
       ),
     );
   });
+});
 
-  it('is one for an address of IPv4, however it is written, and for a /64 of IPv6', () => {
+describe('addressGroup', () => {
+  it('is the address for IPv4, in any notation, and the /64 network for IPv6', () => {
     expect(['192.0.2.1', '::ffff:192.0.2.1'].map(addressGroup)).toEqual(['192.0.2.1', '192.0.2.1']);
     expect(addressGroup('2001:db8:1:2:3::4')).toBe(addressGroup('2001:db8:1:2::'));
     expect(addressGroup('2001:db8:1:3::4')).not.toBe(addressGroup('2001:db8:1:2::'));
@@ -54,7 +56,7 @@ describe('a token bucket', () => {
   });
 });
 
-describe('gateways that share their limits through Redis', () => {
+describe('rate limits of two gateways', () => {
   const log = createLogger('test', 'silent');
   let proxy: TcpProxy;
   const links: RedisClient[] = [];
@@ -91,7 +93,7 @@ describe('gateways that share their limits through Redis', () => {
   });
   afterAll(() => proxy.close());
 
-  it('give together what one key may ask for, and say when more can be had', async () => {
+  it('allow together the quota of a key, and say when the next request is allowed', async () => {
     const { redis } = readBackingStack();
     const [one, other] = [await gateway(redis), await gateway(redis)];
     const name = randomUUID();
@@ -106,7 +108,7 @@ describe('gateways that share their limits through Redis', () => {
     expect(both[0]?.left).toBeGreaterThan(390);
   });
 
-  it('ask Redis the less often, the faster requests come', async () => {
+  it('query Redis less often the faster requests come', async () => {
     const limits = await gateway(`redis://${proxy.address}`);
     const taken = jest.spyOn(SharedBuckets.prototype, 'take');
     const name = randomUUID();
@@ -116,7 +118,7 @@ describe('gateways that share their limits through Redis', () => {
   });
 
   it.each(['cut', 'freeze'] as const)(
-    'count by themselves while Redis is away (%s), and together when it is back',
+    'are counted per gateway while Redis is unavailable (%s), and together afterwards',
     async (how) => {
       const limits = await gateway(`redis://${proxy.address}`);
       const name = randomUUID();
@@ -139,7 +141,7 @@ describe('gateways that share their limits through Redis', () => {
   );
 });
 
-describe('a gateway', () => {
+describe('rate limits of the API', () => {
   let cluster: Cluster;
   let gateway: Instance;
   beforeAll(async () => {
@@ -153,7 +155,7 @@ describe('a gateway', () => {
       headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...headers },
     });
 
-  it('tells with every answer to a known key how it stands, and refuses what is too much', async () => {
+  it('are reported in headers of every response to a valid key, and enforced with 429', async () => {
     const answers: Response[] = [];
     for (let n = 0; n < 14; n++)
       answers.push(await ask(cluster.apiKeys.test, n === 3 ? '/intents/pi_none' : '/webhooks'));
@@ -184,13 +186,13 @@ describe('a gateway', () => {
     expect((await ask(null)).headers.get('ratelimit')).toBeNull();
   });
 
-  it('takes more of a higher plan', async () => {
+  it('are higher on a higher plan', async () => {
     await setPlan(cluster.database, cluster.accountId, 'scale');
     const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false });
     expect((await ask(key)).headers.get('ratelimit-policy')).toBe('"key";q=240;w=60');
   });
 
-  it('holds one address back that asks too much with a payer’s key, and no other', async () => {
+  it('limit one client address of a payer’s key without affecting others', async () => {
     const proxied = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.005', TRUSTED_PROXIES: '1' } });
     const { key } = await createKey(cluster.database, {
       accountId: cluster.accountId,

@@ -10,7 +10,7 @@ interface Document {
   >;
 }
 
-describe('the API described by itself', () => {
+describe('the OpenAPI document', () => {
   let app: BareApp;
   beforeAll(async () => {
     app = await startBareApp();
@@ -18,7 +18,7 @@ describe('the API described by itself', () => {
   afterAll(() => app.close());
   const read = (path: string): Promise<Response> => fetch(`${app.url}/v1${path}`);
 
-  it('is a valid OpenAPI 3.1 document, for which no key is needed', async () => {
+  it('is valid OpenAPI 3.1 and needs no key', async () => {
     const response = await read('/openapi.json');
     expect(response.headers.get('content-type')).toContain('application/json');
     const validator = new Validator();
@@ -26,23 +26,26 @@ describe('the API described by itself', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('names every operation with every status that it can answer', async () => {
+  it('lists every operation with every status that it can return', async () => {
     const { paths } = (await (await read('/openapi.json')).json()) as Document;
-    const told = Object.values(paths)
+    const documented = Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId, responses }) => [operationId, Object.keys(responses).map(Number)]);
-    expect(Object.fromEntries(told)).toEqual(
+    expect(Object.fromEntries(documented)).toEqual(
       Object.fromEntries(Object.values(OPERATIONS).map((operation) => [operation.id, statusesOf(operation)])),
     );
   });
 
-  it.each(Object.values(OPERATIONS))('is what is served: $method $path', async ({ method, path }) => {
-    const response = await fetch(`${app.url}/v1${path.replace('{id}', 'x')}`, { method: method.toUpperCase() });
-    // Known, and closed without a key.
-    expect(response.status).toBe(401);
-  });
+  it.each(Object.values(OPERATIONS))(
+    'describes an endpoint that is served: $method $path',
+    async ({ method, path }) => {
+      const response = await fetch(`${app.url}/v1${path.replace('{id}', 'x')}`, { method: method.toUpperCase() });
+      // The route exists, and requires a key.
+      expect(response.status).toBe(401);
+    },
+  );
 
-  it('is shown by a page that loads everything from here', async () => {
+  it('is shown by a page that loads everything from its own origin', async () => {
     const page = await read('/docs');
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
     const html = await page.text();

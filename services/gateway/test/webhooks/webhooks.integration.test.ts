@@ -63,7 +63,7 @@ describe('webhook deliveries', () => {
   };
   const received = (eventId: string) => receiver.received.filter(({ body }) => body.eventId === eventId);
 
-  it('are listed newest first, page by page, by each filter', async () => {
+  it('are listed newest first, in pages and by each filter', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
       const { id } = (await client.create(good)).body.intent;
@@ -98,7 +98,7 @@ describe('webhook deliveries', () => {
     expect(await all({ intentId: 'pi_none' })).toEqual([]);
   });
 
-  it('are nobody else’s', async () => {
+  it('are invisible to other accounts and the other mode', async () => {
     const other = await createAccount(cluster.database, { name: 'other' });
     const { key } = await createKey(cluster.database, { accountId: other.id, livemode: false });
     const [{ id, eventId }] = (await all()) as [WebhookDelivery];
@@ -136,7 +136,7 @@ describe('webhook deliveries', () => {
     expect([status, body.error?.code, body.error?.param]).toEqual([400, 'request.validation_failed', param]);
   });
 
-  it('are sent again at once, the same bytes, attempts counted on, whether Redis is there or not', async () => {
+  it('are retried immediately with the same body, also while Redis is unavailable', async () => {
     const [{ id, eventId }] = (await all({ type: 'intent.created' })) as [WebhookDelivery];
     const [first] = received(eventId);
     for (const [attempt, cut] of [
@@ -167,7 +167,7 @@ describe('webhook deliveries', () => {
     expect([wrong.status, wrong.body.error?.param]).toEqual([400, 'now']);
   });
 
-  it('show what the receiver answered while it fails', async () => {
+  it('show the receiver’s last status while they fail', async () => {
     receiver.answer = 503;
     const { id } = (await client.create(good)).body.intent;
     const [failing] = await until('a failed attempt', async () => {
