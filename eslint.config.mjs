@@ -103,6 +103,20 @@ export default tseslint.config(
   // The only global of time the domain may touch is the formatting of an instant it was given.
   { files: ['packages/domain/src/model/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },
+  // One JSON-RPC client; the local chain and the tests' proxy are servers.
+  {
+    files: ['{packages,services,infra}/*/src/**'],
+    ignores: ['packages/{rpc,local-solana,testing}/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'Property[key.name="jsonrpc"], Property[key.value="jsonrpc"]',
+          message: 'JSON-RPC is spoken in packages/rpc only.',
+        },
+      ],
+    },
+  },
   {
     files: [
       'packages/local-solana/**',
