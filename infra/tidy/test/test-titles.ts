@@ -5,8 +5,8 @@ export interface TestCall {
   readonly file: string;
   readonly line: number;
   readonly kind: 'describe' | 'test';
-  /** Titles of the blocks around it, outermost first. */
-  readonly blocks: readonly string[];
+  /** The blocks around it, outermost first. */
+  readonly blocks: readonly { readonly title: string; readonly line: number }[];
   /** What stands before the first substitution; null where the title is an expression. */
   readonly title: string | null;
   /** Whether the title is one whole literal, not a template with substitutions. */
@@ -24,7 +24,7 @@ const KINDS: ReadonlyMap<string, TestCall['kind']> = new Map([
 /** Calls of `describe`, `it` and `test`, with their `.each` forms, in the order of the file. */
 export function testCallsOf(file: string, source: ts.SourceFile = parse(file)): readonly TestCall[] {
   const calls: TestCall[] = [];
-  const visit = (node: ts.Node, blocks: readonly string[]): number => {
+  const visit = (node: ts.Node, blocks: TestCall['blocks']): number => {
     const kind = ts.isCallExpression(node) ? kindOf(node.expression) : undefined;
     if (kind === undefined || !ts.isCallExpression(node) || node.arguments.length < 2) {
       let count = 0;
@@ -35,7 +35,7 @@ export function testCallsOf(file: string, source: ts.SourceFile = parse(file)): 
     const { title, literal } = titleOf(first);
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
     const position = calls.length;
-    const inner = kind === 'describe' ? [...blocks, `${title ?? ''}@${line}`] : blocks;
+    const inner = kind === 'describe' ? [...blocks, { title: title ?? '', line }] : blocks;
     let children = 0;
     ts.forEachChild(node, (child) => void (children += visit(child, inner)));
     calls.splice(position, 0, { file, line, kind, blocks, title, literal, children });
@@ -58,6 +58,10 @@ function titleOf(argument: ts.Expression | undefined): Pick<TestCall, 'title' | 
   if (argument !== undefined && ts.isTemplateExpression(argument)) return { title: argument.head.text, literal: false };
   return { title: null, literal: false };
 }
+
+/** The title as Jest prints it: those of the blocks, then its own. */
+export const fullTitleOf = ({ blocks, title }: TestCall): string =>
+  [...blocks.map((block) => block.title), title ?? ''].join(' ');
 
 /** Words that begin a fragment, not a statement about the block's subject. */
 const FRAGMENT = new RegExp(
