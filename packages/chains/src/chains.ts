@@ -4,9 +4,8 @@ import { type Logger, variables } from '@pf/runtime';
 import { BaseAdapter } from './base/adapter.ts';
 import { BaseObserver } from './base/observer.ts';
 import { getHeadNumber, identifyChain } from './evm/calls.ts';
-import { networks } from './networks.ts';
-import type { ChainAdapter, ChainObserver, KeptBytes, Network } from './port.ts';
-import { networkOf } from './resolve.ts';
+import { type ChainFamily, type Network, networkOf, networks, type UpstreamVariable } from './networks.ts';
+import type { ChainAdapter, ChainObserver, KeptBytes } from './port.ts';
 import { SolanaAdapter } from './solana/adapter.ts';
 import { getHead, identifyGenesis } from './solana/calls.ts';
 import { SolanaObserver } from './solana/observer.ts';
@@ -37,7 +36,7 @@ interface Family {
   adapter(network: Network, pool: RpcPool): ChainAdapter;
   observer(network: Network, pool: RpcPool, keptBytes: KeptBytes): ChainObserver;
 }
-const families: Readonly<Record<Network['family'], Family>> = {
+const families: Readonly<Record<ChainFamily, Family>> = {
   base: {
     identify: identifyChain,
     probe: getHeadNumber,
@@ -89,29 +88,20 @@ export function createChains({ upstreams, log, keptBytes = () => Promise.resolve
   };
 }
 
-/** The variables that name the upstreams of each network: for loadConfig. An absent one is not served. */
-export const upstreamVariables = {
-  RPC_SOLANA: variables.urls.optional(),
-  RPC_SOLANA_DEVNET: variables.urls.optional(),
-  RPC_BASE: variables.urls.optional(),
-  RPC_BASE_SEPOLIA: variables.urls.optional(),
-  RPC_TEMPO: variables.urls.optional(),
-  RPC_TEMPO_MODERATO: variables.urls.optional(),
-} as const;
-type UpstreamVariable = keyof typeof upstreamVariables;
-
-/** The name of a network's variable: `RPC_BASE_SEPOLIA` for base-sepolia. */
-const variableOf = ({ name }: Network): string => `RPC_${name.toUpperCase().replaceAll('-', '_')}`;
+const urls = variables.urls.optional();
+/** The variables that name the upstreams of each network: for loadConfig. A network without one is not served. */
+export const upstreamVariables: Readonly<Record<UpstreamVariable, typeof urls>> = Object.fromEntries(
+  networks.map(({ upstreamVariable }) => [upstreamVariable, urls]),
+) as Record<UpstreamVariable, typeof urls>;
 
 /** What createChains takes, from a configuration that has `upstreamVariables`. */
-export function upstreamsOf(config: {
-  readonly [Name in UpstreamVariable]?: readonly string[] | undefined;
-}): ReadonlyMap<ChainId, readonly string[]> {
-  const values = new Map(Object.entries(config));
+export function upstreamsOf(
+  config: Readonly<Partial<Record<UpstreamVariable, readonly string[] | undefined>>>,
+): ReadonlyMap<ChainId, readonly string[]> {
   return new Map(
-    networks.flatMap((network): [ChainId, readonly string[]][] => {
-      const urls = Object.hasOwn(upstreamVariables, variableOf(network)) ? values.get(variableOf(network)) : undefined;
-      return urls === undefined ? [] : [[network.chain, urls]];
+    networks.flatMap(({ chain, upstreamVariable }): [ChainId, readonly string[]][] => {
+      const upstreams = config[upstreamVariable];
+      return upstreams === undefined ? [] : [[chain, upstreams]];
     }),
   );
 }

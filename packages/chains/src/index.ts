@@ -1,5 +1,5 @@
 export { createChains, upstreamsOf, upstreamVariables, type Chains, type ChainsOptions } from './chains.ts';
-export { networks } from './networks.ts';
+export { networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
 export { RpcUnavailableError } from '@pf/rpc';
-export { networkOf, resolveChain, resolveToken } from './resolve.ts';
+export { resolveChain, resolveToken } from './resolve.ts';

@@ -1,60 +1,182 @@
+import type { Feature } from '@pf/contracts';
 import type { ChainId, TokenAddress, TransactionFormat } from '@pf/domain';
-import type { Network, Token } from './port.ts';
 
-/**
- * The registry: every network the API knows and the tokens it can be paid in there, canonical as they stand (EIP-55 or
- * base58; a test checks them). A network is served only where upstreams are configured for it. What is here stays here,
- * or intents of old would be missing from lists by chain and token.
- */
+/** A token of a network. */
+export interface Token {
+  /** Canonical symbol: `USDC`. */
+  readonly symbol: string;
+  readonly address: TokenAddress;
+  readonly decimals: number;
+}
+
+/** Networks of one family work alike and share an adapter: a live network and its testnet. */
+export type ChainFamily = 'base' | 'solana' | 'tempo';
+
+/** What all networks of a family have in common. */
+interface FamilyFacts {
+  readonly format: TransactionFormat;
+  /** ms between blocks or slots: of Base, between flashblocks. */
+  readonly blockMs: number;
+  /** ms between an observer's steps: while a payment is under way, and otherwise. */
+  readonly pollMs: { readonly awaiting: number; readonly idle: number };
+  /**
+   * ms between broadcasts of a live submission. One that was never recorded as broadcast is sent, too, once it can no
+   * longer be released (UNRELEASABLE_AFTER_MS).
+   */
+  readonly rebroadcastAfterMs: number;
+}
+
+const POLL_MS = { awaiting: 400, idle: 1_000 };
+const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
+  base: { format: 'evm_rlp', blockMs: 200, pollMs: POLL_MS, rebroadcastAfterMs: 15_000, liveFeature: null },
+  solana: { format: 'solana_v0_message', blockMs: 400, pollMs: POLL_MS, rebroadcastAfterMs: 2_000, liveFeature: null },
+  tempo: {
+    format: 'tempo_tip20',
+    blockMs: 500,
+    pollMs: POLL_MS,
+    rebroadcastAfterMs: 10_000,
+    liveFeature: 'live_tempo',
+  },
+};
+
+/** A network's facts. Facts that a chain may change (fees, limits of providers) are not among them. */
+export interface Network extends FamilyFacts {
+  /** CAIP-2. */
+  readonly chain: ChainId;
+  /** `base-sepolia`: in logs, metrics and the variable of its upstreams. */
+  readonly name: string;
+  /** `Base Sepolia`: in texts. */
+  readonly label: string;
+  readonly family: ChainFamily;
+  readonly livemode: boolean;
+  /** What the account's plan must include for payments on this network; null where every plan does. */
+  readonly feature: Feature | null;
+  /** The variable that names its upstreams: `RPC_BASE_SEPOLIA`. */
+  readonly upstreamVariable: UpstreamVariable;
+  readonly tokens: readonly Token[];
+}
 
 const token = (symbol: string, address: string): Token => ({ symbol, address: address as TokenAddress, decimals: 6 });
 
-const network = (
-  chain: string,
-  name: string,
-  family: Network['family'],
-  livemode: boolean,
-  format: TransactionFormat,
-  tokens: readonly Token[],
-): Network => ({
-  chain: chain as ChainId,
-  name,
-  family,
-  livemode,
-  format,
-  tokens,
-});
+interface Entry<Name> {
+  readonly name: Name;
+  readonly label: string;
+  readonly family: ChainFamily;
+  readonly livemode: boolean;
+  readonly tokens: readonly Token[];
+}
 
-export const networks: readonly Network[] = [
-  network('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'solana', 'solana', true, 'solana_v0_message', [
-    token('USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
-    token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
-    token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'),
-  ]),
-  network('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'solana-devnet', 'solana', false, 'solana_v0_message', [
-    token('USDC', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
-    token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'),
-  ]),
-  network('eip155:8453', 'base', 'base', true, 'evm_rlp', [
-    token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
-    token('EURC', '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'),
-    token('USDT', '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2'),
-  ]),
-  network('eip155:84532', 'base-sepolia', 'base', false, 'evm_rlp', [
-    token('USDC', '0x036CbD53842c5426634e7929541eC2318f3dCF7e'),
-    token('EURC', '0x808456652fdb597867f38412077A9182bf77359F'),
-  ]),
-  network('eip155:4217', 'tempo', 'tempo', true, 'tempo_tip20', [
-    token('pathUSD', '0x20C0000000000000000000000000000000000000'),
-    token('USDC', '0x20C000000000000000000000b9537d11c60E8b50'),
-    token('USDT', '0x20C00000000000000000000014f22CA97301EB73'),
-    token('EURC', '0x20c0000000000000000000001621e21F71CF12fb'),
-  ]),
-  network('eip155:42431', 'tempo-moderato', 'tempo', false, 'tempo_tip20', [
-    token('pathUSD', '0x20C0000000000000000000000000000000000000'),
-    token('AlphaUSD', '0x20C0000000000000000000000000000000000001'),
-    token('BetaUSD', '0x20C0000000000000000000000000000000000002'),
-    token('ThetaUSD', '0x20C0000000000000000000000000000000000003'),
-    token('USDC', '0x20C0000000000000000000009e8d7eB59B783726'),
-  ]),
-];
+function network<const Name extends string>(chain: string, entry: Entry<Name>): Network & { readonly name: Name } {
+  const { liveFeature, ...facts } = families[entry.family];
+  return {
+    ...entry,
+    ...facts,
+    chain: chain as ChainId,
+    feature: entry.livemode ? liveFeature : null,
+    upstreamVariable: `RPC_${entry.name.toUpperCase().replaceAll('-', '_')}` as UpstreamVariable,
+  };
+}
+
+/**
+ * The registry: every network the API knows, and the tokens it accepts there, each address in canonical form (EIP-55 or
+ * base58). It is the only list of networks: everything else derives from it. A network is served only where upstreams
+ * are configured for it. Never remove an entry: old intents would be missing from lists by chain and token.
+ */
+const registry = [
+  network('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', {
+    name: 'solana',
+    label: 'Solana',
+    family: 'solana',
+    livemode: true,
+    tokens: [
+      token('USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+      token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
+      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'),
+    ],
+  }),
+  network('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', {
+    name: 'solana-devnet',
+    label: 'Solana devnet',
+    family: 'solana',
+    livemode: false,
+    tokens: [
+      token('USDC', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
+      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'),
+    ],
+  }),
+  network('eip155:8453', {
+    name: 'base',
+    label: 'Base',
+    family: 'base',
+    livemode: true,
+    tokens: [
+      token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+      token('EURC', '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'),
+      token('USDT', '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2'),
+    ],
+  }),
+  network('eip155:84532', {
+    name: 'base-sepolia',
+    label: 'Base Sepolia',
+    family: 'base',
+    livemode: false,
+    tokens: [
+      token('USDC', '0x036CbD53842c5426634e7929541eC2318f3dCF7e'),
+      token('EURC', '0x808456652fdb597867f38412077A9182bf77359F'),
+    ],
+  }),
+  network('eip155:4217', {
+    name: 'tempo',
+    label: 'Tempo',
+    family: 'tempo',
+    livemode: true,
+    tokens: [
+      token('pathUSD', '0x20C0000000000000000000000000000000000000'),
+      token('USDC', '0x20C000000000000000000000b9537d11c60E8b50'),
+      token('USDT', '0x20C00000000000000000000014f22CA97301EB73'),
+      token('EURC', '0x20c0000000000000000000001621e21F71CF12fb'),
+    ],
+  }),
+  network('eip155:42431', {
+    name: 'tempo-moderato',
+    label: 'Tempo Moderato',
+    family: 'tempo',
+    livemode: false,
+    tokens: [
+      token('pathUSD', '0x20C0000000000000000000000000000000000000'),
+      token('AlphaUSD', '0x20C0000000000000000000000000000000000001'),
+      token('BetaUSD', '0x20C0000000000000000000000000000000000002'),
+      token('ThetaUSD', '0x20C0000000000000000000000000000000000003'),
+      token('USDC', '0x20C0000000000000000000009e8d7eB59B783726'),
+    ],
+  }),
+] as const;
+export const networks: readonly Network[] = registry;
+
+export type NetworkName = (typeof registry)[number]['name'];
+type SnakeCase<Text extends string> = Text extends `${infer Head}-${infer Tail}` ? `${Head}_${SnakeCase<Tail>}` : Text;
+export type UpstreamVariable = `RPC_${Uppercase<SnakeCase<NetworkName>>}`;
+
+const byChain: ReadonlyMap<string, Network> = new Map(networks.map((network) => [network.chain, network]));
+const byName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [network.name, network]));
+
+/** The network of a CAIP-2 chain id, if the registry has it. */
+export const findNetwork = (chain: string): Network | undefined => byChain.get(chain);
+
+/** The network of a chain id that the service itself wrote. @throws Error on one that is not in the registry */
+export function networkOf(chain: ChainId): Network {
+  const network = byChain.get(chain);
+  if (network === undefined) throw new Error(`the registry has no network ${chain}`);
+  return network;
+}
+
+/** The network of this name, such as `base-sepolia`. */
+export function networkNamed(name: NetworkName): Network {
+  const network = byName.get(name);
+  if (network === undefined) throw new Error(`the registry has no network named ${name}`);
+  return network;
+}
+
+/** The network of the same family in the other mode: a live network's testnet, and back. */
+export const counterpartOf = ({ family, livemode }: Network): Network | undefined =>
+  networks.find((other) => other.family === family && other.livemode !== livemode);

@@ -1,7 +1,6 @@
 import type {
   Address,
   Build,
-  ChainId,
   Direction,
   Instant,
   IntentId,
@@ -13,31 +12,12 @@ import type {
   Reference,
   Settlement,
   Submission,
-  TokenAddress,
-  TransactionFormat,
   TransactionHash,
   UnsignedTransaction,
 } from '@pf/domain';
+import type { Network, Token } from './networks.ts';
 
-/** A token of a network's registry. */
-export interface Token {
-  /** Canonical symbol: `USDC`. */
-  readonly symbol: string;
-  readonly address: TokenAddress;
-  readonly decimals: number;
-}
-
-/** A network's facts. Those that chains change are configuration. */
-export interface Network {
-  readonly chain: ChainId;
-  /** `base-sepolia`: in logs, metrics and the variable of its upstreams (RPC_BASE_SEPOLIA). */
-  readonly name: string;
-  /** The chain's family as people call it, the same for its test and live network: `base`, `solana`, `tempo`. */
-  readonly family: 'base' | 'solana' | 'tempo';
-  readonly livemode: boolean;
-  readonly format: TransactionFormat;
-  readonly tokens: readonly Token[];
-}
+export type { ChainFamily, Network, Token } from './networks.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
@@ -175,7 +155,5 @@ export interface ChainObserver {
   readonly network: Network;
   /** How long to wait between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
-  /** How often a live submission is sent again. One that nobody recorded as broadcast is, too, once it counts as forgotten (UNRELEASABLE_AFTER_MS). */
-  readonly rebroadcastAfterMs: number;
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step>;
 }

@@ -1,16 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
+import { address as solanaAddress } from '@solana/kit';
 import { getAddress } from 'ethers';
-import { parseWalletAddress } from '../src/evm/address.ts';
-import { networkOf, networks, resolveChain, resolveToken, upstreamsOf } from '../src/index.ts';
+import {
+  createChains,
+  networkNamed,
+  networkOf,
+  networks,
+  resolveChain,
+  resolveToken,
+  upstreamsOf,
+  upstreamVariables,
+} from '../src/index.ts';
+import { counterpartOf, findNetwork } from '../src/networks.ts';
 import { CHAIN } from './base/payments.ts';
+import { log } from './base/chain.ts';
 
 const base = networkOf(CHAIN);
 
-describe('the registry of networks', () => {
-  it('has every EVM address in its canonical form, each token once', () => {
-    for (const { chain, tokens } of networks) {
-      if (chain.startsWith('eip155:')) for (const { address } of tokens) expect(address).toBe(getAddress(address));
-      expect(new Set(tokens.map(({ symbol }) => symbol.toUpperCase())).size).toBe(tokens.length);
+describe('network registry', () => {
+  it.each(networks)('writes the token addresses of $name in canonical form', ({ chain, tokens }) => {
+    for (const { address } of tokens)
+      expect(address).toBe(chain.startsWith('eip155:') ? getAddress(address) : solanaAddress(address));
+  });
+
+  it.each(networks)('lists each token of $name once', ({ tokens }) => {
+    expect(new Set(tokens.map(({ symbol }) => symbol.toUpperCase())).size).toBe(tokens.length);
+  });
+
+  it('gives every network a chain id, a name, a label and an upstream variable of its own', () => {
+    for (const field of ['chain', 'name', 'label', 'upstreamVariable'] as const)
+      expect(new Set(networks.map((network) => network[field])).size).toBe(networks.length);
+  });
+
+  it('pairs every live network with one testnet of its family', () => {
+    for (const network of networks) {
+      const others = networks.filter(
+        ({ family, livemode }) => family === network.family && livemode !== network.livemode,
+      );
+      expect(others).toEqual([counterpartOf(network)]);
+      expect(others.map(({ format }) => format)).toEqual([network.format]);
     }
   });
 
@@ -21,6 +49,41 @@ describe('the registry of networks', () => {
         .flatMap(({ tokens }) => tokens.map(({ address }) => address));
       expect(new Set(addresses).size).toBe(addresses.length);
     }
+  });
+
+  it('requires a plan feature on live networks only', () => {
+    expect(networks.flatMap(({ name, feature }) => (feature === null ? [] : [[name, feature]]))).toEqual([
+      ['tempo', 'live_tempo'],
+    ]);
+  });
+
+  it('finds networks by chain id and by name', () => {
+    for (const network of networks) {
+      expect(findNetwork(network.chain)).toBe(network);
+      expect(networkNamed(network.name as 'base')).toBe(network);
+    }
+    expect(findNetwork('eip155:1')).toBeUndefined();
+  });
+
+  it('names the variables of the upstreams', () => {
+    expect(Object.keys(upstreamVariables).sort()).toEqual([
+      'RPC_BASE',
+      'RPC_BASE_SEPOLIA',
+      'RPC_SOLANA',
+      'RPC_SOLANA_DEVNET',
+      'RPC_TEMPO',
+      'RPC_TEMPO_MODERATO',
+    ]);
+  });
+
+  it('has an adapter and an observer for every network', async () => {
+    const upstreams = new Map(networks.map(({ chain }) => [chain, ['http://127.0.0.1:1']]));
+    const chains = createChains({ upstreams, log });
+    for (const { chain, name } of networks) {
+      expect(chains.adapters.get(chain)?.network.name).toBe(name);
+      expect(chains.observers.get(chain)?.network.name).toBe(name);
+    }
+    await chains.close();
   });
 
   it.each([
@@ -60,30 +123,5 @@ describe('the registry of networks', () => {
     expect([...upstreamsOf({ RPC_BASE_SEPOLIA: ['http://a', 'http://b'], RPC_BASE: undefined })]).toEqual([
       ['eip155:84532', ['http://a', 'http://b']],
     ]);
-  });
-});
-
-describe('addresses on Base', () => {
-  const checksummed = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-  it.each([checksummed, checksummed.toLowerCase(), `0x${checksummed.slice(2).toUpperCase()}`])(
-    'takes %s in its canonical form',
-    (text) => {
-      expect(parseWalletAddress(base, text)).toEqual({ ok: true, value: checksummed });
-    },
-  );
-
-  it.each([
-    ['0x70997970c51812dc3A010C7d01b50e0d17dc79C8', 'checksum'],
-    [`0x${'00'.repeat(20)}`, 'zero'],
-    [`0x${'00'.repeat(19)}01`, 'precompile'],
-    [`0x${'00'.repeat(18)}0100`, 'precompile'],
-    ['0x4200000000000000000000000000000000000006', "chain's own"],
-    ['0x036cbd53842c5426634e7929541ec2318f3dcf7e', 'token USDC'],
-    ['70997970C51812dc3A010C7d01b50e0d17dc79C8', '40 hexadecimal'],
-    ['0x70997970C51812dc3A010C7d01b50e0d17dc79C', '40 hexadecimal'],
-    ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', '40 hexadecimal'],
-    [`0x${'ü'.repeat(40)}`, '40 hexadecimal'],
-  ])('refuses %s: %s', (text, problem) => {
-    expect(parseWalletAddress(base, text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 });

@@ -1,20 +1,21 @@
 import { type Feature, FEATURES, planIncludes, TTL_SECONDS } from '@pf/contracts';
+import type { Network } from '@pf/chains/networks';
 import type { KeyHolder } from '@pf/database';
 import { ApiError } from './api-error.ts';
 
-/** What is asked for, as far as plans care: `family` of the chain, and the time-to-live where the request sets one. */
+/** What is asked for, as far as plans care: the chain's network, and the time-to-live where the request sets one. */
 interface Wanted {
-  readonly family?: string;
+  readonly network?: Pick<Network, 'feature' | 'label'>;
   readonly ttlSeconds?: number | undefined;
 }
 
 /** @throws ApiError 402 where the account's plan lacks what is asked for. Test mode has everything. */
 export function requirePlan(
   { plan, livemode }: Pick<KeyHolder, 'plan' | 'livemode'>,
-  { family, ttlSeconds = TTL_SECONDS.default }: Wanted,
+  { network, ttlSeconds = TTL_SECONDS.default }: Wanted,
 ): void {
   if (!livemode) return;
-  if (family === 'tempo') requireFeature(plan, 'live_tempo', 'Live payment intents on Tempo');
+  if (network?.feature) requireFeature(plan, network.feature, `Live payment intents on ${network.label}`);
   if (ttlSeconds !== TTL_SECONDS.default)
     requireFeature(
       plan,

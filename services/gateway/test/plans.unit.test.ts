@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { networkNamed } from '@pf/chains';
 import { PLANS } from '@pf/contracts';
 import { ApiError } from '../src/api-error.ts';
 import { requirePlan } from '../src/plans.ts';
@@ -14,19 +15,20 @@ const refusal = (work: () => void): unknown => {
 
 describe('plans', () => {
   it('keep live Tempo for those that have it', () => {
-    expect(PLANS.map((plan) => refusal(() => requirePlan({ plan, livemode: true }, { family: 'tempo' })))).toEqual([
-      [402, 'plan.upgrade_required', { feature: 'live_tempo', plan: 'growth' }],
-      null,
-      null,
-    ]);
+    expect(
+      PLANS.map((plan) => refusal(() => requirePlan({ plan, livemode: true }, { network: networkNamed('tempo') }))),
+    ).toEqual([[402, 'plan.upgrade_required', { feature: 'live_tempo', plan: 'growth' }], null, null]);
   });
 
-  it.each(['base', 'solana'])('have live %s, all of them', (family) => {
-    for (const plan of PLANS) expect(refusal(() => requirePlan({ plan, livemode: true }, { family }))).toBeNull();
+  it.each(['base', 'solana'] as const)('have live %s, all of them', (name) => {
+    for (const plan of PLANS)
+      expect(refusal(() => requirePlan({ plan, livemode: true }, { network: networkNamed(name) }))).toBeNull();
   });
 
   it('lack nothing in test mode', () => {
     for (const plan of PLANS)
-      expect(refusal(() => requirePlan({ plan, livemode: false }, { family: 'tempo', ttlSeconds: 60 }))).toBeNull();
+      expect(
+        refusal(() => requirePlan({ plan, livemode: false }, { network: networkNamed('tempo'), ttlSeconds: 60 })),
+      ).toBeNull();
   });
 });

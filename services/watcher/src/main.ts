@@ -74,7 +74,7 @@ runService('watcher', async (service) => {
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
-    const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.rebroadcastAfterMs, child);
+    const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.network.rebroadcastAfterMs, child);
     return new NetworkWatch({
       observer,
       sets,

@@ -35,7 +35,7 @@ export class Rebroadcaster {
   #forgottenAt = Number.NEGATIVE_INFINITY;
   #round: Promise<void> | null = null;
 
-  /** @param everyMs the observer's `rebroadcastAfterMs` */
+  /** @param everyMs the network's `rebroadcastAfterMs` */
   constructor(adapter: ChainAdapter, transactions: SignedTransactions, everyMs: number, log: Logger) {
     this.#adapter = adapter;
     this.#transactions = transactions;

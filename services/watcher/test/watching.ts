@@ -38,7 +38,7 @@ export async function startWatching(
     const rebroadcaster = new Rebroadcaster(
       adapter,
       new SignedTransactions(cluster.database),
-      observer.rebroadcastAfterMs,
+      observer.network.rebroadcastAfterMs,
       log,
     );
     watches.set(

@@ -1,18 +1,25 @@
-/** The chains of the local stack, by their name in stack.json. */
-export const CHAINS = {
-  base: { label: 'Base Sepolia', caip2: 'eip155:84532', upstreams: 'RPC_BASE_SEPOLIA' },
-  baseLive: { label: 'Base', caip2: 'eip155:8453', upstreams: 'RPC_BASE' },
-  solana: { label: 'Solana devnet', caip2: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', upstreams: 'RPC_SOLANA_DEVNET' },
-  tempo: { label: 'Tempo Moderato', caip2: 'eip155:42431', upstreams: 'RPC_TEMPO_MODERATO' },
-} as const satisfies Record<string, LocalNetwork>;
+import { networkNamed, type NetworkName, type UpstreamVariable } from '@pf/chains/networks';
 
 interface LocalNetwork {
-  /** The network whose place it takes. */
+  /** Of the network that it stands in for. */
   readonly label: string;
   readonly caip2: string;
   /** The variable of its nodes' URLs, comma-separated: the services', and ours where nodes elsewhere are to be used. */
-  readonly upstreams: string;
+  readonly upstreams: UpstreamVariable;
 }
+
+function standInFor(name: NetworkName): LocalNetwork {
+  const { label, chain, upstreamVariable } = networkNamed(name);
+  return { label, caip2: chain, upstreams: upstreamVariable };
+}
+
+/** The chains of the local stack, by their name in stack.json. */
+export const CHAINS = {
+  base: standInFor('base-sepolia'),
+  baseLive: standInFor('base'),
+  solana: standInFor('solana-devnet'),
+  tempo: standInFor('tempo-moderato'),
+} as const satisfies Record<string, LocalNetwork>;
 
 export type ChainName = keyof typeof CHAINS;
 export const CHAIN_NAMES = Object.keys(CHAINS) as ChainName[];

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { networks } from '@pf/chains/networks';
 import type { BackingAddresses } from '../backing/backing.ts';
 import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
@@ -29,13 +30,12 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
     SECRETS_KEY: secretsKey,
+    // Networks without a local chain get none: set where the stack was started, they would be served, but not watched.
+    ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     ...Object.fromEntries(
       CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl]),
     ),
     NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
-    // Set where the stack was started, they would be served, but not watched.
-    RPC_SOLANA: '',
-    RPC_TEMPO: '',
     ...screeningVariables(settings),
     // A developer's webhook receiver is on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',

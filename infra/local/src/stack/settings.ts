@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { UpstreamVariable } from '@pf/chains/networks';
 import { z } from 'zod';
 import { CHAINS, type ChainName, forEachChain } from '../chains/chains.ts';
 
@@ -64,7 +65,7 @@ const environment = z.object({
   REDIS_URL: given,
   KAFKA_BROKERS: given,
   ...(Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, given])) as Record<
-    (typeof CHAINS)[ChainName]['upstreams'],
+    UpstreamVariable,
     typeof given
   >),
   ...(Object.fromEntries(Object.values(PORTS).map(({ variable }) => [variable, port.optional()])) as Record<

@@ -1,3 +1,4 @@
+import type { ChainFamily } from '@pf/chains/networks';
 import type { FoundPayment } from './transaction.ts';
 
 /** What differs between the EVM chains. */
@@ -14,7 +15,7 @@ export interface EvmRules {
 
 export const baseRules: EvmRules = { blockMs: 200, hasFixedBaseFee: false, whyNoReorg: null, provenFrom: () => null };
 
-export const tempoRules: EvmRules = {
+const tempoRules: EvmRules = {
   blockMs: 500,
   hasFixedBaseFee: true,
   whyNoReorg:
@@ -22,4 +23,9 @@ export const tempoRules: EvmRules = {
   // Nonces may expire there, so that only time proves that a transaction can never land.
   provenFrom: ({ transaction: { validBefore } }) =>
     validBefore === null || validBefore === undefined ? null : new Date(Number(validBefore) * 1000),
+};
+
+export const evmRules: Readonly<Record<Exclude<ChainFamily, 'solana'>, EvmRules>> = {
+  base: baseRules,
+  tempo: tempoRules,
 };

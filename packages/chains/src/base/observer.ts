@@ -10,9 +10,6 @@ import { type Position, readPosition, withSeen, writePosition } from './observe/
 import { scan, type Scan, type Scanned } from './observe/scan.ts';
 import { confirm, finalise, isTold, orphan } from './observe/settle.ts';
 
-/** Between steps: while a submission is live or a landing not reported, and else. */
-const AWAITED_MS = 400;
-const QUIET_MS = 1_000;
 /** `safe` and `finalized` move every few seconds at most: they are asked for no more often. */
 const TAGS_MS = 2_000;
 
@@ -26,7 +23,6 @@ const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : v
  */
 export class BaseObserver implements ChainObserver {
   readonly network: Network;
-  readonly rebroadcastAfterMs = 15_000;
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
   readonly #keptBytes: KeptBytes;
@@ -50,7 +46,7 @@ export class BaseObserver implements ChainObserver {
 
   /** Short while somebody waits for a confirmation. */
   get intervalMs(): number {
-    return this.#memory.isAwaited ? AWAITED_MS : QUIET_MS;
+    return this.#memory.isAwaited ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {

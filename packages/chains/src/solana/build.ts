@@ -2,7 +2,7 @@ import { formatAmount } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
 import { isOffCurveAddress } from '@solana/kit';
 import type { BuildRequest, BuildResult } from '../port.ts';
-import { networkOf } from '../resolve.ts';
+import { networkOf } from '../networks.ts';
 import {
   type AccountInfo,
   getFeeForMessage,

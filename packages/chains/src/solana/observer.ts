@@ -10,9 +10,6 @@ import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 
-/** Between steps: while somebody waits for a confirmation, and else. */
-const AWAITED_MS = 400;
-const QUIET_MS = 1_000;
 /** So many of the lists of transactions are asked of another upstream than all else. */
 const OF_ANOTHER = 0.5;
 /** A head this far below what was seen before is told. Upstreams behind one URL differ by some slots all the time. */
@@ -28,7 +25,6 @@ const least = (one: bigint, other: bigint): bigint => (one < other ? one : other
  */
 export class SolanaObserver implements ChainObserver {
   readonly network: Network;
-  readonly rebroadcastAfterMs = 2_000;
   readonly #pool: RpcPool;
   readonly #now: () => number;
   #memory = new Memory();
@@ -44,7 +40,7 @@ export class SolanaObserver implements ChainObserver {
   }
 
   get intervalMs(): number {
-    return this.#isAwaited ? AWAITED_MS : QUIET_MS;
+    return this.#isAwaited ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {

@@ -20,7 +20,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { LRUCache } from 'lru-cache';
-import { networkOf } from '../resolve.ts';
+import { networkOf } from '../networks.ts';
 import { MEMO_PROGRAM_ADDRESS, tokenProgramOf } from './programs.ts';
 
 /** Each costs some hashes, and the same merchants are paid again and again. */

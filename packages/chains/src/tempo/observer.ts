@@ -10,9 +10,6 @@ import { dueFates, readFates } from './observe/fates.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
 
-/** Between steps: while a submission is live, and else. */
-const AWAITED_MS = 400;
-const QUIET_MS = 1_000;
 /** The same logs are read once more after so long: a node may have had the block, and its logs not yet. */
 const REREAD_MS = 15_000;
 
@@ -28,7 +25,6 @@ const nameOf = (observation: Observation): string =>
  */
 export class TempoObserver implements ChainObserver {
   readonly network: Network;
-  readonly rebroadcastAfterMs = 10_000;
   readonly #pool: RpcPool;
   readonly #now: () => number;
   readonly #window = new LogWindow();
@@ -46,7 +42,7 @@ export class TempoObserver implements ChainObserver {
   }
 
   get intervalMs(): number {
-    return this.#isAwaited ? AWAITED_MS : QUIET_MS;
+    return this.#isAwaited ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
   step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {

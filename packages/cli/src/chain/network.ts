@@ -1,4 +1,5 @@
 import { type ChainControls, ControlError, controlsOf } from '@pf/chain-controls';
+import { networks as registry } from '@pf/chains/networks';
 import { Argument } from 'commander';
 import { CliError } from '../cli-error.ts';
 import type { Mode } from '../session.ts';
@@ -12,7 +13,8 @@ export interface Network {
   readonly controls: ChainControls;
 }
 
-export const NETWORK = 'base, solana, tempo, or a CAIP-2 id; --mode live means the local stand-in of the live network';
+const FAMILIES = [...new Set(registry.map(({ family }) => family))].sort().join(', ');
+export const NETWORK = `${FAMILIES}, or a CAIP-2 id; --mode live means the local stand-in of the live network`;
 export const networkArgument = (): Argument => new Argument('<network>', NETWORK);
 
 /** Chains of live mode have names of their own. */

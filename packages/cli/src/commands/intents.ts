@@ -1,3 +1,4 @@
+import { networks } from '@pf/chains/networks';
 import type { CreateIntent, ListIntents, PaymentIntent } from '@pf/client';
 import { INTENT_STATUSES, type IntentStatus } from '@pf/domain';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
@@ -7,11 +8,12 @@ import { moment, table } from '../output.ts';
 import { globalOptions, type CommandContext } from '../session.ts';
 
 /** What people call the chains. Live ids: under a test key they mean the testnets. */
-const CHAINS: Readonly<Record<string, string>> = {
-  base: 'eip155:8453',
-  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-  tempo: 'eip155:4217',
-};
+const CHAINS: Readonly<Record<string, string>> = Object.fromEntries(
+  networks
+    .filter(({ livemode }) => livemode)
+    .map(({ name, chain }): [string, string] => [name, chain])
+    .sort(),
+);
 const chainId = (name: string): string => CHAINS[name.toLowerCase()] ?? name;
 const CHAIN_HELP = `${Object.keys(CHAINS).join(', ')}, or a CAIP-2 id`;
 const EXAMPLE_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -57,7 +59,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .addOption(metadata('something to keep with it'))
     .addHelpText(
       'after',
-      `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n  pf intents create --amount 5 --chain tempo --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl 600`,
+      `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n  pf intents create --amount 5 --chain solana --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl 600`,
     )
     .action((options: CreateOptions, command: Command) =>
       withApi(command, surroundings, async (session) => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { networkOf } from '@pf/chains';
+import { type ChainFamily, networkOf } from '@pf/chains';
 import type { ChainId, Reference } from '@pf/domain';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
@@ -23,7 +23,7 @@ export interface ChainWallet {
   pay(token: string, to: string, amount: bigint, reference: Reference): Promise<string>;
 }
 
-const familyOf = (chain: StackChain): 'base' | 'solana' | 'tempo' => networkOf(chain.caip2 as ChainId).family;
+const familyOf = (chain: StackChain): ChainFamily => networkOf(chain.caip2 as ChainId).family;
 
 /** The wallet of the chain's family. */
 export function walletOn(chain: StackChain, wallet: StackWallet): ChainWallet {

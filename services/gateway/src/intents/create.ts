@@ -40,7 +40,7 @@ export const createIntent = (
     let data: CreateData;
     try {
       data = resolve(adapters, body, holder.livemode);
-      requirePlan(holder, { family: networkOf(data.chain).family, ttlSeconds: data.ttlSeconds });
+      requirePlan(holder, { network: networkOf(data.chain), ttlSeconds: data.ttlSeconds });
       await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
     } catch (error) {
       // A used key returns its intent, whatever the chain, the plan and the screening say now; an invalid field is a
