@@ -1,5 +1,6 @@
-# The local chains of docker-compose.yml (anvil, and Solana's runtime), and what writes stack.json: the parts of `npm start`
-# that no image of others brings. For development only; it runs from source. What it is built from: the ignore file beside it.
+# The local chains of docker-compose.yml (anvil and Solana's runtime), and the program that writes stack.json: the parts
+# of `npm start` for which there is no public image. For development only: it runs from source. The ignore file beside
+# this one selects the files of the build.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE}
@@ -7,10 +8,11 @@ ARG PNPM_VERSION=10.34.9
 WORKDIR /app
 RUN npm install --global --no-audit --no-fund pnpm@${PNPM_VERSION}
 COPY . .
-RUN pnpm install --frozen-lockfile --loglevel=info --reporter=append-only --filter '@pf/local...' --filter payment-intent-service \
+RUN pnpm install --frozen-lockfile --loglevel=info --reporter=append-only \
+      --filter '@pf/local...' --filter payment-intent-service \
  && pnpm --filter @pf/database generate \
  && install --directory --owner=1000 --group=1000 /data
-# The chains keep their blocks here.
+# The chains store their blocks here.
 VOLUME /data
 USER 1000:1000
 ENTRYPOINT ["node", "--conditions=source", "--disable-warning=ExperimentalWarning"]

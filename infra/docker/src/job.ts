@@ -1,11 +1,11 @@
 import { ConfigurationError, createLogger, loadConfig, type Logger, variables } from '@pf/runtime';
 
-/** As a service exits on it (sysexits.h, EX_CONFIG): to be started again is of no use. */
+/** From sysexits.h, as for a service: starting again does not help. */
 const EX_CONFIG = 78;
 
 /**
- * Runs what has an end. Its log says what was done; the exit code is 0, 78 for a configuration that cannot be used, or 1
- * for a failure after which the job can be tried again.
+ * Runs a job to its end and sets the exit code: 0 on success, 78 for an invalid configuration, 1 for a failure after
+ * which the job can be retried.
  */
 export async function runJob(name: string, work: (log: Logger) => Promise<void>): Promise<void> {
   try {
@@ -14,7 +14,7 @@ export async function runJob(name: string, work: (log: Logger) => Promise<void>)
       await work(log);
     } catch (error) {
       if (error instanceof ConfigurationError) throw error;
-      log.fatal({ err: error }, 'failed');
+      log.fatal({ err: error }, 'the job failed');
       process.exitCode = 1;
     }
   } catch (error) {

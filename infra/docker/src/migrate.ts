@@ -6,8 +6,5 @@ import { runJob } from './job.ts';
 await runJob('migrate', async (log) => {
   const { DATABASE_URL } = loadConfig(migrateVariables);
   const applied = await migrate(DATABASE_URL);
-  log.info(
-    { applied },
-    applied.length === 0 ? 'the database had every migration' : 'the database has every migration now',
-  );
+  log.info({ applied }, applied.length === 0 ? 'no migration was pending' : 'all pending migrations were applied');
 });

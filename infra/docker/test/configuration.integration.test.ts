@@ -6,52 +6,52 @@ import { describe, expect, it } from '@jest/globals';
 import { COMMAND_VARIABLES } from '../../k8s-checks/test/command-variables.ts';
 
 const MAIN = path.join(import.meta.dirname, '../dist/main.js');
-/** Each is wrong, and none may be repeated: they could be secrets. */
-const WRONG = {
-  DATABASE_URL: 'mysql://user:wrong-but-secret@host/db',
-  KAFKA_PARTITIONS: 'wrong-but-secret',
-  SECRETS_KEY: 'wrong-but-secret',
+/** Invalid values, which no error may repeat: they could be secrets. */
+const INVALID = {
+  DATABASE_URL: 'mysql://user:invalid-but-secret@host/db',
+  KAFKA_PARTITIONS: 'invalid-but-secret',
+  SECRETS_KEY: 'invalid-but-secret',
 };
 
-/** A command of the image, as a container starts it; resolves when it has ended. */
+/** Runs a command of the image as a container does, until it exits. */
 async function run(
   command: string,
   environment: Readonly<Record<string, string>>,
-): Promise<{ readonly code: number | null; readonly said: string }> {
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const child = spawn(process.execPath, [MAIN, command], {
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [[code], ...said] = await Promise.all([
+  const [[code], ...output] = await Promise.all([
     once(child, 'close') as Promise<[number | null]>,
     text(child.stdout),
     text(child.stderr),
   ]);
-  return { code, said: said.join('') };
+  return { code, output: output.join('') };
 }
 
-describe.each(Object.entries(COMMAND_VARIABLES))('%s with a configuration that cannot be used', (command, shape) => {
-  it('ends at once with 78, and names each variable that is missing or wrong, and no value', async () => {
-    const needed = Object.keys(shape).filter((name) => shape[name]?.safeParse(undefined).success === false);
-    const wrong = Object.keys(WRONG).filter((name) => Object.hasOwn(shape, name));
-    const { code, said } = await run(command, WRONG);
-    expect({ command, code, said }).toMatchObject({ code: 78 });
-    const named = [...said.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name, problem]) => [
+describe.each(Object.entries(COMMAND_VARIABLES))('the command %s with an invalid configuration', (command, shape) => {
+  it('exits at once with 78 and names each missing or invalid variable, without its value', async () => {
+    const missing = Object.keys(shape).filter((name) => shape[name]?.safeParse(undefined).success === false);
+    const invalid = Object.keys(INVALID).filter((name) => Object.hasOwn(shape, name));
+    const { code, output } = await run(command, INVALID);
+    expect({ command, code, output }).toMatchObject({ code: 78 });
+    const reported = [...output.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name, problem]) => [
       name,
       problem === 'is not set',
     ]);
-    expect(Object.fromEntries(named)).toEqual(
-      Object.fromEntries([...new Set([...needed, ...wrong])].map((name) => [name, !wrong.includes(name)])),
+    expect(Object.fromEntries(reported)).toEqual(
+      Object.fromEntries([...new Set([...missing, ...invalid])].map((name) => [name, !invalid.includes(name)])),
     );
-    expect(said).not.toContain('wrong-but-secret');
+    expect(output).not.toContain('invalid-but-secret');
   }, 120_000);
 });
 
-describe('what every command reads first', () => {
-  it('is refused by name too: how much is logged', async () => {
+describe('an invalid LOG_LEVEL', () => {
+  it('is refused with the name of the variable', async () => {
     expect(await run('topics', { LOG_LEVEL: 'loud' })).toEqual({
       code: 78,
-      said: expect.stringContaining('LOG_LEVEL: '),
+      output: expect.stringContaining('LOG_LEVEL: '),
     });
   }, 120_000);
 });

@@ -14,24 +14,24 @@ describe('a job of the image', () => {
     else process.env['LOG_LEVEL'] = LOG_LEVEL;
   });
 
-  it('ends with 0 when it has done its work', async () => {
+  it('exits with 0 on success', async () => {
     await runJob('job', async () => undefined);
     expect(process.exitCode).toBeUndefined();
   });
 
-  it('ends with 1 when it failed, so that it is tried again', async () => {
+  it('exits with 1 on a failure, so that it is retried', async () => {
     await runJob('job', () => Promise.reject(new Error('no broker can be reached')));
     expect(process.exitCode).toBe(1);
   });
 
-  it('ends with 78 for a configuration that no second try would make better', async () => {
+  it('exits with 78 for an invalid configuration, which no retry helps', async () => {
     await runJob('job', () => Promise.reject(new ConfigurationError('DATABASE_URL: is not set')));
     expect(process.exitCode).toBe(78);
   });
 });
 
 describe('the commands of the image', () => {
-  it('are what the manifests name, and not what every object has', () => {
+  it('include those of the manifests, and no inherited property', () => {
     expect(Object.keys(COMMANDS)).toEqual(
       expect.arrayContaining(['gateway', 'intent', 'watcher', 'webhook', 'migrate', 'topics', 'health', 'pf']),
     );

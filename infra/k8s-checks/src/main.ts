@@ -1,20 +1,20 @@
-// npm run test:k8s: every overlay builds, and every object in it is one that a cluster of the pinned version would take:
-// unknown fields, wrong types and missing ones are refused. No cluster is needed.
+// npm run test:k8s: builds every overlay and validates every object for the pinned Kubernetes version. It refuses
+// unknown and missing fields and wrong types, and needs no cluster.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { findTool, run } from './tools.ts';
 
-/** The oldest Kubernetes that the manifests are for. */
-const KUBERNETES = '1.30';
+/** The oldest Kubernetes version that the manifests support. */
+const KUBERNETES_VERSION = '1.30';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const overlays = path.join(root, 'k8s', 'overlays');
 const tools = path.join(root, '.tools', 'go');
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** @returns what is wrong with the overlay, in the tools' words; null where all is well */
+/** @returns the tools' error output for the overlay; null if it is valid */
 async function problemOf(overlay: string, kustomize: string, validate: string, folder: string): Promise<string | null> {
   const built = await run(kustomize, ['build', path.join(overlays, overlay)]);
   if (!built.ok) return built.stderr;
@@ -23,18 +23,18 @@ async function problemOf(overlay: string, kustomize: string, validate: string, f
   const validated = await run(validate, [
     file,
     '--version',
-    KUBERNETES,
+    KUBERNETES_VERSION,
     '--local-crds',
     path.join(root, 'k8s', 'crds'),
   ]);
   if (!validated.ok) return `${validated.stdout}${validated.stderr}`;
-  say(`  ${overlay}: ${parseAllDocuments(built.stdout).length} objects`);
+  print(`  ${overlay}: ${parseAllDocuments(built.stdout).length} objects`);
   return null;
 }
 
 async function check(): Promise<readonly string[]> {
-  const kustomize = await findTool('kustomize', tools, say);
-  const validate = await findTool('kubectl-validate', tools, say);
+  const kustomize = await findTool('kustomize', tools, print);
+  const validate = await findTool('kubectl-validate', tools, print);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
   try {
     const names = (await readdir(overlays)).sort();
@@ -43,7 +43,11 @@ async function check(): Promise<readonly string[]> {
       const problem = await problemOf(name, kustomize, validate, folder);
       if (problem !== null) problems.push(`${name}:\n${problem.trim()}`);
     }
-    say(problems.length === 0 ? `\n${names.length} overlays build and are valid for Kubernetes ${KUBERNETES}` : '');
+    print(
+      problems.length === 0
+        ? `\n${names.length} overlays build and are valid for Kubernetes ${KUBERNETES_VERSION}.`
+        : '',
+    );
     return problems;
   } finally {
     await rm(folder, { recursive: true });

@@ -5,7 +5,7 @@ import { watcherVariables } from '../../../services/watcher/src/config.ts';
 import { webhookVariables } from '../../../services/webhook/src/config.ts';
 import { migrateVariables, topicsVariables } from '../../docker/src/config.ts';
 
-/** What each command of the image reads from its environment. */
+/** The environment variables of each command of the image. */
 export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>> = {
   gateway: gatewayVariables,
   intent: intentVariables,

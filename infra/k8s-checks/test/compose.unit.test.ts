@@ -22,53 +22,61 @@ const compose = z.object({
     }),
   ),
 });
-/** As Docker reads it where nothing is set: `${NAME:-default}`. */
+/** As Docker reads it without any variable set: `${NAME:-default}` is its default. */
 const text = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
 const { services } = compose.parse(parse(text, { merge: true }));
 const dockerfile = readFileSync(path.join(ROOT, 'infra/docker/Dockerfile'), 'utf8');
-const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('payment-intents:'));
+const ownContainers = Object.entries(services).filter(([, { image }]) => image.startsWith('payment-intents:'));
 
 describe('docker-compose.yml', () => {
   it('runs every service and job of the image', () => {
-    expect(ours.map(([name]) => name).sort()).toEqual(['gateway', 'intent', 'migrate', 'topics', 'watcher', 'webhook']);
+    expect(ownContainers.map(([name]) => name).sort()).toEqual([
+      'gateway',
+      'intent',
+      'migrate',
+      'topics',
+      'watcher',
+      'webhook',
+    ]);
   });
 
-  it('gives every container the variables that its command needs, and none that it does not know', () => {
-    for (const [, { command, environment }] of ours) expect(problemsWith(command?.[0] ?? '', environment)).toEqual([]);
+  it('gives every container the variables that its command needs, and no unknown ones', () => {
+    for (const [, { command, environment }] of ownContainers)
+      expect(problemsWith(command?.[0] ?? '', environment)).toEqual([]);
   });
 
-  it('runs the image as the user it names, on a root filesystem that nobody can write to', () => {
+  it('runs the image as its own unprivileged user on a read-only root filesystem', () => {
     const user = /^USER (\d+):/m.exec(dockerfile)?.[1];
     expect(Number(user)).toBeGreaterThan(0);
-    for (const [, { user: other, ...service }] of ours) {
+    for (const [, { user: other, ...service }] of ownContainers) {
       expect(other).toBeUndefined();
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     }
   });
 
-  it('listens on this machine only', () => {
+  it('listens on the loopback interface only', () => {
     for (const { ports } of Object.values(services))
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  it('has each network of its own watched, served and open to this machine', () => {
+  it('watches and serves each of its networks, and publishes its port on this machine', () => {
     const { gateway, watcher, chains } = services;
-    const nodes = Object.entries(gateway?.environment ?? {}).filter(([name]) => name.startsWith('RPC_'));
+    const upstreams = Object.entries(gateway?.environment ?? {}).filter(([name]) => name.startsWith('RPC_'));
     expect(
       watcher?.environment['NETWORKS']
         ?.split(',')
         .map((chain) => networks.find((network) => network.chain === chain)?.name)
         .map((name) => `RPC_${String(name).toUpperCase().replaceAll('-', '_')}`)
         .sort(),
-    ).toEqual(nodes.map(([name]) => name).sort());
-    for (const [name, url] of nodes) {
+    ).toEqual(upstreams.map(([name]) => name).sort());
+    for (const [name, url] of upstreams) {
       expect(watcher?.environment[name]).toBe(url);
       const { hostname, port } = new URL(url);
       expect([hostname, chains?.ports]).toEqual(['chains', expect.arrayContaining([`127.0.0.1:${port}:${port}`])]);
     }
   });
 
-  it('waits for what a container needs, by a condition that the other can meet', () => {
+  it('lets containers wait for jobs to complete and for services to become healthy', () => {
     for (const { depends_on } of Object.values(services)) {
       for (const [name, { condition }] of Object.entries(depends_on))
         expect(condition).toBe(
@@ -79,7 +87,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the Dockerfiles', () => {
-  it.each(['Dockerfile', 'chains.Dockerfile'])('build with the pnpm of the repository: %s', (name) => {
+  it.each(['Dockerfile', 'chains.Dockerfile'])('build with the pnpm version of the repository: %s', (name) => {
     const text = readFileSync(path.join(ROOT, 'infra/docker', name), 'utf8');
     const { packageManager } = z
       .object({ packageManager: z.string() })

@@ -41,7 +41,7 @@ const container = z.object({
     capabilities: z.object({ drop: z.array(z.string()) }),
   }),
 });
-/** A Deployment or a Job of ours: one container of the image. */
+/** A Deployment or a Job with one container of the image. */
 export const workload = z.object({
   metadata: z.object({ name: z.string() }),
   spec: z.object({
@@ -65,12 +65,12 @@ const object = z.looseObject({
 });
 type KubernetesObject = z.infer<typeof object>;
 
-/** All that an overlay consists of. */
+/** The contents of an overlay. */
 export interface Overlay {
   readonly objects: readonly KubernetesObject[];
-  /** By the name that workloads refer to: variables and values of a ConfigMap; for networks the one of each. */
+  /** Variables and values by the name of the ConfigMap; the ConfigMap `network` has one entry for each network. */
   readonly configMaps: ReadonlyMap<string, readonly Readonly<Record<string, string>>[]>;
-  /** Secrets whose values are in the repository (local), or whose keys an ExternalSecret names (null values). */
+  /** Secrets with values from the repository (local), or with the keys of an ExternalSecret and null values. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string | null>>>;
 }
 
@@ -79,8 +79,8 @@ const externalSecret = z.object({
 });
 
 /**
- * Reads what `kustomize build` would, without it: resources, components and generators, but no patches. Tests see to it
- * that patches change nothing that is looked at here.
+ * Reads what `kustomize build` would, without that program: resources, components and generators, but no patches. A
+ * test checks that patches change nothing that is read here.
  */
 export function readOverlay(name: string): Overlay {
   const objects: KubernetesObject[] = [];

@@ -8,30 +8,40 @@ import { type Overlay, patchesOf, readOverlay, ROOT, type Workload, workload } f
 import { problemsWith } from './variables.ts';
 
 const OVERLAYS = ['local', 'staging', 'production'].map((name) => ({ name, overlay: readOverlay(name) }));
-/** Services promise to be gone so long after SIGTERM. */
+/** The time within which services exit after SIGTERM. */
 const DRAIN_SECONDS = 25;
 
-const ours = ({ objects }: Overlay): readonly Workload[] =>
+/** The paths that overlays may patch, apart from NODE_EXTRA_CA_CERTS: no test reads them. */
+const PATCHABLE = new RegExp(
+  [
+    '^/spec/(replicas|minReplicas|minReplicaCount',
+    '|template/spec/(volumes|topologySpreadConstraints.*|containers/0/volumeMounts))$',
+  ].join(''),
+);
+
+const workloads = ({ objects }: Overlay): readonly Workload[] =>
   objects.filter(({ kind }) => kind === 'Deployment' || kind === 'Job').map((object) => workload.parse(object));
 const deployments = ({ objects }: Overlay): readonly Workload[] =>
   objects.filter(({ kind }) => kind === 'Deployment').map((object) => workload.parse(object));
 const containerOf = ({ spec }: Workload) => spec.template.spec.containers[0];
 const ofKind = ({ objects }: Overlay, kind: string) => objects.filter((object) => object.kind === kind);
 
-/** What a workload's containers have in their environment: one of each network for watchers. Null: a secret's value. */
-function environmentsOf(overlay: Overlay, of: Workload): readonly Readonly<Record<string, string | null>>[] {
-  const { env, envFrom } = containerOf(of);
+/** The environments of a workload's containers: for watchers one for each network. Null: the value of a secret. */
+function environmentsOf(overlay: Overlay, resource: Workload): readonly Readonly<Record<string, string | null>>[] {
+  const { env, envFrom } = containerOf(resource);
   let environments: Record<string, string | null>[] = [{}];
   for (const source of envFrom) {
     const reference = 'configMapRef' in source ? source.configMapRef : source.secretRef;
     const secret = overlay.secrets.get(reference.name);
     const found = 'configMapRef' in source ? overlay.configMaps.get(reference.name) : secret && [secret];
     if (!found && !reference.optional)
-      throw new Error(`${of.metadata.name} refers to ${reference.name}, which is not there`);
-    environments = (found ?? [{}]).flatMap((values) => environments.map((so) => ({ ...so, ...values })));
+      throw new Error(`${resource.metadata.name} refers to ${reference.name}, which does not exist`);
+    environments = (found ?? [{}]).flatMap((values) =>
+      environments.map((environment) => ({ ...environment, ...values })),
+    );
   }
   const own = Object.fromEntries(env.map(({ name, value }) => [name, value ?? null]));
-  return environments.map((so) => ({ ...so, ...own }));
+  return environments.map((environment) => ({ ...environment, ...own }));
 }
 
 const port = z.object({ port: z.number(), endPort: z.number().optional(), protocol: z.string() });
@@ -56,34 +66,31 @@ const portsOf = (overlay: Overlay, name: string) =>
     ?.spec.egress.flatMap(({ ports }) => ports.map(({ port: number }) => number));
 
 describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
-  it('gives every container the variables that its command needs, and none that it does not know', () => {
-    for (const of of ours(overlay)) {
-      for (const environment of environmentsOf(overlay, of))
-        expect(problemsWith(containerOf(of).args[0] ?? '', environment)).toEqual([]);
+  it('gives every container the variables that its command needs, and no unknown ones', () => {
+    for (const resource of workloads(overlay)) {
+      for (const environment of environmentsOf(overlay, resource))
+        expect(problemsWith(containerOf(resource).args[0] ?? '', environment)).toEqual([]);
     }
     expect(deployments(overlay).map(({ metadata }) => metadata.name)).toEqual(
       expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher']),
     );
   });
 
-  it('patches nothing that these tests read', () => {
+  it('patches only fields that these tests do not read', () => {
     for (const { path: at, value } of patchesOf(name)) {
       if (at.startsWith('/spec/template/spec/containers/0/env'))
         expect(z.object({ name: z.literal('NODE_EXTRA_CA_CERTS') }).safeParse(value).success).toBe(true);
-      else
-        expect(at).toMatch(
-          /^\/spec\/(replicas|minReplicas|minReplicaCount|template\/spec\/(volumes|topologySpreadConstraints.*|containers\/0\/volumeMounts))$/,
-        );
+      else expect(at).toMatch(PATCHABLE);
     }
   });
 
-  it('runs the image as somebody who is not root, on a root filesystem that nobody can write to', () => {
-    for (const of of ours(overlay)) {
-      expect(of.spec.template.spec).toMatchObject({
+  it('runs the image as an unprivileged user on a read-only root filesystem', () => {
+    for (const resource of workloads(overlay)) {
+      expect(resource.spec.template.spec).toMatchObject({
         automountServiceAccountToken: false,
         securityContext: { runAsNonRoot: true, runAsUser: 1000 },
       });
-      expect(containerOf(of).securityContext).toMatchObject({
+      expect(containerOf(resource).securityContext).toMatchObject({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
         capabilities: { drop: ['ALL'] },
@@ -92,9 +99,9 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   });
 
   it('probes the port that the service listens on, from outside the container', () => {
-    for (const of of deployments(overlay)) {
-      const { args, ports, startupProbe, livenessProbe, readinessProbe } = containerOf(of);
-      const [environment] = environmentsOf(overlay, of);
+    for (const resource of deployments(overlay)) {
+      const { args, ports, startupProbe, livenessProbe, readinessProbe } = containerOf(resource);
+      const [environment] = environmentsOf(overlay, resource);
       const listening = Number(environment?.[args[0] === 'gateway' ? 'GATEWAY_PORT' : 'HEALTH_PORT']);
       expect(environment?.['HOST']).toBe('0.0.0.0');
       for (const probe of [startupProbe, livenessProbe, readinessProbe])
@@ -107,30 +114,30 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     }
   });
 
-  it('waits longer for a pod to end than it takes to', () => {
-    for (const of of deployments(overlay)) {
-      expect(of.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
-        DRAIN_SECONDS + (containerOf(of).lifecycle?.preStop.sleep.seconds ?? 0),
+  it('grants every pod a longer termination period than it needs', () => {
+    for (const resource of deployments(overlay)) {
+      expect(resource.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
+        DRAIN_SECONDS + (containerOf(resource).lifecycle?.preStop.sleep.seconds ?? 0),
       );
     }
   });
 
-  it('opens to each pod the ways that its variables name, and no others', () => {
-    const way = (variable: string): string | undefined =>
+  it('labels each pod for exactly the connections that its variables name', () => {
+    const connectionOf = (variable: string): string | undefined =>
       ({ DATABASE_URL: 'postgres', REDIS_URL: 'redis', KAFKA_BROKERS: 'kafka' })[variable] ??
       (variable.startsWith('RPC_') ? 'https' : undefined);
-    for (const of of ours(overlay)) {
-      const [environment = {}] = environmentsOf(overlay, of);
-      const needed = new Set(Object.keys(environment).flatMap((variable) => way(variable) ?? []));
-      if (containerOf(of).args[0] === 'webhook') needed.add('internet');
-      const labels = Object.keys(of.spec.template.metadata.labels).filter((label) =>
+    for (const resource of workloads(overlay)) {
+      const [environment = {}] = environmentsOf(overlay, resource);
+      const needed = new Set(Object.keys(environment).flatMap((variable) => connectionOf(variable) ?? []));
+      if (containerOf(resource).args[0] === 'webhook') needed.add('internet');
+      const labels = Object.keys(resource.spec.template.metadata.labels).filter((label) =>
         label.startsWith('payments/uses-'),
       );
       expect(labels.map((label) => label.slice('payments/uses-'.length)).sort()).toEqual([...needed].sort());
     }
   });
 
-  it('denies by default, and every way leads to a place and a port', () => {
+  it('denies by default, and every rule names peers and ports', () => {
     const [denied] = policies(overlay).filter(({ metadata }) => metadata.name === 'default-deny');
     expect(denied?.spec).toEqual({
       podSelector: { matchLabels: {} },
@@ -144,7 +151,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     }
   });
 
-  it('has the ports in its network policies that are in use', () => {
+  it('opens the ports that are in use', () => {
     const [kafka] = overlay.configMaps.get('kafka') ?? [];
     expect(portsOf(overlay, 'kafka')).toEqual([
       ...new Set(kafka?.['KAFKA_BROKERS']?.split(',').map((broker) => Number(broker.split(':')[1]))),
@@ -153,7 +160,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       ['postgres', 'database', 'DATABASE_URL', 5432],
       ['redis', 'redis', 'REDIS_URL', 6379],
     ] as const) {
-      // Where the address is a secret its port is the usual one (docs/operations/deploy.md).
+      // If the URL is a secret, its port is the default one (docs/operations/deploy.md).
       const url = overlay.secrets.get(secret)?.[variable];
       expect(portsOf(overlay, policyName)).toEqual([url ? Number(new URL(url).port) : usual]);
     }
@@ -161,7 +168,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     expect(gateway?.spec.ingress[0]?.ports[0]?.port).toBe(4000);
   });
 
-  it('has a watcher and a node for each network', () => {
+  it('has a watcher and upstreams for each network', () => {
     const watched = (overlay.configMaps.get('network') ?? []).map(
       (values) => networks.find(({ chain }) => chain === values['NETWORKS'])?.name,
     );
@@ -173,7 +180,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
 });
 
 describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
-  'k8s/overlays/$name, on managed services',
+  'k8s/overlays/$name with managed services',
   ({ overlay }) => {
     const [kafka] = overlay.configMaps.get('kafka') ?? [];
 
@@ -182,14 +189,14 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
       expect(overlay.secrets.get('screening')).toEqual({ SCREENING_API_KEY: null });
     });
 
-    it('never has more intent services than partitions', () => {
+    it('scales intent services up to the number of partitions at most', () => {
       const scaled = ofKind(overlay, 'ScaledObject').find(({ metadata }) => metadata.name === 'intent');
       expect(
         z.looseObject({ maxReplicaCount: z.number() }).parse(scaled?.['spec']).maxReplicaCount,
       ).toBeLessThanOrEqual(Number(kafka?.['KAFKA_PARTITIONS']));
     });
 
-    it('makes the topics that the services expect', () => {
+    it('creates the topics that the services expect', () => {
       const topics = ofKind(overlay, 'KafkaTopic');
       expect(topics.map(({ metadata }) => metadata.name).sort()).toEqual([
         'chain.observations',
@@ -241,8 +248,8 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
   },
 );
 
-describe('the routes that probes ask', () => {
-  it('are there in the services that have a port for this alone', async () => {
+describe('the routes of the probes', () => {
+  it('exist in the services with a health port', async () => {
     const server = await serveHealth('127.0.0.1', 0, { live: () => true, ready: {} });
     try {
       const { port: at } = z.object({ port: z.number() }).parse(server.address());
@@ -254,7 +261,7 @@ describe('the routes that probes ask', () => {
     }
   });
 
-  it('are there in the gateway', () => {
+  it('exist in the gateway', () => {
     const app = readFileSync(path.join(ROOT, 'services/gateway/src/app.ts'), 'utf8');
     for (const route of ['/healthz', '/readyz']) expect(app).toContain(`app.get('${route}'`);
   });

@@ -29,36 +29,36 @@ const policy = z.object({
   }),
 });
 
-describe.each(OVERLAYS)('k8s/overlays/$name, watched', ({ overlay }) => {
+describe.each(OVERLAYS)('the monitoring of k8s/overlays/$name', ({ overlay }) => {
   const deployments = overlay.objects
     .filter(({ kind }) => kind === 'Deployment')
     .map((object) => workload.parse(object));
-  const [asked] = overlay.objects
+  const [scrape] = overlay.objects
     .filter(({ kind }) => kind === 'ServiceMonitor')
     .map((object) => monitor.parse(object).spec);
   const [metrics] = overlay.objects
     .filter(({ kind, metadata }) => kind === 'Service' && metadata.name === 'metrics')
     .map((object) => service.parse(object));
-  const [open] = overlay.objects
+  const [telemetryPolicy] = overlay.objects
     .filter(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'telemetry')
     .map((object) => policy.parse(object).spec);
   const [telemetry = {}] = overlay.configMaps.get('telemetry') ?? [];
 
-  it('asks every service for its metrics, at the port where it has them', () => {
-    expect(asked?.selector.matchLabels).toEqual(metrics?.metadata.labels);
-    expect(asked?.endpoints[0].port).toBe(metrics?.spec.ports[0].name);
-    expect(open?.podSelector.matchLabels).toEqual(metrics?.spec.selector);
+  it('scrapes every service on its metrics port', () => {
+    expect(scrape?.selector.matchLabels).toEqual(metrics?.metadata.labels);
+    expect(scrape?.endpoints[0].port).toBe(metrics?.spec.ports[0].name);
+    expect(telemetryPolicy?.podSelector.matchLabels).toEqual(metrics?.spec.selector);
     for (const { spec } of deployments) {
-      const [{ env, ports: opened }] = spec.template.spec.containers;
-      const at = opened.find(({ name }) => name === metrics?.spec.ports[0].targetPort)?.containerPort;
+      const [{ env, ports: containerPorts }] = spec.template.spec.containers;
+      const metricsPort = containerPorts.find(({ name }) => name === metrics?.spec.ports[0].targetPort)?.containerPort;
       expect(spec.template.metadata.labels).toMatchObject(metrics?.spec.selector ?? {});
-      expect(env.find(({ name }) => name === 'METRICS_PORT')?.value).toBe(String(at));
-      expect(open?.ingress[0].ports).toEqual([{ port: at }]);
+      expect(env.find(({ name }) => name === 'METRICS_PORT')?.value).toBe(String(metricsPort));
+      expect(telemetryPolicy?.ingress[0].ports).toEqual([{ port: metricsPort }]);
     }
   });
 
-  it('lets traces out to where they are sent', () => {
-    expect(open?.egress[0].ports).toEqual([
+  it('allows traces to the endpoint that they are sent to', () => {
+    expect(telemetryPolicy?.egress[0].ports).toEqual([
       { port: Number(new URL(telemetry['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '').port) },
     ]);
     for (const { spec } of deployments)

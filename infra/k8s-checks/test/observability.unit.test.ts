@@ -22,18 +22,18 @@ const prometheus = z
 
 const observers = Object.entries(services).filter(([, { profiles }]) => profiles.includes('observability'));
 
-describe('docker-compose.yml, profile observability', () => {
-  it('has Prometheus ask every container that has metrics', () => {
-    const measured = Object.entries(services).flatMap(([name, { environment }]) =>
+describe('the profile observability of docker-compose.yml', () => {
+  it('has Prometheus scrape every container with metrics', () => {
+    const targets = Object.entries(services).flatMap(([name, { environment }]) =>
       environment['METRICS_PORT'] ? [`${name}:${environment['METRICS_PORT']}`] : [],
     );
-    expect(measured.length).toBeGreaterThanOrEqual(4);
-    expect([...prometheus.scrape_configs[0].static_configs[0].targets].sort()).toEqual(measured.sort());
+    expect(targets.length).toBeGreaterThanOrEqual(4);
+    expect([...prometheus.scrape_configs[0].static_configs[0].targets].sort()).toEqual(targets.sort());
     for (const file of prometheus.rule_files)
       expect(existsSync(path.join(ROOT, 'infra/observability/prometheus', file))).toBe(true);
   });
 
-  it('has the collector where the services are told to send their traces', () => {
+  it('runs the collector at the endpoint that the services send traces to', () => {
     const { receivers } = z
       .object({
         receivers: z.object({ otlp: z.object({ protocols: z.object({ http: z.object({ endpoint: z.string() }) }) }) }),
@@ -46,7 +46,7 @@ describe('docker-compose.yml, profile observability', () => {
     expect(observers.map(([name]) => name)).toContain('collector');
   });
 
-  it('mounts only what is in the repository', () => {
+  it('mounts only files of the repository', () => {
     const mounted = observers.flatMap(([, { volumes }]) =>
       volumes.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':')[0] ?? ''),
     );
@@ -54,7 +54,7 @@ describe('docker-compose.yml, profile observability', () => {
     for (const one of mounted) expect({ one, exists: existsSync(path.join(ROOT, one)) }).toEqual({ one, exists: true });
   });
 
-  it('shows the dashboards of the folder that is mounted, from the Prometheus that runs', () => {
+  it('provisions Grafana with the mounted dashboards and the running Prometheus', () => {
     const { providers } = z
       .object({ providers: z.tuple([z.object({ options: z.object({ path: z.string() }) })]) })
       .parse(read('infra/observability/grafana/provisioning/dashboards/payments.yml'));
