@@ -27,18 +27,6 @@ describe('the lease of a network', () => {
   const runOut = (): Promise<unknown> =>
     cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
 
-  it('goes to one of two who ask at once, and to the other when it is given back, in a later epoch', async () => {
-    const [first, second] = await Promise.all([
-      watches.acquire(chain, 'one', LONG_MS),
-      watches.acquire(chain, 'two', LONG_MS),
-    ]);
-    const winner = first ?? second;
-    expect([first, second].filter((lease) => lease !== null)).toEqual([winner]);
-    if (!winner) throw new Error('nobody has it');
-    await watches.release(winner);
-    expect(await watches.acquire(chain, 'three', LONG_MS)).toMatchObject({ epoch: winner.epoch + 1n, cursor: null });
-  });
-
   it('keeps the cursor for the next holder, and refuses the former one', async () => {
     const former = await Lease.acquire(watches, chain, 'one', LONG_MS, log);
     await former?.moveCursor({ block: '100' });
@@ -87,10 +75,5 @@ describe('the lease of a network', () => {
     await until('the loss', () => lease?.lost.aborted);
     expect(lease?.lost.reason).toBeInstanceOf(LeaseLostError);
     await lease?.release();
-  });
-
-  it('comes back at once to a holder whose answer was lost', async () => {
-    await watches.acquire(chain, 'one', LONG_MS);
-    expect(await watches.acquire(chain, 'one', LONG_MS)).toMatchObject({ epoch: 2n });
   });
 });

@@ -1,4 +1,4 @@
-import { listWebhookEndpoints, removeWebhookEndpoint, retryDelivery } from '@pf/database';
+import { createWebhookSecret, listWebhookEndpoints, removeWebhookEndpoint, retryDelivery } from '@pf/database';
 import { until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -65,6 +65,22 @@ describe('webhook deliveries', () => {
     });
     expect(delivery.deliveredAt).not.toBeNull();
     expect(delivery.id).toMatch(/^whd_/);
+  });
+
+  it('is signed with both secrets after a rotation', async () => {
+    const { account, receiver } = await stage.account(status(200));
+    const next = await createWebhookSecret(
+      stage.cluster.database,
+      stage.cluster.secretsKey,
+      { accountId: account.id, livemode: false },
+      new Date(stage.clock),
+    );
+    stage.clock += 1_000;
+    const { body } = await stage.emit(account.id);
+    await until('it to arrive', () => receiver.received.length === 1);
+    const headers = receiver.received[0]?.headers as Record<string, string>;
+    for (const secret of [next, account.webhookSecrets.test]) new Webhook(secret).verify(body, headers);
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
   });
 
   it('goes to every URL of the account and mode, and to no other', async () => {

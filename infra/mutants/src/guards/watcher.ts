@@ -18,8 +18,8 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
     instead: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND $2::bigint > 0',
     test: {
-      file: 'services/watcher/test/lease.integration.test.ts',
-      name: 'keeps the cursor for the next holder, and refuses the former one',
+      file: 'packages/database/test/watching/network-watches.integration.test.ts',
+      name: 'keeps the cursor for the next holder, and refuses renewals, cursors and releases of the former one',
     },
   },
   {
@@ -28,8 +28,8 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'WHERE watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp()',
     instead: '',
     test: {
-      file: 'services/watcher/test/lease.integration.test.ts',
-      name: 'goes to one of two who ask at once, and to the other when it is given back, in a later epoch',
+      file: 'packages/database/test/watching/network-watches.integration.test.ts',
+      name: 'goes to one of two holders that ask at once, and after its release to another, in a later epoch',
     },
   },
   {

@@ -8,8 +8,8 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'if (!(await moveWebhookPosition(client, partition, from, next))) return null;',
     instead: 'await moveWebhookPosition(client, partition, from, next);',
     test: {
-      file: 'services/webhook/test/rows.integration.test.ts',
-      name: 'move with the position in the log or not at all',
+      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
+      name: 'are written together with the position in the log or not at all',
     },
   },
   {
@@ -18,8 +18,8 @@ export const webhookGuards: readonly Mutant[] = [
     guard: '\n     ON CONFLICT (event_id, endpoint_id) DO NOTHING',
     instead: '',
     test: {
-      file: 'services/webhook/test/rows.integration.test.ts',
-      name: 'stay as they are when the position is set back and the log read again',
+      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
+      name: 'are not written twice if the position is set back and the log is read again',
     },
   },
   {
@@ -28,7 +28,7 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'SELECT d.id, e.body FROM service.deliveries d JOIN',
     instead: "SELECT d.id, coalesce(e.body, '{}') AS body FROM service.deliveries d LEFT JOIN",
     test: {
-      file: 'services/webhook/test/rows.integration.test.ts',
+      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
       name: 'are not claimed before the projection shows their event',
     },
   },
@@ -38,8 +38,8 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'last_attempted_at = $2, next_attempt_at = $3',
     instead: 'last_attempted_at = $2, next_attempt_at = least($2, $3)',
     test: {
-      file: 'services/webhook/test/rows.integration.test.ts',
-      name: 'are claimed by one worker at a time, and again only after its lease',
+      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
+      name: 'are claimed by one worker at a time, and again only after its lease has ended',
     },
   },
   {
@@ -48,8 +48,8 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'return inTransaction(database, async (client) => {\n    if (!(await moveWebhookPosition(',
     instead: 'return (async (work) => work(database.sql))(async (client) => {\n    if (!(await moveWebhookPosition(',
     test: {
-      file: 'services/webhook/test/position.integration.test.ts',
-      name: 'stays where it was when the rows cannot be written',
+      file: 'packages/database/test/webhooks/positions.integration.test.ts',
+      name: 'stays where it was if the deliveries cannot be written',
     },
   },
 ];

@@ -8,7 +8,7 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE',
     instead: 'WHERE partition = $1::smallint AND $2::bigint IS NOT NULL FOR UPDATE',
     test: {
-      file: 'services/intent/test/projection.integration.test.ts',
+      file: 'packages/database/test/ledger/projection.integration.test.ts',
       name: 'writes it once: at another checkpoint nothing changes',
     },
   },
@@ -18,8 +18,8 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'WHERE intent.id = changed.id AND intent.version = changed.before',
     instead: 'WHERE intent.id = changed.id',
     test: {
-      file: 'services/intent/test/projection.integration.test.ts',
-      name: 'writes nothing of it where one intent is at another version',
+      file: 'packages/database/test/ledger/projection.integration.test.ts',
+      name: 'writes nothing of it if one intent is at another version',
     },
   },
   {
@@ -29,8 +29,8 @@ export const writerGuards: readonly Mutant[] = [
       'position = CASE WHEN (SELECT count(*) FROM changed) = cardinality($${changedIds}::text[]) THEN $3::bigint END,',
     instead: 'position = $3::bigint,',
     test: {
-      file: 'services/intent/test/projection.integration.test.ts',
-      name: 'writes nothing of it where one intent is not there',
+      file: 'packages/database/test/ledger/projection.integration.test.ts',
+      name: 'writes nothing of it if one intent is missing',
     },
   },
   {
@@ -39,8 +39,8 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'if (state?.id !== event.intentId || event.version !== state.version + 1) {',
     instead: 'if (!state) {',
     test: {
-      file: 'services/intent/test/projection.integration.test.ts',
-      name: 'stops at a gap, with an alarm, and writes nothing',
+      file: 'services/intent/test/catch-up.integration.test.ts',
+      name: 'stops at a version gap, with an alarm, and writes nothing',
     },
   },
   {
@@ -49,8 +49,8 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'if (event.version <= (state?.version ?? 0)) continue;',
     instead: '',
     test: {
-      file: 'services/intent/test/projection.integration.test.ts',
-      name: 'passes over what has been applied before',
+      file: 'services/intent/test/catch-up.integration.test.ts',
+      name: 'skips events that are projected already',
     },
   },
   {
@@ -70,8 +70,8 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'events: applied.flatMap(projectedEvent),',
     instead: 'events: [],',
     test: {
-      file: 'services/intent/test/rebuild.integration.test.ts',
-      name: 'gives the projection, byte for byte, while the writer goes on writing',
+      file: 'packages/database/test/ledger/rebuild.integration.test.ts',
+      name: 'gives the projection, byte for byte',
     },
   },
   {

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AccountId } from '@pf/domain';
-import { readBackingStack } from '@pf/testing';
 import {
   addWebhookEndpoint,
   createAccount,
@@ -10,9 +8,8 @@ import {
   type DeliveryFilters,
   forgetDeliveries,
   listDeliveries,
-  migrate,
-  openDatabase,
 } from '../../src/index.ts';
+import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 jest.setTimeout(60_000);
 const ROWS = 40_000;
@@ -27,17 +24,13 @@ interface Plan {
 const nodes = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
 describe('the list of deliveries', () => {
-  const stack = readBackingStack();
-  const name = `pf_test_${randomBytes(6).toString('hex')}`;
-  const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
+  let own: OwnDatabase;
   let database: Database;
   let owner: { readonly accountId: AccountId; readonly livemode: boolean };
 
   beforeAll(async () => {
-    await admin.sql.query(`CREATE DATABASE ${name}`);
-    const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
-    await migrate(url);
-    database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+    own = await createOwnDatabase();
+    ({ database } = own);
     const { id: accountId } = await createAccount(database, { name: 'shop' });
     owner = { accountId, livemode: false };
     const endpoint = await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example' });
@@ -51,11 +44,7 @@ describe('the list of deliveries', () => {
     );
     await database.sql.query('ANALYZE service.deliveries');
   });
-  afterAll(async () => {
-    await database.close();
-    await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await admin.close();
-  });
+  afterAll(() => own.close());
 
   it.each<[string, DeliveryFilters]>([
     ['no filter', {}],

@@ -1,5 +1,5 @@
 import { encodeEvent } from '@pf/contracts';
-import { findOutcomes, type ProjectionBatch, ProjectionGapError, ProjectionWriter, readCheckpoint } from '@pf/database';
+import { type ProjectionBatch, ProjectionWriter, readCheckpoint } from '@pf/database';
 import { VersionGapError } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { gateway } from '@pf/domain/testing';
@@ -49,57 +49,7 @@ const rowsOf = async (at: number) =>
   ).rows;
 const positionOf = async (at: number) => (await readCheckpoint(cluster.database, at)).position;
 
-describe('Projecting a batch', () => {
-  it('writes it once: at another checkpoint nothing changes', async () => {
-    const { partition: at, made, batch } = await fresh();
-    const first = batch(0n, 2n, made);
-    expect([await projection.project(first), await projection.project(first)]).toEqual([true, false]);
-    const second = batch(2n, 4n, of(made.intentId, gateway.detect()));
-    expect(await projection.project({ ...second, from: 1n })).toBe(false);
-    expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 1 }], 2n]);
-    expect(await projection.project(second)).toBe(true);
-    expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 2 }], 4n]);
-  });
-
-  it.each([
-    ['is at another version', 'UPDATE ledger.intents SET version = 7 WHERE id = $1'],
-    ['is not there', 'DELETE FROM ledger.intents WHERE id = $1'],
-  ])('writes nothing of it where one intent %s', async (_what, damage) => {
-    const { partition: at, made, batch } = await fresh();
-    await projection.project(batch(0n, 2n, made));
-    await cluster.database.sql.query(damage, [made.intentId]);
-    const [before, other, detect] = [
-      await rowsOf(at),
-      create({}, { partition: at }),
-      of(made.intentId, gateway.detect()),
-    ];
-    await expect(projection.project(batch(2n, 5n, other, detect))).rejects.toBeInstanceOf(ProjectionGapError);
-    expect([
-      await rowsOf(at),
-      await positionOf(at),
-      await findOutcomes(cluster.database, [other.commandId, detect.commandId]),
-    ]).toEqual([before, 2n, []]);
-  });
-
-  it('writes nothing of it where an intent that it makes is there already', async () => {
-    const { partition: at, made, batch } = await fresh();
-    const first = batch(0n, 2n, made);
-    await projection.project(first);
-    await expect(projection.project({ ...first, from: 2n, next: 4n, events: [], outcomes: [] })).rejects.toBeInstanceOf(
-      ProjectionGapError,
-    );
-    expect(await positionOf(at)).toBe(2n);
-  });
-
-  it('never lets the last time go back', async () => {
-    const { partition: at, made, batch } = await fresh();
-    await projection.project(batch(0n, 2n, made));
-    await projection.project({ ...batch(2n, 3n), lastAt: NOW - 1_000 });
-    expect((await readCheckpoint(cluster.database, at)).lastAt).toBe(NOW);
-  });
-});
-
-describe('Catching up with a log', () => {
+describe('A writer that catches up with the log', () => {
   const writerWith = (lines: object[]) => {
     const log = createLogger('test', 'silent');
     jest.spyOn(log, 'error').mockImplementation((fields: unknown) => void lines.push(fields as object));
@@ -123,7 +73,7 @@ describe('Catching up with a log', () => {
     throw new Error('the log is shorter');
   };
 
-  it('stops at a gap, with an alarm, and writes nothing', async () => {
+  it('stops at a version gap, with an alarm, and writes nothing', async () => {
     const { partition: at, made, batch, model } = await fresh();
     await projection.project(batch(0n, 1n, made));
     batch(0n, 0n, of(made.intentId, gateway.detect()));
@@ -134,7 +84,7 @@ describe('Catching up with a log', () => {
     expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 1 }], 1n]);
   });
 
-  it('passes over what has been applied before', async () => {
+  it('skips events that are projected already', async () => {
     const { partition: at, made, batch, model } = await fresh();
     await projection.project(batch(0n, 0n, made));
     batch(0n, 0n, of(made.intentId, gateway.detect()));
@@ -142,7 +92,7 @@ describe('Catching up with a log', () => {
     expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 2 }], 2n]);
   });
 
-  it('stops at a record that is no event', async () => {
+  it('stops at a record that is not an event', async () => {
     const { partition: at } = await fresh();
     await expect(
       writerWith([]).catchUp(at, 0n, [{ ...raw('{}'), topic: 'intent.events', offset: 9n }], 10n),

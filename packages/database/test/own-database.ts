@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import { readBackingStack } from '@pf/testing';
+import { type Database, migrate, openDatabase } from '../src/index.ts';
+
+/** A database of the test's own on the stack's Postgres, migrated. */
+export interface OwnDatabase {
+  readonly database: Database;
+  readonly url: string;
+  /** Drops it. */
+  close(): Promise<void>;
+}
+
+export async function createOwnDatabase(): Promise<OwnDatabase> {
+  const stack = readBackingStack();
+  const name = `pf_test_${randomBytes(6).toString('hex')}`;
+  const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
+  await admin.sql.query(`CREATE DATABASE ${name}`);
+  const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
+  await migrate(url);
+  const database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+  return {
+    database,
+    url,
+    async close() {
+      await database.close();
+      await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await admin.close();
+    },
+  };
+}
