@@ -1,6 +1,6 @@
 /** Words that were replaced: the pattern, and what to write. docs/internals/glossary.md explains them. */
 export const replacedWords: readonly (readonly [pattern: RegExp, replacement: string])[] = [
-  [/\b(?:is|are|was|were|be) (?:away|gone)\b/i, 'is unavailable'],
+  [/\b(?:is|are|was|were|be) away\b/i, 'is unavailable'],
   [/\bwhat (?:became|becomes|has become) of\b/i, 'the outcome of'],
   [/\bt(?:akes?|ook|aken|aking) (?:\w+ ){0,3}up anew\b/i, 'reacquires'],
   [/\banew\b/i, 'again'],
