@@ -121,7 +121,7 @@ export default tseslint.config(
     files: [
       'packages/local-solana/**',
       'packages/testing/**',
-      'infra/{bench,e2e,k8s-checks,local,mutants}/**',
+      'infra/{bench,e2e,generate,k8s-checks,local,mutants}/**',
       '**/test/**',
     ],
     rules: {
@@ -130,7 +130,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['infra/{bench,e2e,local,mutants}/**', 'packages/{local-solana,testing}/**'],
+    files: ['infra/{bench,e2e,generate,local,mutants}/**', 'packages/{local-solana,testing}/**'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -1,5 +1,5 @@
-// The one entry of every command (`npm start`, `npm test`, `npm run pf` …). Plain JavaScript without dependencies, for
-// any Node from 18 on: it gets what the command needs, skips what is there already, and hands over to Node 24.
+// The entry point of every command (`npm start`, `npm test`, `npm run pf` …). Plain JavaScript without dependencies,
+// for Node 18 and later: installs what the command needs and is missing, then hands over to Node 24.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,21 +14,10 @@ import { compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
-/** Our packages as they are written: nothing need be compiled. */
+/** Resolves our packages to their TypeScript sources: nothing need be compiled. */
 const sources = ['--conditions=source'];
-const supervisor = path.join('infra', 'local', 'src', 'main.ts');
-
-const USAGE = `What to do: node infra/local/bootstrap.mjs …
-  start       the whole stack, until Ctrl-C
-  backing     only Postgres, Redis, Kafka and the chains
-  reset       empty the data folder
-  build       dependencies, the Prisma client, everything compiled
-  test        types, lint, unit, integration, end to end; or only those named
-  demo …      payments on every chain, as a client makes them; lost and failed ones
-  pay ID      pays an intent on the local Base chain
-  pf …        accounts, keys, webhooks
-  alerts      every alert on made series, with promtool
-  run FILE …  a TypeScript file of this repository`;
+const supervisor = 'infra/local/src/main.ts';
+const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout'];
 
 /** What a command needs before it runs, and what runs then: arguments to Node. */
 const commands = {
@@ -36,24 +25,42 @@ const commands = {
   backing: { backing: true, compiled: 'never', args: [...sources, supervisor, 'backing'] },
   reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
-  test: { backing: true, compiled: 'before', args: [path.join('infra', 'local', 'src', 'checks', 'main.ts')] },
-  demo: {
-    backing: false,
-    compiled: 'before',
-    args: [...sources, path.join('infra', 'local', 'src', 'demo', 'main.ts')],
-  },
-  pay: { backing: false, compiled: 'before', args: [path.join('packages', 'client', 'examples', 'pay.mjs')] },
-  pf: { backing: false, compiled: 'before', args: [path.join('packages', 'cli', 'dist', 'main.js')] },
+  test: { backing: true, compiled: 'before', args: ['infra/local/src/checks/main.ts'] },
+  demo: { backing: false, compiled: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
+  pay: { backing: false, compiled: 'before', args: ['packages/client/examples/pay.mjs'] },
+  pf: { backing: false, compiled: 'before', args: ['packages/cli/dist/main.js'] },
+  k8s: { backing: false, compiled: 'before', args: [...sources, 'infra/k8s-checks/src/main.ts'] },
   alerts: {
     backing: false,
     prometheus: true,
     compiled: 'before',
-    args: [...sources, path.join('infra', 'observability', 'src', 'check.ts')],
+    args: [...sources, 'infra/observability/src/check.ts'],
   },
+  mutants: { backing: false, compiled: 'before', args: [...sources, 'infra/mutants/src/main.ts'] },
+  bench: { backing: false, compiled: 'before', args: sources },
+  generate: { backing: false, compiled: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
+  format: { backing: false, compiled: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },
   run: { backing: false, compiled: 'before', args: sources },
 };
 
-/** Backing parts that the environment names need nothing on this machine. */
+/** The npm scripts with the comment that each begins with, as `npm run` shows them. */
+function usage() {
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const lines = Object.entries(scripts).map(([script, text]) => {
+    const npm = ['start', 'test'].includes(script) ? 'npm' : 'npm run';
+    return `  ${`${npm} ${script}`.padEnd(24)}${text.split('\n')[0].replace('# ', '')}`;
+  });
+  return [
+    'Commands:',
+    ...lines,
+    '',
+    'Without npm: node infra/local/bootstrap.mjs COMMAND. It has two more:',
+    `  ${'backing'.padEnd(24)}Run only Postgres, Redis, Kafka and the chains until Ctrl-C`,
+    `  ${'run FILE …'.padEnd(24)}Run a JavaScript or TypeScript file of this repository`,
+  ].join('\n');
+}
+
+/** A backing service that the environment names runs elsewhere: nothing is fetched for it. */
 async function fetchBacking() {
   await allOf([
     process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }),
@@ -61,7 +68,7 @@ async function fetchBacking() {
   ]);
 }
 
-/** Gets everything but our own packages compiled. @returns the place that Node 24 and everything below it runs in */
+/** Gets everything but our own packages compiled. @returns what Node 24 and its child processes run with */
 async function prepare(command) {
   const installed = async () => {
     const pnpm = await getPnpm(tools);
@@ -86,7 +93,7 @@ async function build(place) {
   await compile(place);
 }
 
-/** Runs Node 24 in the foreground until it ends; signals reach it, and our own end does too, through the channel. */
+/** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */
 function handOver(place, args, meanwhile) {
   const child = spawn(place.node, ['--disable-warning=ExperimentalWarning', ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -96,7 +103,7 @@ function handOver(place, args, meanwhile) {
   // Ctrl-C reaches the child from the terminal itself; the others are sent to us alone.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // npm gone without a signal (kill -9): nobody is left to press Ctrl-C. Started otherwise, losing a parent is normal.
+  // npm was killed (kill -9): Ctrl-C no longer reaches us, so the stack ends too. Without npm a parent may well end.
   const above = ancestors();
   if (process.env.npm_lifecycle_event) setInterval(() => ancestors() === above || child.kill('SIGTERM'), 1000).unref();
   meanwhile().then(
@@ -121,14 +128,23 @@ function complain(error) {
   say(`\n${error instanceof SetupError ? error.message : error.stack}`);
 }
 
-const [name, ...rest] = process.argv.slice(2);
+let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
 // Types, lint and unit tests need neither Java nor Redis.
 if (name === 'test' && rest.length > 0 && !rest.some((phase) => ['integration', 'e2e'].includes(phase)))
   command = { ...command, backing: false };
 if (!command) {
-  say(USAGE);
-  process.exit(64);
+  const isHelp = ['help', '--help', '-h'].includes(name);
+  if (name !== undefined && !isHelp) say(`There is no command "${name}".\n`);
+  say(usage());
+  process.exit(isHelp ? 0 : 64);
+}
+if (name === 'bench') {
+  if (!benchmarks.includes(rest[0])) {
+    say(`Name a benchmark: ${benchmarks.join(', ')}.`);
+    process.exit(64);
+  }
+  rest = [`infra/bench/src/${rest[0]}.ts`, ...rest.slice(1)];
 }
 if (!existsSync(path.join(root, 'package.json'))) throw new Error(`${root} is not the repository.`);
 try {
@@ -145,7 +161,7 @@ try {
     );
 } catch (error) {
   complain(error);
-  // Whoever counts tests reads the last line.
+  // Scripts that count tests read the last line.
   if (name === 'test') process.stdout.write('0 passed, 1 failed\n');
   process.exitCode = 1;
 }

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { Mutant } from './mutant.ts';
@@ -18,8 +17,4 @@ export async function documentWithGuards(document: string): Promise<string> {
   const entries = mutants.map(entryOf).join('\n');
   const text = `${before}${MARKS[0]}\n\n${entries}\n\n${MARKS[1]}${after}`;
   return format(text, { ...(await resolveConfig(DOCUMENT)), filepath: DOCUMENT });
-}
-
-export async function writeGuardList(): Promise<void> {
-  writeFileSync(DOCUMENT, await documentWithGuards(readFileSync(DOCUMENT, 'utf8')));
 }

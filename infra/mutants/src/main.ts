@@ -2,15 +2,14 @@ import path from 'node:path';
 import { createEventLog } from '@pf/event-log';
 import { readBackingStack, stackFile } from '@pf/testing';
 import { Copy } from './copy.ts';
-import { writeGuardList } from './guard-list.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
 import { runTests } from './tests.ts';
 
 /**
  * Takes each guard of the architecture's invariants out of a copy of the sources, one at a time, and runs the test that
- * is named to hold it. Passes only if every named test passes with its guard and fails without it; then it lists the
- * guards in docs/internals/reliability.md. An argument chooses guards by a part of their name or file; it lists nothing.
+ * is named to hold it. Passes only if every named test passes with its guard and fails without it. An argument chooses
+ * guards by a part of their name or file. docs/internals/reliability.md lists the guards (`npm run generate`).
  */
 const root = path.join(import.meta.dirname, '../../..');
 const ANSWER_MS = 5_000;
@@ -67,7 +66,6 @@ try {
   await requireStack();
   const began = performance.now();
   const unheld = await check(chosen, stopping.signal);
-  if (unheld.length === 0 && only === undefined) await writeGuardList();
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
   console.log(
     `\n${unheld.length === 0 ? `Each of ${chosen.length} guards is held by its test` : `${unheld.length} of ${chosen.length} guards are not held: ${unheld.join('; ')}`} (${minutes} min).`,

@@ -53,7 +53,7 @@ const GROUPS: readonly Group[] = [
 ];
 
 /** Tells a reader of a generated file where its source is. */
-const HEADER = '# Generated from infra/observability/src by `pnpm --filter @pf/observability document`: do not edit.\n';
+const HEADER = '# Generated from infra/observability/src by `npm run generate`: do not edit.\n';
 const yaml = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
 /** The rule file for Prometheus. */

@@ -27,7 +27,7 @@ After reading this page you can handle every error that the API returns. All of 
 - **Conflicts** (409) carry \`details.intent_id\` and \`details.current_state\`.
 - **\`X-Request-Id\`**, a header of every response, identifies the request in the logs of the service.
 
-This page is generated from \`packages/contracts/src/errors.ts\` by \`pnpm --filter @pf/contracts document\`.
+This page is generated from \`packages/contracts/src/errors.ts\` by \`npm run generate\`.
 `;
 
 /** docs/reference/errors.md: every code with its cause, its remedy and the endpoints that return it. */

@@ -3,15 +3,15 @@ import { ERRORS, errorsOf, type Operation, OPERATIONS, statusesOf } from '@pf/co
 import { z } from 'zod';
 
 export const API_DOCUMENT = 'docs/reference/api.md';
-/** What the tests of the last run were answered by the API: written by packages/testing. */
-export const ANSWERS_FILE = '.tools/api-answers.jsonl';
+/** The responses that tests of the last run got from the API: recorded by packages/testing. */
+export const RESPONSES_FILE = '.tools/api-answers.jsonl';
 
-const answer = z.object({ operation: z.string(), status: z.number(), test: z.string(), file: z.string() });
-/** An answer that a test got from the API. */
-export type Answer = z.infer<typeof answer>;
+const response = z.object({ operation: z.string(), status: z.number(), test: z.string(), file: z.string() });
+/** A response that a test got from the API. */
+export type RecordedResponse = z.infer<typeof response>;
 
-/** The answers of a run, as packages/testing wrote them down. Empty where no test asked the API. */
-export async function readAnswers(file: string): Promise<readonly Answer[]> {
+/** The responses that packages/testing recorded during a run. Empty where no test called the API. */
+export async function readResponses(file: string): Promise<readonly RecordedResponse[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
@@ -19,16 +19,16 @@ export async function readAnswers(file: string): Promise<readonly Answer[]> {
   return text
     .split('\n')
     .filter(Boolean)
-    .map((line) => answer.parse(JSON.parse(line)));
+    .map((line) => response.parse(JSON.parse(line)));
 }
 
 const operations: readonly Operation[] = Object.values(OPERATIONS);
 const cell = (operation: string, status: number): string => `${operation} ${status}`;
 
 /** The tests that saw each status of each operation. */
-function testsByCell(answers: readonly Answer[]): ReadonlyMap<string, ReadonlySet<string>> {
+function testsByCell(responses: readonly RecordedResponse[]): ReadonlyMap<string, ReadonlySet<string>> {
   const tests = new Map<string, Set<string>>();
-  for (const { operation, status, test } of answers) {
+  for (const { operation, status, test } of responses) {
     const key = cell(operation, status);
     tests.set(key, (tests.get(key) ?? new Set()).add(test));
   }
@@ -38,13 +38,13 @@ function testsByCell(answers: readonly Answer[]): ReadonlyMap<string, ReadonlySe
 const escaped = (text: string): string => text.replaceAll('|', '\\|');
 
 /** docs/reference/api.md: each operation, each status it documents, and a test that shows it. */
-export function apiDocument(answers: readonly Answer[]): string {
-  const tests = testsByCell(answers);
-  // How much a test saw: the one that saw least is about this and nothing else.
+export function apiDocument(responses: readonly RecordedResponse[]): string {
+  const tests = testsByCell(responses);
+  // How many responses a test saw: the test that saw fewest is the most specific.
   const breadth = new Map<string, number>();
   for (const test of [...tests.values()].flatMap((of) => [...of])) breadth.set(test, (breadth.get(test) ?? 0) + 1);
-  // What is asked in the middle of an outage is answered this way or that: such a test is the last choice.
-  const endToEnd = new Set(answers.filter(({ file }) => /\.(e2e|stack)\./.test(file)).map(({ test }) => test));
+  // During an outage the response depends on timing: such a test is the last choice.
+  const endToEnd = new Set(responses.filter(({ file }) => /\.(e2e|stack)\./.test(file)).map(({ test }) => test));
   const rank = (test: string): number => (endToEnd.has(test) ? 1000 : 0) + (breadth.get(test) ?? 0);
   const byRank = (one: string, other: string): number => rank(one) - rank(other) || one.localeCompare(other, 'en');
   const parts = operations.map((operation) => {
@@ -66,26 +66,41 @@ export function apiDocument(answers: readonly Answer[]): string {
   return [
     '# The API, and the tests that show it',
     '',
-    'Each operation with each status that its documentation names, and a test that saw it. Written by `npm run document` from what the tests of the last whole `npm test` were answered; `npm test` fails where a cell is empty or names a test that did not see it. What a request takes and an answer holds: `/v1/docs` of a running stack. What each code means and what to do: [errors.md](errors.md).',
+    'Every operation, every status that it documents, and a test that saw it. `npm run generate` writes this page from the',
+    'responses that the last whole `npm test` recorded; `npm test` fails when a documented status was not seen, or when the',
+    'test named here did not see it. For request and response bodies see `/v1/docs` of a running stack; for what each code',
+    'means and what to do, see [errors.md](errors.md).',
     '',
     ...parts.flatMap((part) => [part, '']),
   ].join('\n');
 }
 
+/** The documented responses that no test saw, as `GET /v1/intents 404`. Empty after a whole run. */
+export function unseenResponses(responses: readonly RecordedResponse[]): readonly string[] {
+  const tests = testsByCell(responses);
+  return operations.flatMap((operation) =>
+    statusesOf(operation)
+      .filter((status) => !tests.has(cell(operation.id, status)))
+      .map((status) => responseOf(operation, status)),
+  );
+}
+
+const responseOf = ({ method, path }: Operation, status: number): string => `${method.toUpperCase()} ${path} ${status}`;
+
 /** What is wrong with the document after a whole run. Empty: nothing. */
-export function problemsOf(document: string, answers: readonly Answer[]): readonly string[] {
-  const tests = testsByCell(answers);
-  const problems: string[] = [];
+export function problemsOf(document: string, responses: readonly RecordedResponse[]): readonly string[] {
+  const tests = testsByCell(responses);
+  const problems = unseenResponses(responses).map((response) => `No test saw ${response}.`);
   for (const operation of operations) {
     const title = `## ${operation.method.toUpperCase()} ${operation.path}\n`;
     const section = document.split(title)[1]?.split('\n## ')[0] ?? '';
     for (const status of statusesOf(operation)) {
       const seen = tests.get(cell(operation.id, status));
-      const where = `${operation.method.toUpperCase()} ${operation.path} ${status}`;
       const row = section.split('\n').find((line) => line.startsWith(`| ${status} |`));
-      if (seen === undefined) problems.push(`no test saw ${where}`);
-      else if (![...seen].some((test) => row?.endsWith(`| ${escaped(test)} |`)))
-        problems.push(`docs/reference/api.md names no test that saw ${where}: npm run document`);
+      if (seen !== undefined && ![...seen].some((test) => row?.endsWith(`| ${escaped(test)} |`)))
+        problems.push(
+          `${API_DOCUMENT} names no test that saw ${responseOf(operation, status)}. Run \`npm run generate\`.`,
+        );
     }
   }
   return problems;

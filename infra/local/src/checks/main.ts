@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { reason, terminal } from '../processes/terminal.ts';
-import { ANSWERS_FILE, API_DOCUMENT, problemsOf, readAnswers } from './api-document.ts';
+import { RESPONSES_FILE, API_DOCUMENT, problemsOf, readResponses } from './api-document.ts';
 import { countJest, type Result, sum } from './result.ts';
 import { startTestStack } from './test-stack.ts';
 
@@ -14,7 +14,7 @@ type Phase = (typeof PHASES)[number];
 const root = path.resolve(import.meta.dirname, '../../../..');
 const main = path.join(root, 'infra/local/src/main.ts');
 const bin = (name: string, file: string): string => path.join(root, 'node_modules', name, file);
-const answersFile = path.join(root, ANSWERS_FILE);
+const responsesFile = path.join(root, RESPONSES_FILE);
 const out = terminal((text) => process.stderr.write(text));
 
 /** A program that says nothing when all is well. */
@@ -57,7 +57,7 @@ async function jest(project: keyof typeof WORKERS, folder: string, stack: string
     const child = spawn(process.execPath, args, {
       cwd: root,
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, API_ANSWERS: answersFile, ...(stack ? { STACK_FILE: stack } : {}) },
+      env: { ...process.env, API_ANSWERS: responsesFile, ...(stack ? { STACK_FILE: stack } : {}) },
     });
     await once(child, 'exit');
     return await countJest(report);
@@ -66,7 +66,10 @@ async function jest(project: keyof typeof WORKERS, folder: string, stack: string
 
 /** docs/reference/api.md names for each status of each operation a test that saw it in this run. */
 async function checkApiDocument(): Promise<Result> {
-  const problems = problemsOf(await readFile(path.join(root, API_DOCUMENT), 'utf8'), await readAnswers(answersFile));
+  const problems = problemsOf(
+    await readFile(path.join(root, API_DOCUMENT), 'utf8'),
+    await readResponses(responsesFile),
+  );
   for (const problem of problems) out.line(problem);
   return problems.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
@@ -91,7 +94,7 @@ async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result
     );
   }
   results.push(...(await Promise.all(checks)));
-  await rm(answersFile, { force: true });
+  await rm(responsesFile, { force: true });
   if (wanted.has('unit')) results.push(await jest('unit', folder, null));
   if (wanted.has('integration') || wanted.has('e2e')) {
     const stack = await out.step('A stack for the tests', () =>

@@ -13,7 +13,7 @@ sends the same by OTLP where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set: [telemetry.
 - Every metric has the label \`service_name\` (\`gateway\`, \`intent\`, \`watcher\`, \`webhook\`); \`target_info\` has the version and the instance.
 - A **counter** whose labels are all listed here is 0 from the start, so that its first rise is one. A **level** and a **gauge** are gauges in Prometheus.
 
-This page is made of the table in the code (\`packages/runtime/src/metrics/catalogue.ts\`): write it anew with \`pnpm --filter @pf/runtime document\`.
+Generated from the table in \`packages/runtime/src/metrics/catalogue.ts\` by \`npm run generate\`.
 `;
 
 /** docs/reference/metrics.md: the catalogue, for people. */
