@@ -1,18 +1,21 @@
-import { type Feature, FEATURES, planIncludes, TTL_SECONDS } from '@pf/contracts';
 import type { Network } from '@pf/chains/networks';
+import { type Feature, FEATURES, planIncludes, TTL_SECONDS } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
 import { ApiError } from './api-error.ts';
 
-/** What is asked for, as far as plans care: the chain's network, and the time-to-live where the request sets one. */
-interface Wanted {
+/** The parts of a request that a plan may not include. */
+interface PlannedRequest {
   readonly network?: Pick<Network, 'feature' | 'label'>;
   readonly ttlSeconds?: number | undefined;
 }
 
-/** @throws ApiError 402 where the account's plan lacks what is asked for. Test mode has everything. */
+/**
+ * Test mode includes everything.
+ * @throws ApiError 402 `plan.upgrade_required` if the account's plan lacks a feature of the request
+ */
 export function requirePlan(
   { plan, livemode }: Pick<KeyHolder, 'plan' | 'livemode'>,
-  { network, ttlSeconds = TTL_SECONDS.default }: Wanted,
+  { network, ttlSeconds = TTL_SECONDS.default }: PlannedRequest,
 ): void {
   if (!livemode) return;
   if (network?.feature) requireFeature(plan, network.feature, `Live payment intents on ${network.label}`);
@@ -20,15 +23,16 @@ export function requirePlan(
     requireFeature(
       plan,
       'live_ttl_seconds',
-      `Live payment intents with another ttlSeconds than ${TTL_SECONDS.default}`,
+      `Live payment intents with a ttlSeconds other than ${TTL_SECONDS.default}`,
     );
 }
 
-function requireFeature(has: KeyHolder['plan'], feature: Feature, what: string): void {
-  if (planIncludes(has, feature)) return;
+/** @param title what the feature allows, as the subject of a sentence */
+function requireFeature(accountPlan: KeyHolder['plan'], feature: Feature, title: string): void {
+  if (planIncludes(accountPlan, feature)) return;
   const plan = FEATURES[feature];
   throw new ApiError('plan.upgrade_required', {
-    message: `${what} are part of the plan "${plan}"; this account has "${has}".`,
+    message: `${title} need the plan "${plan}", and this account has "${accountPlan}". Upgrade the plan to use them.`,
     details: { feature, plan },
   });
 }

@@ -31,6 +31,11 @@ export function refused({ code, message, param, intentId, currentState, details 
   });
 }
 
+/** @throws ApiError of the refusal, if the domain refuses */
+export function requireAllowed(refusal: Refusal | null): void {
+  if (refusal !== null) throw refused(refusal);
+}
+
 function detailsOf(code: RefusalCode, conflict: ErrorDetails, details: ErrorDetails | undefined): ErrorDetails | null {
   // A mismatch shows only the differences, as it does when the gateway finds it; an unknown id has no details.
   if (code === 'transaction.mismatch') return details ?? null;

@@ -13,19 +13,19 @@ const refusal = (work: () => void): unknown => {
   }
 };
 
-describe('plans', () => {
-  it('keep live Tempo for those that have it', () => {
+describe('requirePlan', () => {
+  it('requires growth for live Tempo', () => {
     expect(
       PLANS.map((plan) => refusal(() => requirePlan({ plan, livemode: true }, { network: networkNamed('tempo') }))),
     ).toEqual([[402, 'plan.upgrade_required', { feature: 'live_tempo', plan: 'growth' }], null, null]);
   });
 
-  it.each(['base', 'solana'] as const)('have live %s, all of them', (name) => {
+  it.each(['base', 'solana'] as const)('allows live %s on every plan', (name) => {
     for (const plan of PLANS)
       expect(refusal(() => requirePlan({ plan, livemode: true }, { network: networkNamed(name) }))).toBeNull();
   });
 
-  it('lack nothing in test mode', () => {
+  it('allows everything in test mode', () => {
     for (const plan of PLANS)
       expect(
         refusal(() => requirePlan({ plan, livemode: false }, { network: networkNamed('tempo'), ttlSeconds: 60 })),

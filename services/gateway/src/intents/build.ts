@@ -1,13 +1,21 @@
 import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
 import type { Database, IntentOwner } from '@pf/database';
-import { type Build, type IntentId, liveSubmission, type PublicIntent, view } from '@pf/domain';
+import {
+  type Build,
+  type IntentId,
+  liveSubmission,
+  type PublicIntent,
+  refusalInProgress,
+  refusalUnlessCreated,
+  termsOf,
+  view,
+} from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { refused } from '../refusals.ts';
-import { type Adapters, intentAfter, findRequestedIntent, pathId, payerOf, termsOf } from './lookup.ts';
-import { requireCreated, submissionInProgress } from './states.ts';
+import { refused, requireAllowed } from '../refusals.ts';
+import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf } from './lookup.ts';
 
 /** If another payer's build comes first this many times, the client has to retry. */
 const MAX_TRIES = 5;
@@ -46,12 +54,12 @@ async function tryBuild(
   tries: number,
 ): Promise<Built | null> {
   const { intent, adapter, named } = await findRequestedIntent(dependencies, id, owner, requestedFulfiller);
-  requireCreated(intent, 'built for');
+  requireAllowed(refusalUnlessCreated(intent, 'no transaction can be built'));
   const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
   const live = liveSubmission(intent);
   // While a submitted transaction can still land, its payer gets the same bytes: new ones could pay twice.
-  if (live && !(present && live.sender === fulfiller)) throw submissionInProgress(intent);
+  if (live && !(present && live.sender === fulfiller)) throw refused(refusalInProgress(intent));
   if (present && (live || (await adapter.canLand(present)))) return { intent: view(intent), build: present };
 
   const result = await adapter.build({

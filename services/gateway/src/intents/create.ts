@@ -9,7 +9,7 @@ import {
   type RequestIssue,
 } from '@pf/contracts';
 import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
-import { type Address, type CreateData, IDEMPOTENCY_WINDOW_MS, view } from '@pf/domain';
+import { type Address, type CreateData, IDEMPOTENCY_WINDOW_MS, payerProblem, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
@@ -95,7 +95,11 @@ function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolea
   };
   const amountBaseUnits = valueOf('amount', readAmount(body.amount, token));
   const requestor = valueOf('requestor', adapter.parseAddress(body.requestor));
-  const fulfiller = valueOf('fulfiller', parseFulfiller(adapter, body, requestor));
+  const fulfiller = valueOf('fulfiller', parseFulfiller(adapter, body));
+  if (requestor !== null && fulfiller !== null) {
+    const problem = payerProblem({ direction: body.direction, requestor, fulfiller }, fulfiller);
+    if (problem !== null) issues.push({ param: 'fulfiller', message: problem });
+  }
   const [first, ...others] = issues;
   if (first) throw validationFailed([first, ...others]);
   // Without issues only an omitted fulfiller is null.
@@ -117,17 +121,9 @@ function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolea
   };
 }
 
-function parseFulfiller(
-  adapter: ChainAdapter,
-  { fulfiller, direction }: CreateIntentRequest,
-  requestor: Address | null,
-): Parsed<Address | null> {
-  if (fulfiller === undefined || fulfiller === null)
-    return direction === 'send'
-      ? { ok: false, problem: 'is required when direction is "send": name the wallet that pays' }
-      : { ok: true, value: null };
-  const parsed = adapter.parseAddress(fulfiller);
-  return parsed.ok && parsed.value === requestor
-    ? { ok: false, problem: 'must not be the requestor: a wallet cannot pay itself' }
-    : parsed;
+function parseFulfiller(adapter: ChainAdapter, { fulfiller, direction }: CreateIntentRequest): Parsed<Address | null> {
+  if (fulfiller !== undefined && fulfiller !== null) return adapter.parseAddress(fulfiller);
+  return direction === 'send'
+    ? { ok: false, problem: 'is required when direction is "send": name the wallet that pays' }
+    : { ok: true, value: null };
 }

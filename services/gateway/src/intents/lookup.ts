@@ -1,7 +1,15 @@
 import { type Database, findIntent, type IntentOwner } from '@pf/database';
 import type { ChainAdapter } from '@pf/chains';
 import { parseIntentId } from '@pf/contracts';
-import { type Address, type ChainId, type IntentId, type PaymentIntent, type PublicIntent, view } from '@pf/domain';
+import {
+  type Address,
+  type ChainId,
+  type IntentId,
+  payerProblem,
+  type PaymentIntent,
+  type PublicIntent,
+  view,
+} from '@pf/domain';
 import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
 import type { Accepted } from '../commands.ts';
@@ -79,24 +87,13 @@ export async function findRequestedIntent(
 }
 
 /**
- * Who is to pay: the fulfiller named by the request, else the intent's own.
- * @throws ApiError where there is none, where it is the requestor, or another than a `send` intent names
+ * The wallet that is to pay: the fulfiller that the request names, else the intent's own.
+ * @throws ApiError `request.validation_failed` if there is none, or if it may not pay this intent
  */
 export function payerOf(intent: PaymentIntent, named: Address | null): Address {
   const fulfiller = named ?? intent.fulfiller;
-  const wrong = (message: string): ApiError => validationFailed([{ param: 'fulfiller', message }]);
-  if (fulfiller === null) throw wrong('fulfiller is required: the payment intent has none yet');
-  if (intent.direction === 'send' && fulfiller !== intent.fulfiller)
-    throw wrong(`fulfiller must be ${String(intent.fulfiller)}: this payment intent is sent by the wallet it names`);
-  if (fulfiller === intent.requestor) throw wrong('fulfiller must be another wallet than the requestor');
+  const problem = payerProblem(intent, fulfiller);
+  if (problem !== null || fulfiller === null)
+    throw validationFailed([{ param: 'fulfiller', message: problem ?? 'fulfiller is required' }]);
   return fulfiller;
 }
-
-/** What the intent asks to be paid. */
-export const termsOf = ({ chain, tokenAddress, amountBaseUnits, requestor, reference }: PaymentIntent) => ({
-  chain,
-  tokenAddress,
-  amount: amountBaseUnits,
-  requestor,
-  reference,
-});

@@ -1,11 +1,12 @@
 import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from '@pf/contracts';
 import type { Database } from '@pf/database';
+import { refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { requireAllowed } from '../refusals.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './lookup.ts';
-import { requirePaid } from './states.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
@@ -24,7 +25,7 @@ export const refundIntent = ({ adapters, commands, database, partitions, screeni
     const intentId = pathId(request, partitions);
     await readBody(request, response, emptyRequest);
     const original = await requireIntent(database, intentId, holder);
-    requirePaid(original, 'refunded');
+    requireAllowed(refusalUnlessPaid(original, 'it cannot be refunded'));
     await requireCleanWallets({ screening, log }, original, { holder, what: 'refund', intentId });
     const reference = adapterOf(adapters, original).newReference();
     const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };

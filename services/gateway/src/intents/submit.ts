@@ -3,20 +3,22 @@ import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
 import { SignedTransactions } from '@pf/database';
 import {
   type Address,
-  type PaymentIntent,
+  isPastClaim,
   type PreparedTransaction,
+  refusalUnlessCreated,
   type Submission,
   submissionOf,
+  termsOf,
   type TransactionHash,
   view,
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { requireAllowed } from '../refusals.ts';
 import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
-import { type Adapters, type RequestedIntent, findRequestedIntent, pathId, payerOf, termsOf } from './lookup.ts';
-import { requireCreated } from './states.ts';
+import { type Adapters, findRequestedIntent, pathId, payerOf, type RequestedIntent } from './lookup.ts';
 
 interface Dependencies extends ClaimDependencies, ScreeningDependencies {
   readonly adapters: Adapters;
@@ -54,7 +56,7 @@ export const submitIntent = (dependencies: Dependencies): Endpoint => ({
 
     const hash = hashOf(submitted);
     const earlier = submissionOf(intent, hash);
-    if (hasMovedOn(intent, hash, earlier)) {
+    if (isPastClaim(intent, hash)) {
       if (earlier?.status === 'live' && submitted.kind === 'signed')
         await broadcastAgain(adapter, submitted.transaction);
       return { status: 200, body: { intent: view(intent), txSignature: hash } };
@@ -88,31 +90,12 @@ function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
 const hashOf = (submitted: Submitted): TransactionHash =>
   submitted.kind === 'signed' ? submitted.transaction.hash : submitted.hash;
 
-/** True for a transaction about which there is nothing left to decide: the present intent is the answer. */
-function hasMovedOn(intent: PaymentIntent, hash: TransactionHash, earlier: Submission | undefined): boolean {
-  if (intent.txSignature === hash) return true;
-  if (!earlier) return false;
-  switch (earlier.status) {
-    case 'landed':
-    case 'reverted':
-    case 'dropped':
-      return true;
-    case 'live':
-    case 'replaced':
-      return intent.status !== 'created';
-    case 'released':
-      return false;
-    default:
-      return earlier.status satisfies never;
-  }
-}
-
 /** Verifies a transaction that this intent does not know, or whose claim was released. */
 async function begin(
   { adapter, signedTransactions, intent, submitted, named }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
 ): Promise<Payment> {
-  requireCreated(intent, 'paid');
+  requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
   const fulfiller = payerOf(intent, named);
   await screen(fulfiller);
   const isOut = submitted.kind === 'sent';

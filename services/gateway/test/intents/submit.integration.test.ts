@@ -114,7 +114,7 @@ describe('payments on a local chain without a watcher', () => {
       const id = await create();
       for (const [fulfiller, says] of [
         [undefined, /required/],
-        [merchant, /another wallet/],
+        [merchant, /must not be the requestor/],
         ['0x12', /EVM address/],
       ] as const) {
         const { status, body } = await api.build(id, fulfiller);
