@@ -1,18 +1,14 @@
 import type { ChainId, TransactionHash } from '@pf/domain';
-import { RpcPool, type RpcPoolOptions } from '@pf/rpc';
+import { RpcPool } from '@pf/rpc';
 import { type Logger, variables } from '@pf/runtime';
-import { BaseAdapter } from './base/adapter.ts';
-import { BaseObserver } from './base/observer.ts';
-import { getHeadNumber, identifyChain } from './evm/calls.ts';
-import { type ChainFamily, type Network, networkOf, networks, type UpstreamVariable } from './networks.ts';
-import type { ChainAdapter, ChainObserver, KeptBytes } from './port.ts';
-import { SolanaAdapter } from './solana/adapter.ts';
-import { getHead, identifyGenesis } from './solana/calls.ts';
-import { SolanaObserver } from './solana/observer.ts';
-import { TempoAdapter } from './tempo/adapter.ts';
-import { TempoObserver } from './tempo/observer.ts';
+import { base } from './base/family.ts';
+import type { Family } from './family.ts';
+import { type ChainFamily, networkOf, networks, type UpstreamVariable } from './networks.ts';
+import type { ChainAdapter, ChainObserver } from './port.ts';
+import { solana } from './solana/family.ts';
+import { tempo } from './tempo/family.ts';
 
-/** The networks that are served, each with its adapter (gateway) and its observer (watcher) over one pool of upstreams. */
+/** The networks that are served, each with an adapter (gateway) and an observer (watcher) over one pool of upstreams. */
 export interface Chains {
   readonly adapters: ReadonlyMap<ChainId, ChainAdapter>;
   readonly observers: ReadonlyMap<ChainId, ChainObserver>;
@@ -21,43 +17,16 @@ export interface Chains {
 }
 
 export interface ChainsOptions {
-  /** URLs by network, in order of preference: upstreamsOf(config). A network that is absent is not served. */
+  /** URLs by network, in order of preference: upstreamsOf(config). A network without URLs is not served. */
   readonly upstreams: ReadonlyMap<ChainId, readonly string[]>;
   readonly log: Logger;
-  /** For observers: the signed bytes of a transaction as they are kept for being broadcast again; null where they are not. */
+  /** For observers: the stored bytes of a signed transaction; null where they are not stored. */
   readonly keptBytes?: (chain: ChainId, hash: TransactionHash) => Promise<Uint8Array | null>;
 }
 
-/** What is made for a network of each family. */
-interface Family {
-  /** How an upstream of another chain is found out. */
-  identify(chain: ChainId): RpcPoolOptions['identify'];
-  probe(): RpcPoolOptions['probe'];
-  adapter(network: Network, pool: RpcPool): ChainAdapter;
-  observer(network: Network, pool: RpcPool, keptBytes: KeptBytes): ChainObserver;
-}
-const families: Readonly<Record<ChainFamily, Family>> = {
-  base: {
-    identify: identifyChain,
-    probe: getHeadNumber,
-    adapter: (network, pool) => new BaseAdapter(network, pool),
-    observer: (network, pool, keptBytes) => new BaseObserver(network, pool, Date.now, keptBytes),
-  },
-  tempo: {
-    identify: identifyChain,
-    probe: getHeadNumber,
-    adapter: (network, pool) => new TempoAdapter(network, pool),
-    observer: (network, pool) => new TempoObserver(network, pool),
-  },
-  solana: {
-    identify: identifyGenesis,
-    probe: getHead,
-    adapter: (network, pool) => new SolanaAdapter(network, pool),
-    observer: (network, pool) => new SolanaObserver(network, pool),
-  },
-};
+const families: Readonly<Record<ChainFamily, Family>> = { base, solana, tempo };
 
-/** Connects to nothing yet: upstreams are asked when something is asked of them. */
+/** Makes no connection yet: the first request does. */
 export function createChains({ upstreams, log, keptBytes = () => Promise.resolve(null) }: ChainsOptions): Chains {
   const adapters = new Map<ChainId, ChainAdapter>();
   const observers = new Map<ChainId, ChainObserver>();

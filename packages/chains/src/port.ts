@@ -155,5 +155,5 @@ export interface ChainObserver {
   readonly network: Network;
   /** How long to wait between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
-  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step>;
+  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step>;
 }

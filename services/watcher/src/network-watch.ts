@@ -141,14 +141,14 @@ export class NetworkWatch {
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
     let synchronisedAt = 0;
-    const synchronise = async (): Promise<WatchedIntents> => {
+    const synchronize = async (): Promise<WatchedIntents> => {
       synchronisedAt = Date.now();
-      const set = await sets.synchronise(observer.network.chain);
+      const set = await sets.synchronize(observer.network.chain);
       inUse.push(set);
       return set;
     };
     try {
-      const step = await this.#looking(began, settledWithin(observer.step(cursor, synchronise), ended, FINISH_MS));
+      const step = await this.#looking(began, settledWithin(observer.step(cursor, synchronize), ended, FINISH_MS));
       const ms = Math.round(performance.now() - began);
       this.#status = {
         role: 'active',

@@ -42,7 +42,7 @@ export class WatchSets {
    * Brings the sets up to what is the log's end now, and holds the one of this network until its release().
    * @throws LogUnavailableError, or what the database throws when it is away: ask again. BrokenLogError: do not.
    */
-  async synchronise(chain: ChainId): Promise<WatchedIntents> {
+  async synchronize(chain: ChainId): Promise<WatchedIntents> {
     await this.#upToDate();
     const set = this.#sets.get(chain);
     if (!set) throw new Error(`${chain} is not among the networks of this process`);

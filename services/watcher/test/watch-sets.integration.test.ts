@@ -45,7 +45,7 @@ describe('the watch sets of a process', () => {
   it('know every intent that was in the log when they were asked, each in the set of its network', async () => {
     const sets = setsOf(BASE_SEPOLIA, BASE);
     const [onTest, onLive] = [await appendCreated('0x11'), await appendCreated('0x12', BASE)];
-    const [test, live] = [await sets.synchronise(BASE_SEPOLIA), await sets.synchronise(BASE)];
+    const [test, live] = [await sets.synchronize(BASE_SEPOLIA), await sets.synchronize(BASE)];
     expect([test.byReference('0x11' as Reference)?.id, test.byReference('0x12' as Reference)]).toEqual([
       onTest,
       undefined,
@@ -57,7 +57,7 @@ describe('the watch sets of a process', () => {
     test.release();
 
     const later = await appendCreated('0x13');
-    const again = await sets.synchronise(BASE_SEPOLIA);
+    const again = await sets.synchronize(BASE_SEPOLIA);
     expect(again.byReference('0x13' as Reference)?.id).toBe(later);
   });
 
@@ -69,7 +69,7 @@ describe('the watch sets of a process', () => {
     await writer.project(id);
     await writer.append(id, 'intent.pending', { hash: FIRST, fulfiller: samples.BOB, simulated: false });
 
-    const set = await setsOf(BASE_SEPOLIA).synchronise(BASE_SEPOLIA);
+    const set = await setsOf(BASE_SEPOLIA).synchronize(BASE_SEPOLIA);
     expect(set.byReference('0x21' as Reference)).toMatchObject({
       id,
       status: 'pending',
@@ -87,16 +87,16 @@ describe('the watch sets of a process', () => {
       `UPDATE ledger.intents SET closed_at = closed_at - interval '30 days' WHERE id = $1`,
       [old],
     );
-    const set = await setsOf(BASE_SEPOLIA).synchronise(BASE_SEPOLIA);
+    const set = await setsOf(BASE_SEPOLIA).synchronize(BASE_SEPOLIA);
     expect(set.byReference('0x31' as Reference)?.status).toBe('cancelled');
     expect(set.byReference('0x32' as Reference)).toBeUndefined();
   });
 
   it('leave a set alone while a step of its network uses it, whatever another network asks for', async () => {
     const sets = setsOf(BASE_SEPOLIA, BASE);
-    const inUse = await sets.synchronise(BASE_SEPOLIA);
+    const inUse = await sets.synchronize(BASE_SEPOLIA);
     const id = await appendCreated('0x41');
-    const [other] = await Promise.all([sets.synchronise(BASE), sets.synchronise(BASE)]);
+    const [other] = await Promise.all([sets.synchronize(BASE), sets.synchronize(BASE)]);
     expect(inUse.byReference('0x41' as Reference)).toBeUndefined();
     other.release();
     inUse.release();
@@ -106,11 +106,11 @@ describe('the watch sets of a process', () => {
   it('stop with an alarm at a version that is missing', async () => {
     const sets = setsOf(BASE_SEPOLIA);
     const id = await appendCreated('0x51', BASE_SEPOLIA, 3);
-    (await sets.synchronise(BASE_SEPOLIA)).release();
+    (await sets.synchronize(BASE_SEPOLIA)).release();
     writer.withhold(id, 'intent.detected', {});
     await writer.append(id, 'intent.cancelled', { cause: 'requested' });
-    await expect(sets.synchronise(BASE_SEPOLIA)).rejects.toThrow(BrokenLogError);
-    await expect(sets.synchronise(BASE_SEPOLIA)).rejects.toMatchObject({
+    await expect(sets.synchronize(BASE_SEPOLIA)).rejects.toThrow(BrokenLogError);
+    await expect(sets.synchronize(BASE_SEPOLIA)).rejects.toMatchObject({
       message: expect.stringContaining(`partition ${partitionOf(id)} `),
       cause: { name: 'VersionGapError' },
     });

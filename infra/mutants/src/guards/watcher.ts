@@ -90,7 +90,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead:
       "const watch = await synchronise();\n    const [head, standing] = await node.batch([getBlock('latest'), getBlock(newest.number)]);\n    if (head === null) throw new RpcUnreachedError(`${node.name} has no newest block`, 'no');",
     test: {
-      file: 'packages/chains/test/base/passing.integration.test.ts',
+      file: 'packages/chains/test/base/watch-set.integration.test.ts',
       name: 'is passed only with a watch set that was brought up to date after the block was there',
     },
   },

@@ -1,8 +1,8 @@
 import type { RpcPool } from '@pf/rpc';
-import { offerToAll } from '../evm/broadcast.ts';
+import { broadcastEvm } from '../evm/broadcast.ts';
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
 
-const SAID = {
+const NODE_TEXTS = {
   known: /already known|already imported|already exists|alreadyknown|known transaction/i,
   late: /nonce(?: is)? too low|nonce has already been used|oldnonce/i,
   refused:
@@ -11,4 +11,4 @@ const SAID = {
 
 /** Sends a signed transaction to the network. */
 export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> =>
-  offerToAll(pool, transaction, SAID);
+  broadcastEvm(pool, transaction, NODE_TEXTS);

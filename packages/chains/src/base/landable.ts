@@ -1,3 +1,10 @@
+import type { Address } from '@pf/domain';
+import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import type { Transaction } from 'ethers';
+import { callContract, getBalance, getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
+import { reasonOf } from '../evm/refusal.ts';
+import type { SignedTransaction } from '../port.ts';
+
 /** What decides whether a transaction can still get into a block, all read from one upstream at one time. */
 export interface AccountNow {
   /** Transactions of the account in blocks: the next nonce to be used. */
@@ -18,4 +25,32 @@ export function whyNotLandable(nonce: bigint, maxFee: bigint, now: AccountNow): 
   if (nonce > now.pendingCount) return `nonce ${nonce} leaves a gap: the account's next one is ${now.pendingCount}`;
   if (maxFee < now.baseFee) return `it pays at most ${maxFee} wei per gas, and the base fee is ${now.baseFee}`;
   return null;
+}
+
+/** Why a transaction that pays the right terms cannot land now; null where it can, or has landed. All read from one upstream. */
+export async function whyItCannotLand(
+  node: RpcNode,
+  { hash }: SignedTransaction,
+  transaction: Transaction,
+  signer: Address,
+): Promise<string | null> {
+  const { gasLimit, data, to } = transaction;
+  const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
+  const nonce = BigInt(transaction.nonce);
+  const [latestCount, pendingCount, block, wei, simulated] = await node.batch([
+    getTransactionCount(signer, 'latest'),
+    getTransactionCount(signer, 'pending'),
+    getBlock('latest'),
+    getBalance(signer),
+    refusable(
+      callContract({ from: signer, to: to ?? '', data, gas: gasLimit, accessList: transaction.accessList ?? [] }),
+    ),
+  ]);
+  if (block === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
+  const reason = whyNotLandable(nonce, maxFee, { latestCount, pendingCount, baseFee: block.baseFeePerGas });
+  // A used nonce may have been used by this very transaction: the wallet has sent it too, or this is a repetition.
+  if (nonce < latestCount) return (await node.call(getTransaction(hash))) === null ? reason : null;
+  if (reason !== null) return reason;
+  if (wei < gasLimit * maxFee) return `the payer has ${wei} wei for fees and allowed for ${gasLimit * maxFee}`;
+  return simulated instanceof RpcRefusedError ? `it would fail: ${reasonOf(simulated)}` : null;
 }

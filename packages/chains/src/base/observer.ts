@@ -2,13 +2,13 @@ import type { Observation } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
-import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
+import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
-import { dueFates, findDropped, findSpent, readReceipts } from './observe/fates.ts';
+import { duePendingOutcomes, findDropped, findFinalReverts, readReceipts } from './observe/pending-outcomes.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
 import { scan, type Scan, type Scanned } from './observe/scan.ts';
-import { confirm, finalise, isTold, orphan } from './observe/settle.ts';
+import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 
 /** `safe` and `finalized` move every few seconds at most: they are asked for no more often. */
 const TAGS_MS = 2_000;
@@ -46,23 +46,23 @@ export class BaseObserver implements ChainObserver {
 
   /** Short while somebody waits for a confirmation. */
   get intervalMs(): number {
-    return this.#memory.isAwaited ? this.network.pollMs.awaiting : this.network.pollMs.idle;
+    return this.#memory.isAwaiting ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
-  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronise));
+    return this.#pool.run((node) => this.#step(node, before, synchronize));
   }
 
-  async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+  async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const position = before ?? (await this.#start(node));
     const newest = newestOf(position);
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
     if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
-    const watch = await synchronise();
+    const watch = await synchronize();
     const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: this.#now() };
 
-    const found = standing?.hash === newest.hash ? unmoved(position) : await this.#comeBack(context, position, head);
+    const found = standing?.hash === newest.hash ? unmoved(position) : await this.#recover(context, position, head);
     if (found === 'behind') return idle(position, head);
     const { rescanned: rescannedBefore, checkpoints } = found.position;
     const start = newestOf(found.position);
@@ -74,13 +74,17 @@ export class BaseObserver implements ChainObserver {
     const reached = scanned?.end ?? start;
     seen = withSeen(seen, scanned?.seen ?? []);
 
-    const fates = dueFates(context);
-    const receipts = await readReceipts(context, this.#pool, fates);
+    const pendingOutcomes = duePendingOutcomes(context);
+    const receipts = await readReceipts(context, this.#pool, pendingOutcomes);
     seen = withSeen(seen, receipts.seen);
 
     // The same blocks once more when they are safe, then what can be proven there.
     let rescanned = rescannedBefore;
-    if (receipts.missing.length > 0 || receipts.spent.length > 0 || context.now - this.#memory.tagsAskedAt >= TAGS_MS) {
+    if (
+      receipts.missing.length > 0 ||
+      receipts.ignoredReverts.length > 0 ||
+      context.now - this.#memory.tagsAskedAt >= TAGS_MS
+    ) {
       const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
       this.#memory.tagsAskedAt = context.now;
       const end = atMost(reached.number, safe?.number ?? 0n);
@@ -92,11 +96,11 @@ export class BaseObserver implements ChainObserver {
         rescanned = again.end.number;
         seen = withSeen(
           seen,
-          again.seen.filter((one) => !isTold(watch, one)),
+          again.seen.filter((one) => !isInLedger(watch, one)),
         );
       }
-      const finals = await finalise(context, atMost(reached.number, finalized?.number ?? 0n));
-      observations.push(...finals.observations, ...findSpent(receipts.spent, finalized?.number ?? -1n));
+      const finals = await finalize(context, atMost(reached.number, finalized?.number ?? 0n));
+      observations.push(...finals.observations, ...findFinalReverts(receipts.ignoredReverts, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
       // What was seen of an intent is told first: the transaction that took the nonce may have paid.
       const waiting = new Set(
@@ -108,7 +112,7 @@ export class BaseObserver implements ChainObserver {
     }
 
     const confirmed = await confirm(context, seen);
-    this.#memory.isAwaited =
+    this.#memory.isAwaiting =
       !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
     const next: Position = {
       genesis: found.position.genesis,
@@ -131,7 +135,7 @@ export class BaseObserver implements ChainObserver {
   }
 
   /** The newest checkpoint is not what this node has there: it lags, the chain was reorganised, or it is another chain. */
-  async #comeBack(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
+  async #recover(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
     const found = await relocate(context.node, this.network.chain, position, head);
     if (found.kind === 'behind') return 'behind';
     if (found.kind === 'back') {

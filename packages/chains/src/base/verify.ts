@@ -1,11 +1,9 @@
 import type { Address, PaymentTerms } from '@pf/domain';
-import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import type { RpcPool } from '@pf/rpc';
 import type { Transaction } from 'ethers';
-import { callContract, getBalance, getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
-import { whyNotLandable } from './landable.ts';
-import { reasonOf } from '../evm/refusal.ts';
+import { whyItCannotLand } from './landable.ts';
 import { decodeSigned, signerOf } from './signed-transaction.ts';
 
 /**
@@ -64,31 +62,4 @@ export async function verifyPayment(
       terms,
     },
   };
-}
-
-async function whyItCannotLand(
-  node: RpcNode,
-  { hash }: SignedTransaction,
-  transaction: Transaction,
-  signer: Address,
-): Promise<string | null> {
-  const { gasLimit, data, to } = transaction;
-  const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
-  const nonce = BigInt(transaction.nonce);
-  const [latestCount, pendingCount, block, wei, simulated] = await node.batch([
-    getTransactionCount(signer, 'latest'),
-    getTransactionCount(signer, 'pending'),
-    getBlock('latest'),
-    getBalance(signer),
-    refusable(
-      callContract({ from: signer, to: to ?? '', data, gas: gasLimit, accessList: transaction.accessList ?? [] }),
-    ),
-  ]);
-  if (block === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
-  const reason = whyNotLandable(nonce, maxFee, { latestCount, pendingCount, baseFee: block.baseFeePerGas });
-  // A used nonce may have been used by this very transaction: the wallet has sent it too, or this is a repetition.
-  if (nonce < latestCount) return (await node.call(getTransaction(hash))) === null ? reason : null;
-  if (reason !== null) return reason;
-  if (wei < gasLimit * maxFee) return `the payer has ${wei} wei for fees and allowed for ${gasLimit * maxFee}`;
-  return simulated instanceof RpcRefusedError ? `it would fail: ${reasonOf(simulated)}` : null;
 }

@@ -71,16 +71,16 @@ export abstract class EvmAdapter implements ChainAdapter {
 
   async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
     let answered = false;
-    let unreached: RpcUpstreamError | undefined;
+    let lastError: RpcUpstreamError | undefined;
     for await (const attempt of this.pool.attempts((node) => this.read(node, hash))) {
       if (attempt.kind === 'failed') {
-        unreached = attempt.error;
+        lastError = attempt.error;
         continue;
       }
       answered = true;
       if (attempt.value !== null) return attempt.value;
     }
-    if (!answered) throw this.pool.unavailable(unreached);
+    if (!answered) throw this.pool.unavailable(lastError);
     return null;
   }
 

@@ -23,5 +23,8 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, said: Node
 }
 
 /** Sends a signed transaction, to one upstream after the other until one has it. */
-export const offerToAll = (pool: RpcPool, transaction: SignedTransaction, said: NodeTexts): Promise<BroadcastResult> =>
-  offerInTurn(pool, (node) => offer(node, transaction, said));
+export const broadcastEvm = (
+  pool: RpcPool,
+  transaction: SignedTransaction,
+  said: NodeTexts,
+): Promise<BroadcastResult> => offerInTurn(pool, (node) => offer(node, transaction, said));

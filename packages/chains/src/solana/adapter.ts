@@ -17,8 +17,8 @@ import { parseSignature, parseWalletAddress, randomAddress, randomReference, ran
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { getBlockHeight, getTransaction } from './calls.ts';
-import { verifyPayment } from './landable.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
+import { verifyPayment } from './verify.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -75,10 +75,10 @@ export class SolanaAdapter implements ChainAdapter {
 
   async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
     let answered = false;
-    let unreached: RpcUpstreamError | undefined;
+    let lastError: RpcUpstreamError | undefined;
     for await (const attempt of this.#pool.attempts((node) => node.call(refusable(getTransaction(hash))))) {
       if (attempt.kind === 'failed') {
-        unreached = attempt.error;
+        lastError = attempt.error;
         continue;
       }
       answered = true;
@@ -89,7 +89,7 @@ export class SolanaAdapter implements ChainAdapter {
       const decoded = decodeSigned(transaction);
       if (decoded.ok && decoded.value.hash === hash) return signedTransaction(transaction, decoded.value);
     }
-    if (!answered) throw this.#pool.unavailable(unreached);
+    if (!answered) throw this.#pool.unavailable(lastError);
     return null;
   }
 

@@ -71,7 +71,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const there = destinationInfo?.lamports ?? 0n;
   const rentAtLeast = createsAccount && tokenRent > there ? tokenRent - there : 0n;
   const lamports = payerInfo?.lamports ?? 0n;
-  const missing = lackingSol(lamports, {
+  const missing = describeSolShortage(lamports, {
     fee: feeOf(BigInt(unitLimit), unitPrice, 0),
     rent: rentAtLeast,
     left: walletRent,
@@ -147,7 +147,7 @@ interface Lamports {
 }
 
 /** How much the payer has and needs, in words; null where it does. */
-function lackingSol(has: bigint, { fee, rent, left }: Lamports): string | null {
+function describeSolShortage(has: bigint, { fee, rent, left }: Lamports): string | null {
   const spent = fee + rent;
   if (has === spent || has >= spent + left) return null;
   const sol = (lamports: bigint): string => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;

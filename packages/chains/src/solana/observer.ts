@@ -4,8 +4,17 @@ import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
-import { absence, dueProofs, fatesOf, type Heads, judge, lostUntil, prove, statusCalls } from './observe/fates.ts';
-import { lookAtUnseen, readFate, readFates } from './observe/lookups.ts';
+import {
+  absence,
+  dueProofs,
+  pendingOutcomesOf,
+  type Heads,
+  judge,
+  lostUntil,
+  prove,
+  statusCalls,
+} from './observe/pending-outcomes.ts';
+import { readUnseen, readOutcome, readPendingOutcomes } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
@@ -13,7 +22,7 @@ import { type Position, readPosition, writePosition } from './observe/position.t
 /** So many of the lists of transactions are asked of another upstream than all else. */
 const OF_ANOTHER = 0.5;
 /** A head this far below what was seen before is told. Upstreams behind one URL differ by some slots all the time. */
-const SHORTFALL_TOLD = 150n;
+const SHORTFALL_WARNED = 150n;
 
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
@@ -30,7 +39,7 @@ export class SolanaObserver implements ChainObserver {
   #memory = new Memory();
   /** The position that the memory belongs to. */
   #remembered: string | null = null;
-  #isAwaited = false;
+  #isAwaiting = false;
 
   /** @param now our clock, in ms. */
   constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
@@ -40,34 +49,34 @@ export class SolanaObserver implements ChainObserver {
   }
 
   get intervalMs(): number {
-    return this.#isAwaited ? this.network.pollMs.awaiting : this.network.pollMs.idle;
+    return this.#isAwaiting ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
-  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronise));
+    return this.#pool.run((node) => this.#step(node, before, synchronize));
   }
 
-  async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+  async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const now = this.#now();
     const [confirmed, finalized] = await node.batch([getHead(), getEpochInfo('finalized')]);
     const heads: Heads = { confirmed, finalized };
     const head = confirmed.absoluteSlot;
     const position = before ?? first(finalized);
-    const watch = await synchronise();
+    const watch = await synchronize();
     const shortfall = position.head - head;
     // Of a step that was not stored nothing may be remembered: what it saw has to be seen again. Nor of slots that are
     // yet to come, where the chain began anew. A step that fails on the way forgets nothing.
-    const memory = this.#remembered === position.id && shortfall <= SHORTFALL_TOLD ? this.#memory : new Memory();
+    const memory = this.#remembered === position.id && shortfall <= SHORTFALL_WARNED ? this.#memory : new Memory();
     [this.#memory, this.#remembered] = [memory, position.id];
 
     const derived = await deriveAccounts(memory, watch, this.network, least(position.slot, head), now);
-    const fates = fatesOf(watch, position.lost);
+    const pendingOutcomes = pendingOutcomesOf(watch, position.lost);
     const balances = pollBalances(memory);
-    const states = statusCalls(fates);
+    const states = statusCalls(pendingOutcomes);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
     const judged = judge(
-      fates,
+      pendingOutcomes,
       (stateAnswers as StateAnswer[]).flatMap(({ value }) => value),
       heads,
     );
@@ -83,12 +92,12 @@ export class SolanaObserver implements ChainObserver {
     moved.commit();
     lists.read(listed, head, now)();
     references.read(named, head, now)();
-    const ended = await readFates(this.#pool, node, judged.landed, this.network, watch);
-    const looked = await lookAtUnseen(this.#pool, node, memory, this.network, watch, now);
+    const ended = await readPendingOutcomes(this.#pool, node, judged.landed, this.network, watch);
+    const looked = await readUnseen(this.#pool, node, memory, this.network, watch, now);
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
 
     looked.commit();
-    const observations = memory.untold(
+    const observations = memory.notRepeated(
       [...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations],
       now,
     );
@@ -103,7 +112,7 @@ export class SolanaObserver implements ChainObserver {
       lost: lostAfter(position.lost, watch, observations, heads),
     };
     this.#remembered = next.id;
-    this.#isAwaited = fates.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
+    this.#isAwaiting = pendingOutcomes.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
     return {
       observations,
       cursor: writePosition(next),
@@ -113,7 +122,7 @@ export class SolanaObserver implements ChainObserver {
         ...ended.warnings,
         ...looked.warnings,
         ...proven.warnings,
-        ...(shortfall > SHORTFALL_TOLD ? [`the head is slot ${head}, ${shortfall} below what was read before`] : []),
+        ...(shortfall > SHORTFALL_WARNED ? [`the head is slot ${head}, ${shortfall} below what was read before`] : []),
       ],
     };
   }
@@ -135,10 +144,10 @@ export class SolanaObserver implements ChainObserver {
     for (const proof of proofs) {
       if (proof.kind === 'absent') observations.push(absence(proof));
       if (proof.kind !== 'known' || proof.status === null || proof.transaction === null) continue;
-      const told = judge([proof.fate], [proof.status], heads);
+      const told = judge([proof.pending], [proof.status], heads);
       observations.push(...told.observations);
-      for (const fate of told.landed) {
-        const read = readFate(node, fate, proof.transaction, this.network, watch);
+      for (const pending of told.landed) {
+        const read = readOutcome(node, pending, proof.transaction, this.network, watch);
         observations.push(...read.observations);
         warnings.push(...read.warnings);
       }

@@ -27,7 +27,7 @@ export interface DecodedTransaction {
   readonly blockhash: Blockhash;
   /** How many of the accounts sign: the first ones. */
   readonly signers: number;
-  /** The accounts that the message itself names, the fee payer first. Look-up tables may add others behind them. */
+  /** The accounts that the message itself names, the fee payer first. TransactionSummary-up tables may add others behind them. */
   readonly accounts: readonly Address[];
   readonly tables: readonly Address[];
   readonly instructions: readonly Instruction[];
@@ -116,3 +116,7 @@ export async function isSignedBy({ signatures, message }: DecodedTransaction, ac
 }
 
 export const signedTransaction = (raw: Uint8Array, { hash }: DecodedTransaction): SignedTransaction => ({ hash, raw });
+
+/** The programs of a transaction's instructions, in their order. */
+export const programsOf = ({ accounts, instructions }: DecodedTransaction): readonly (Address | undefined)[] =>
+  instructions.map(({ program }) => accounts[program]);

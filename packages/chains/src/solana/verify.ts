@@ -10,8 +10,11 @@ import {
   getTransferCheckedInstructionDataDecoder,
 } from '@solana-program/token';
 import type { Address } from '@solana/kit';
-import type { Differences } from '../port.ts';
+import type { RpcPool } from '@pf/rpc';
+import { getBlockHeight } from './calls.ts';
+import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { FEE_MAX, feeOf } from './fees.ts';
+import { BLOCKHASH_BLOCKS, landability } from './landable.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
@@ -20,7 +23,7 @@ import {
   SYSTEM_PROGRAM_ADDRESS,
   TOKEN_PROGRAMS,
 } from './programs.ts';
-import { type DecodedTransaction, isSignedBy } from './signed-transaction.ts';
+import { type DecodedTransaction, decodeSigned, isSignedBy } from './signed-transaction.ts';
 
 /** Phantom puts in two or three. */
 const GUARDS_MAX = 4;
@@ -85,10 +88,6 @@ function kindOf(program: string, data: Uint8Array): Kind {
 /** Accounts by address; of those that a look-up table would add only the place is known. */
 const nameOf = ({ accounts }: DecodedTransaction, place: number): string =>
   accounts[place] ?? `account ${place} of a look-up table`;
-
-/** The programs of a transaction's instructions, in their order. */
-export const programsOf = ({ accounts, instructions }: DecodedTransaction): readonly (Address | undefined)[] =>
-  instructions.map(({ program }) => accounts[program]);
 
 function named(transaction: DecodedTransaction): readonly Named[] {
   return transaction.instructions.map(({ program, accounts, data }, place) => {
@@ -229,4 +228,36 @@ function compareTransfer(
 function unused({ accounts, instructions }: DecodedTransaction): readonly Address[] {
   const used = new Set(instructions.flatMap(({ program, accounts: places }) => [program, ...places]));
   return accounts.filter((_account, place) => place > 0 && !used.has(place));
+}
+
+/** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
+export async function verifyPayment(
+  pool: RpcPool,
+  signed: SignedTransaction,
+  terms: PaymentTerms,
+  fulfiller: WalletAddress,
+  sent: boolean,
+): Promise<Verification> {
+  const decoded = decodeSigned(signed.raw);
+  if (!decoded.ok)
+    return {
+      kind: 'mismatch',
+      differs: { transaction: { expected: 'a Solana transaction of version 0', actual: decoded.problem } },
+    };
+  const differs = await differences(decoded.value, terms, fulfiller);
+  if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
+  const { lastValid, reason } = sent
+    ? { lastValid: (await pool.call(getBlockHeight('processed'))) + BLOCKHASH_BLOCKS, reason: null }
+    : await landability(pool, signed, decoded.value, await accountsOf(terms, fulfiller));
+  if (reason !== null) return { kind: 'rejected', reason };
+  return {
+    kind: 'verified',
+    transaction: {
+      hash: signed.hash,
+      sender: fulfiller,
+      nonce: null,
+      lifetime: { kind: 'block_height', lastValid },
+      terms,
+    },
+  };
 }

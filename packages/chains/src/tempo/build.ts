@@ -13,11 +13,11 @@ import {
   getClientVersion,
   getTokenBalance,
   getTransferPolicy,
-  isBarred,
-  isBarredAltogether,
-  isKeptBack,
+  isForbiddenRecipient,
+  isForbiddenAccount,
+  isBlockedByReceivePolicy,
 } from './calls.ts';
-import { FEE_DECIMALS, feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
+import { FEE_DECIMALS, feeOf, resolveFeeToken, describeShortage } from './fees.ts';
 import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
 import { validBefore } from './time.ts';
@@ -48,7 +48,7 @@ export async function buildPayment(
     getFeeHistory(FEE_HISTORY_BLOCKS),
     refusable(getClientVersion()),
     getTokenBalance(token, fulfiller),
-    refusable(isKeptBack(token, fulfiller, requestor)),
+    refusable(isBlockedByReceivePolicy(token, fulfiller, requestor)),
   ]);
   if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
   if (isContract(code))
@@ -72,16 +72,16 @@ export async function buildPayment(
     getTokenBalance(feeToken, fulfiller),
   ]);
   if (gas instanceof RpcRefusedError) {
-    const { reason, isRecipients, isPolicys } = refusalOf(gas);
-    if (isPolicys && (await isBarredBy(node, token, requestor)))
+    const { reason, isRecipientFault, isPolicyRefusal } = refusalOf(gas);
+    if (isPolicyRefusal && (await isForbiddenBy(node, token, requestor)))
       return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
-    return isRecipients ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
+    return isRecipientFault ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
   }
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
   const tip = proposedTip(fees);
   const gasLimit = gas + gas / 5n + GAS_MARGIN;
   const maxFee = baseFee * BASE_FEE_HEADROOM + tip;
-  const missing = whatIsMissing(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
+  const missing = describeShortage(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
   if (missing !== null) return rejected(missing);
 
   const unsigned = TxEnvelopeTempo.serialize({
@@ -110,11 +110,11 @@ export async function buildPayment(
 }
 
 /** True where the policy of the token's issuer lets this account receive nothing. */
-async function isBarredBy(node: RpcNode, token: TokenAddress, account: Address): Promise<boolean> {
+async function isForbiddenBy(node: RpcNode, token: TokenAddress, account: Address): Promise<boolean> {
   const policy = await node.call(getTransferPolicy(token));
   const [barred, altogether] = await node.batch([
-    refusable(isBarred(policy, account)),
-    refusable(isBarredAltogether(policy, account)),
+    refusable(isForbiddenRecipient(policy, account)),
+    refusable(isForbiddenAccount(policy, account)),
   ]);
   return (barred instanceof RpcRefusedError ? altogether : barred) === true;
 }

@@ -56,7 +56,7 @@ export const getCurrency = (token: string): RpcCall<unknown> => view(token, toke
 export const getTokenBalance = (token: string, account: string): RpcCall<bigint> =>
   reading(view(account, token, 'balanceOf', [account]), number);
 /** True only when the chain says that the receiver's policy would keep this payment back (TIP-1028). One that knows no policies keeps nothing back. */
-export const isKeptBack = (token: string, sender: string, receiver: string): RpcCall<boolean> =>
+export const isBlockedByReceivePolicy = (token: string, sender: string, receiver: string): RpcCall<boolean> =>
   reading(
     view(sender, POLICY_REGISTRY, 'validateReceivePolicy', [token, sender, receiver]),
     (authorized) => authorized === false,
@@ -65,13 +65,13 @@ export const isKeptBack = (token: string, sender: string, receiver: string): Rpc
 export const getTransferPolicy = (token: string): RpcCall<bigint> =>
   reading(view(token, token, 'transferPolicyId'), number);
 /** True only when the chain says that this policy lets the account receive nothing. */
-export const isBarred = (policy: bigint, account: string): RpcCall<boolean> =>
+export const isForbiddenRecipient = (policy: bigint, account: string): RpcCall<boolean> =>
   reading(
     view(account, POLICY_REGISTRY, 'isAuthorizedRecipient', [policy, account]),
     (authorized) => authorized === false,
   );
 /** The same of a chain on which every policy is alike for who sends and who receives. */
-export const isBarredAltogether = (policy: bigint, account: string): RpcCall<boolean> =>
+export const isForbiddenAccount = (policy: bigint, account: string): RpcCall<boolean> =>
   reading(view(account, POLICY_REGISTRY, 'isAuthorized', [policy, account]), (authorized) => authorized === false);
 
 /** `anvil/v1.7.1`, `tempo/v1.9.0`. */
@@ -111,7 +111,7 @@ export const simulate = (call: TempoCall): RpcCall<string> => rpcCall('eth_call'
 
 /** A transaction as a node tells it; its fields are read by ox, and believed because they make its hash. */
 const told = z.looseObject({ type: quantity, signature: z.unknown().optional() });
-export type ToldTransaction = z.infer<typeof told>;
+export type TempoRpcTransaction = z.infer<typeof told>;
 /** Null where the node knows no such transaction: no proof that there is none. */
-export const getTempoTransaction = (hash: string): RpcCall<ToldTransaction | null> =>
+export const getTempoTransaction = (hash: string): RpcCall<TempoRpcTransaction | null> =>
   rpcCall('eth_getTransactionByHash', [hash], told.nullable());

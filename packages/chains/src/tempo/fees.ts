@@ -37,7 +37,7 @@ export async function resolveFeeToken(node: RpcNode, { chosen, feePayer, called 
  * @param fee what the transaction may cost at most
  * @param isPayer who pays the fee is who pays the amount
  */
-export function whatIsMissing(
+export function describeShortage(
   terms: PaymentTerms,
   feeToken: TokenAddress,
   held: bigint,

@@ -5,7 +5,7 @@ import { getBlock, getReceipt, getTransactionCount } from '../evm/calls.ts';
 import type { SignedTransaction } from '../port.ts';
 import { encodePayment } from './calldata.ts';
 import { getKeyedNonce, getTokenBalance, simulate } from './calls.ts';
-import { feeOf, resolveFeeToken, whatIsMissing } from './fees.ts';
+import { feeOf, resolveFeeToken, describeShortage } from './fees.ts';
 import { EXPIRING } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
 import { feePayerOf, type TempoTransaction } from './signed-transaction.ts';
@@ -51,7 +51,7 @@ export async function whyItCannotLand(
     return `it pays at most ${maxFeePerGas} for a gas, and the base fee is ${newest.baseFeePerGas}`;
   if (held < terms.amount) return `the payer has ${held} base units of the token and pays ${terms.amount}`;
   if (feeBalance instanceof RpcRefusedError) return 'its fee token is none';
-  const missing = whatIsMissing(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
+  const missing = describeShortage(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
   if (missing !== null) return missing;
   // The account's own nonces, and the one that expires, say nothing about the payment: it is simulated with the next one.
   const keyed = nonceKey === 0n || nonceKey === EXPIRING ? {} : { nonce: { nonceKey, nonce } };

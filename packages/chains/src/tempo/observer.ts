@@ -4,9 +4,9 @@ import { getBlock, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
-import { begin, relocate, shortfallOf } from '../evm/observe/whereabouts.ts';
+import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
-import { dueFates, readFates } from './observe/fates.ts';
+import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
 
@@ -29,7 +29,7 @@ export class TempoObserver implements ChainObserver {
   readonly #now: () => number;
   readonly #window = new LogWindow();
   readonly #schedule = new ReceiptSchedule();
-  #isAwaited = false;
+  #isAwaiting = false;
   /** When logs were last read a second time, by our clock, and how far they had been read for the first time then. */
   #rereadAt = 0;
   #rereadTo = 0n;
@@ -42,26 +42,26 @@ export class TempoObserver implements ChainObserver {
   }
 
   get intervalMs(): number {
-    return this.#isAwaited ? this.network.pollMs.awaiting : this.network.pollMs.idle;
+    return this.#isAwaiting ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
-  step(cursor: Cursor | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronise));
+    return this.#pool.run((node) => this.#step(node, before, synchronize));
   }
 
-  async #step(node: RpcNode, before: Position | null, synchronise: () => Promise<WatchSet>): Promise<Step> {
+  async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const stored = before ?? (await start(node));
     const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
     if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
-    const watch = await synchronise();
+    const watch = await synchronize();
     const context: Scan = { node, network: this.network, watch, window: this.#window };
     const now = this.#now();
 
     const { position, warnings } =
       standing?.hash === newestOf(stored).hash
         ? { position: stored, warnings: [] }
-        : await comeBack(node, this.network.chain, stored, final);
+        : await recover(node, this.network.chain, stored, final);
     if (position === null)
       return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
     const from = newestOf(position);
@@ -71,12 +71,13 @@ export class TempoObserver implements ChainObserver {
     const again = await this.#reread(context, position.reread, reached.number, now);
 
     // While blocks are left unread, nothing is dropped: what is in them comes first.
-    const fates = reached.number < final.number ? [] : dueFates(context, this.#schedule, final, now);
-    const ends = await readFates(context, this.#pool, this.#schedule, fates, final, now);
+    const pendingOutcomes =
+      reached.number < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
+    const ends = await readPendingOutcomes(context, this.#pool, this.#schedule, pendingOutcomes, final, now);
     const observations = new Map(
       [...(scanned?.observations ?? []), ...again.observations, ...ends].map((one) => [nameOf(one), one]),
     );
-    this.#isAwaited = watch.submitted()[Symbol.iterator]().next().done !== true;
+    this.#isAwaiting = watch.submitted()[Symbol.iterator]().next().done !== true;
     return {
       observations: [...observations.values()],
       cursor: writePosition({
@@ -110,10 +111,10 @@ export class TempoObserver implements ChainObserver {
     // By another upstream where there is one: what the first left out, it would leave out again.
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
     const { end, observations } = (await this.#pool.onAnother(context.node, rescan)) ?? (await rescan(context.node));
-    const isTold = (one: Observation): boolean =>
+    const isInLedger = (one: Observation): boolean =>
       one.type === 'landed' &&
       context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
-    return { reread: end.number, observations: observations.filter((one) => !isTold(one)) };
+    return { reread: end.number, observations: observations.filter((one) => !isInLedger(one)) };
   }
 }
 
@@ -123,7 +124,7 @@ async function start(node: RpcNode): Promise<Position> {
 }
 
 /** The newest checkpoint is not what this node has there. Final blocks do not change: it lags, or is another chain, as a local one may be that was set back. */
-async function comeBack(
+async function recover(
   node: RpcNode,
   chain: ChainId,
   position: Position,

@@ -26,9 +26,9 @@ const POLICY = 'PolicyForbids';
 export interface TempoRefusal {
   readonly reason: string;
   /** True where nobody could pay this recipient. */
-  readonly isRecipients: boolean;
+  readonly isRecipientFault: boolean;
   /** True where the token's issuer forbids it, to one of the two. */
-  readonly isPolicys: boolean;
+  readonly isPolicyRefusal: boolean;
 }
 
 /** Why a node refused a call or an estimate, in words where the token gave a reason that is known. */
@@ -37,7 +37,7 @@ export function refusalOf(refused: RpcRefusedError): TempoRefusal {
   const error = typeof data === 'string' && /^0x[0-9a-f]{8}/i.test(data) ? errors.getError(data.slice(0, 10)) : null;
   return {
     reason: (error && WORDS[error.name]) ?? reasonOf(refused),
-    isRecipients: error !== null && UNPAYABLE.has(error.name),
-    isPolicys: error?.name === POLICY,
+    isRecipientFault: error !== null && UNPAYABLE.has(error.name),
+    isPolicyRefusal: error?.name === POLICY,
   };
 }

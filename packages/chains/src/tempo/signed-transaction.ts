@@ -3,7 +3,7 @@ import { getAddress, keccak256 } from 'ethers';
 import { Address as OxAddress, Secp256k1 } from 'ox';
 import { SignatureEnvelope, Transaction, TxEnvelopeTempo } from 'ox/tempo';
 import type { Parsed, SignedTransaction } from '../port.ts';
-import type { ToldTransaction } from './calls.ts';
+import type { TempoRpcTransaction } from './calls.ts';
 
 /** A signed transaction of type 0x76, as ox reads it. */
 export type TempoTransaction = TxEnvelopeTempo.Signed;
@@ -108,7 +108,7 @@ export function feePayerOf(transaction: TempoTransaction, sender: Address): Addr
  * the hash every byte. Of another type only the type's byte is kept: enough for verify to refuse it by name. Null where
  * the node's answer does not make this transaction.
  */
-export function fromChain(hash: TransactionHash, told: ToldTransaction): SignedTransaction | null {
+export function fromChain(hash: TransactionHash, told: TempoRpcTransaction): SignedTransaction | null {
   if (told.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(told.type & 0xffn)) };
   if (JSON.stringify(told.signature ?? null).length > 4 * BYTES_MAX) return null;
   try {

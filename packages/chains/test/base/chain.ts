@@ -108,7 +108,7 @@ export async function startBase(): Promise<BaseUnderTest> {
       await anvil.mine();
       clock.pass(2_000);
     },
-    finalise: async () => {
+    finalize: async () => {
       await anvil.mine(10);
       clock.pass(2_000);
     },

@@ -78,7 +78,7 @@ describe('the observer of Base', () => {
     await base.anvil.rpc('anvil_reorg', 3, []);
     expect(named(await watcher.step())).toEqual(['lost']);
     await base.kill(signed, payer(0));
-    await base.finalise();
+    await base.finalize();
     return signed;
   }
 
@@ -123,7 +123,7 @@ describe('the observer of Base', () => {
     const [again] = await watcher.step();
     expect(again).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
     expect(first).not.toEqual(again);
-    await base.finalise();
+    await base.finalize();
     expect(named(await watcher.step())).toEqual(['landed finalized']);
   });
 
@@ -162,7 +162,7 @@ describe('the observer of Base', () => {
     await watcher.step();
     await base.settle();
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: second.hash, level: 'confirmed' } }]);
-    await base.finalise();
+    await base.finalize();
     base.clock.pass(60_000);
     const rest = await watcher.step();
     expect(named(rest).sort()).toEqual(['dropped', 'landed finalized']);

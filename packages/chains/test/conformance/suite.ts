@@ -36,10 +36,10 @@ export interface ChainUnderTest {
   /** Lets so much time pass, for the observer's clock and the chain, that what landed is confirmed. */
   settle(): Promise<void>;
   /** Makes all that has landed final. */
-  finalise(): Promise<void>;
+  finalize(): Promise<void>;
   /** The payer's transfers fail on chain from now on, though they did not when simulated. */
   spoil(payer: PayerWallet): Promise<void>;
-  /** Lets the lifetime of everything built so far end; `finalise` makes that final. Not asked of a chain without expiry. */
+  /** Lets the lifetime of everything built so far end; `finalize` makes that final. Not asked of a chain without expiry. */
   expire(): Promise<void>;
   /** Makes it impossible for ever that this transaction, which no node has, lands. */
   kill(transaction: SignedTransaction, payer: PayerWallet): Promise<void>;
@@ -203,7 +203,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
         },
       });
       expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
-      await chain.finalise();
+      await chain.finalize();
       expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(
         exempt.finalityGap ? [] : ['landed finalized'],
       );
@@ -286,7 +286,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.land();
       await chain.settle();
       const early = await watcher.step();
-      await chain.finalise();
+      await chain.finalize();
       await chain.settle();
       const all = [...early, ...(await watcher.step())];
       expect(named(all)).not.toContain('reverted');
@@ -307,7 +307,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.settle();
       expect(await watcher.step()).toEqual([]);
       await chain.kill(signed, payer);
-      await chain.finalise();
+      await chain.finalize();
       await chain.settle();
       const dropped = await watcher.step();
       expect(dropped[0]).toMatchObject({ type: 'dropped', intentId: 'pi_test', data: { hash: signed.hash } });
@@ -337,7 +337,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
           lifetime: { kind: expect.not.stringMatching('unlimited') },
         });
         await chain.expire();
-        await chain.finalise();
+        await chain.finalize();
         expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'rejected' });
         expect(await chain.adapter.broadcast(signed)).toMatchObject({ kind: 'refused' });
         expect(await chain.adapter.canLand(made)).toBe(false);

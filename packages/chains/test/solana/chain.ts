@@ -95,7 +95,7 @@ export async function startSolana(): Promise<SolanaUnderTest> {
       await node.advance();
       clock.pass(5_000);
     },
-    finalise: async () => {
+    finalize: async () => {
       await node.finalize();
       clock.pass(5_000);
     },

@@ -101,7 +101,7 @@ export async function startTempoUnderTest(): Promise<TempoUnderTest> {
     now,
     land: () => tempo.mine(),
     settle: () => pass(2_000),
-    finalise: () => pass(2_000),
+    finalize: () => pass(2_000),
     expire: () => pass(OVER * 1_000),
     spoil: async ({ address }) => {
       const data = encodeFunctionData({

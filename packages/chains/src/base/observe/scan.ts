@@ -1,39 +1,12 @@
-import type { Address, IntentId, Reference, TokenAddress, TransactionHash } from '@pf/domain';
+import type { TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { getAddress, zeroPadValue } from 'ethers';
+import { zeroPadValue } from 'ethers';
 import { getTransaction, type Block, type Log } from '../../evm/calls.ts';
 import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchSet } from '../../port.ts';
+import { landed, readTransfer, TRANSFER } from './landings.ts';
 import type { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
-
-/** `Transfer(address indexed from, address indexed to, uint256 value)` of ERC-20. */
-export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-
-/** A transfer as the log has it. */
-export interface LoggedTransfer {
-  readonly from: Address;
-  readonly to: Address;
-  readonly amount: bigint;
-  readonly log: Log;
-}
-
-const addressIn = (topic: string): Address => getAddress(`0x${topic.slice(26)}`) as Address;
-
-/** Null where the log is no ERC-20 transfer. */
-export function readTransfer(log: Log): LoggedTransfer | null {
-  const [event, from, to, more] = log.topics;
-  if (
-    event !== TRANSFER ||
-    from === undefined ||
-    to === undefined ||
-    more !== undefined ||
-    log.data.length !== 66 ||
-    log.removed
-  )
-    return null;
-  return { from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), log };
-}
 
 export interface Scanned {
   /** The last block read, and its hash at that time. */
@@ -88,28 +61,6 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
     const intent = watch.byReference(payment.reference);
     return intent === undefined ? [] : [landed(intent.id, hit, payment.reference, now)];
   });
-}
-
-/** What was seen of a transfer with this reference, as the chain recorded it. */
-export function landed(
-  intentId: IntentId,
-  { from, to, amount, log }: LoggedTransfer,
-  reference: Reference,
-  seenAt: number,
-): Seen {
-  const { address, blockNumber, blockHash, logIndex, transactionHash } = log;
-  const tokenAddress = address as string as TokenAddress;
-  const transfer = {
-    tokenAddress,
-    from,
-    to,
-    amount,
-    reference,
-    block: blockNumber,
-    blockHash,
-    index: logIndex.toString(),
-  };
-  return { kind: 'landed', intentId, hash: transactionHash, transfer, seenAt, reported: false };
 }
 
 async function lookUp({ node, memory }: Scan, hashes: ReadonlySet<TransactionHash>): Promise<void> {

@@ -3,28 +3,28 @@ import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamErro
 import type { Network, WatchSet } from '../../port.ts';
 import { getTransaction, type LandedTransaction } from '../calls.ts';
 import type { Commit } from './accounts.ts';
-import { failureIn, type Fate } from './fates.ts';
+import { failureIn, type PendingOutcome } from './pending-outcomes.ts';
 import type { Memory } from './memory.ts';
-import { paymentsIn } from './transfers.ts';
+import { landingsIn } from './landings.ts';
 
 /** Transactions of watched accounts that one step looks at, the oldest first. */
 const LOOKED_MAX = 50;
 /** A node may list a transaction before it shows it; one that it never shows is given up. */
 const SHOWN_WITHIN_MS = 300_000;
 
-export interface Looked {
+export interface LookupResult {
   readonly observations: readonly Observation[];
   readonly warnings: readonly string[];
 }
 
 /** What a transaction says that an intent was waiting for: what it paid, or that it failed. */
-export function readFate(
+export function readOutcome(
   node: RpcNode,
-  { intentId, hash }: Fate,
+  { intentId, hash }: PendingOutcome,
   transaction: LandedTransaction,
   network: Network,
   watch: WatchSet,
-): Looked {
+): LookupResult {
   const reason = failureIn(transaction);
   if (reason !== null)
     return {
@@ -40,42 +40,42 @@ function paymentsOf(
   transaction: LandedTransaction,
   network: Network,
   watch: WatchSet,
-): Looked {
-  const payments = paymentsIn(transaction, hash, network, watch);
+): LookupResult {
+  const payments = landingsIn(transaction, hash, network, watch);
   if (payments === null) throw new RpcUpstreamError(`${node.name} answered another transaction than ${hash}`, 'no');
   return { observations: payments.landings, warnings: payments.warnings };
 }
 
-/** Reads the transactions that ended fates; what this node does not show yet is read by a later step. */
-export async function readFates(
+/** Reads the transactions that ended pendingOutcomes; what this node does not show yet is read by a later step. */
+export async function readPendingOutcomes(
   pool: RpcPool,
   node: RpcNode,
-  fates: readonly Fate[],
+  pendingOutcomes: readonly PendingOutcome[],
   network: Network,
   watch: WatchSet,
-): Promise<Looked> {
+): Promise<LookupResult> {
   const transactions = await withSecondOpinion(
     pool,
     node,
-    fates.map(({ hash }) => getTransaction(hash)),
+    pendingOutcomes.map(({ hash }) => getTransaction(hash)),
   );
   return joined(
-    fates.map((fate, place) => {
+    pendingOutcomes.map((pending, place) => {
       const transaction = transactions[place] ?? null;
-      return transaction === null ? nothing : readFate(node, fate, transaction, network, watch);
+      return transaction === null ? nothing : readOutcome(node, pending, transaction, network, watch);
     }),
   );
 }
 
 /** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once, as soon as it is committed. */
-export async function lookAtUnseen(
+export async function readUnseen(
   pool: RpcPool,
   node: RpcNode,
   memory: Memory,
   network: Network,
   watch: WatchSet,
   now: number,
-): Promise<Looked & { readonly isBehind: boolean; readonly commit: Commit }> {
+): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
   const unseen = [...memory.unseen].sort(([, one], [, other]) =>
     one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0,
   );
@@ -87,14 +87,14 @@ export async function lookAtUnseen(
     asked.map(([hash]) => refusable(getTransaction(hash))),
   );
   const done: TransactionHash[] = [];
-  const looked = asked.map(([hash, { since }], place): Looked => {
+  const looked = asked.map(([hash, { since }], place): LookupResult => {
     const transaction = transactions[place] ?? null;
     if (transaction === null && now - since < SHOWN_WITHIN_MS) return nothing;
     done.push(hash);
-    if (transaction === null) return passedBy(`${node.name} lists ${hash} and does not show it`);
+    if (transaction === null) return skipped(`${node.name} lists ${hash} and does not show it`);
     // Of a version that is yet to come, say: nothing that a payment is made with today.
     if (transaction instanceof RpcRefusedError)
-      return passedBy(`${node.name} does not show ${hash}: ${transaction.message}`);
+      return skipped(`${node.name} does not show ${hash}: ${transaction.message}`);
     return paymentsOf(node, hash, transaction, network, watch);
   });
   const commit = (): void => {
@@ -106,9 +106,9 @@ export async function lookAtUnseen(
   return { ...joined(looked), isBehind: unseen.length > asked.length, commit };
 }
 
-const passedBy = (reason: string): Looked => ({ observations: [], warnings: [`${reason}: it was passed by`] });
-const nothing: Looked = { observations: [], warnings: [] };
-const joined = (all: readonly Looked[]): Looked => ({
+const skipped = (reason: string): LookupResult => ({ observations: [], warnings: [`${reason}: it was passed by`] });
+const nothing: LookupResult = { observations: [], warnings: [] };
+const joined = (all: readonly LookupResult[]): LookupResult => ({
   observations: all.flatMap(({ observations }) => observations),
   warnings: all.flatMap(({ warnings }) => warnings),
 });

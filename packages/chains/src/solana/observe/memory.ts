@@ -69,7 +69,7 @@ export class Memory {
   }
 
   /** Those that were not told lately, each once. */
-  untold(observations: readonly Observation[], now: number): readonly Observation[] {
+  notRepeated(observations: readonly Observation[], now: number): readonly Observation[] {
     for (const [key, at] of this.#told) if (now - at >= REPEAT_MS) this.#told.delete(key);
     return observations.filter((one) => {
       const isFresh = !this.#told.has(keyOf(one));

@@ -1,7 +1,7 @@
 import type { IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import { ignoresReverts, spent } from '../../spent.ts';
+import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import {
   type EpochInfo,
   getBlockTime,
@@ -14,8 +14,7 @@ import {
   STATUSES_MAX,
 } from '../calls.ts';
 import { reasonOf } from '../refusal.ts';
-import { decodeSigned } from '../signed-transaction.ts';
-import { programsOf } from '../verify.ts';
+import { decodeSigned, programsOf } from '../signed-transaction.ts';
 import { BLOCKHASH_BLOCKS } from '../landable.ts';
 import type { Memory } from './memory.ts';
 
@@ -23,15 +22,15 @@ type Submitted = WatchedIntent & { readonly submission: Submission };
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
 /** A transaction whose end is not known: a live submission, or a settlement that is not final, or was lost. */
-export type Fate =
-  /** `isSpare`: its failure would change nothing but that nobody has to look for it any more. */
+export type PendingOutcome =
+  /** `ignoresRevert`: its failure would change nothing but that nobody has to look for it any more. */
   | {
       readonly kind: 'submitted';
       readonly intentId: IntentId;
       readonly hash: TransactionHash;
       readonly lastValid: bigint;
       readonly since: number;
-      readonly isSpare: boolean;
+      readonly ignoresRevert: boolean;
     }
   | {
       readonly kind: 'settling';
@@ -58,9 +57,9 @@ export interface Judgement {
   /** Settlements that are final, and such as are not where they were. */
   readonly observations: readonly Observation[];
   /** In a confirmed block: what they paid, or why they failed, is read from the transactions themselves. */
-  readonly landed: readonly Fate[];
+  readonly landed: readonly PendingOutcome[];
   /** This node shows none of these among the newest blocks. */
-  readonly missing: readonly Fate[];
+  readonly missing: readonly PendingOutcome[];
 }
 
 /** How often the upstreams are asked whether a transaction that nobody shows has been there. */
@@ -70,8 +69,8 @@ const LATE_MS = 3_000;
 /** A transaction older than this may have been pruned from a node's history: then the history's beginning is asked for. */
 const PRUNED_MS = 3_600_000;
 
-export function fatesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly Fate[] {
-  const submitted = ({ id, status, submission: { hash, lifetime, preparedAt } }: Submitted): Fate[] =>
+export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly PendingOutcome[] {
+  const submitted = ({ id, status, submission: { hash, lifetime, preparedAt } }: Submitted): PendingOutcome[] =>
     lifetime.kind === 'block_height'
       ? [
           {
@@ -80,11 +79,11 @@ export function fatesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>)
             hash,
             lastValid: lifetime.lastValid,
             since: preparedAt,
-            isSpare: ignoresReverts(status),
+            ignoresRevert: ignoresReverts(status),
           },
         ]
       : [];
-  const settling = ({ id, settlement, createdAt }: Settling): Fate =>
+  const settling = ({ id, settlement, createdAt }: Settling): PendingOutcome =>
     settlement.lost
       ? {
           kind: 'lost',
@@ -98,8 +97,10 @@ export function fatesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>)
 }
 
 /** The questions for the state of each, 256 with one. */
-export const statusCalls = (fates: readonly Fate[]): readonly ReturnType<typeof getSignatureStatuses>[] =>
-  chunked(fates).map((chunk) =>
+export const statusCalls = (
+  pendingOutcomes: readonly PendingOutcome[],
+): readonly ReturnType<typeof getSignatureStatuses>[] =>
+  chunked(pendingOutcomes).map((chunk) =>
     getSignatureStatuses(
       chunk.map(({ hash }) => hash),
       false,
@@ -120,20 +121,24 @@ const isFinal = ({ confirmationStatus, slot }: SignatureStatus, { finalized }: H
   confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= finalized.absoluteSlot);
 
 /** What the states tell. */
-export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatus | null)[], heads: Heads): Judgement {
+export function judge(
+  pendingOutcomes: readonly PendingOutcome[],
+  statuses: readonly (SignatureStatus | null)[],
+  heads: Heads,
+): Judgement {
   const observations: Observation[] = [];
-  const landed: Fate[] = [];
-  const missing: Fate[] = [];
-  fates.forEach((fate, place) => {
+  const landed: PendingOutcome[] = [];
+  const missing: PendingOutcome[] = [];
+  pendingOutcomes.forEach((pending, place) => {
     const status = statuses[place] ?? null;
-    if (status === null) return void missing.push(fate);
+    if (status === null) return void missing.push(pending);
     if (!isConfirmed(status, heads)) return;
-    if (fate.kind === 'submitted' && fate.isSpare && status.err !== null) {
-      if (isFinal(status, heads)) observations.push(spent(fate.intentId, fate.hash, `slot ${status.slot}`));
+    if (pending.kind === 'submitted' && pending.ignoresRevert && status.err !== null) {
+      if (isFinal(status, heads)) observations.push(finalRevert(pending.intentId, pending.hash, `slot ${status.slot}`));
       return;
     }
-    if (fate.kind !== 'settling') return void landed.push(fate);
-    const { intentId, hash, settlement } = fate;
+    if (pending.kind !== 'settling') return void landed.push(pending);
+    const { intentId, hash, settlement } = pending;
     if (status.err === null && settlement.transfer.block === status.slot) {
       if (isFinal(status, heads))
         observations.push({
@@ -146,7 +151,7 @@ export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatu
     }
     // It is in another block now, so that its evidence is another one, or has failed there.
     observations.push({ kind: 'observation', type: 'lost', intentId, data: { hash } });
-    landed.push(fate);
+    landed.push(pending);
   });
   return { observations, landed, missing };
 }
@@ -156,27 +161,27 @@ export function judge(fates: readonly Fate[], statuses: readonly (SignatureStatu
  * they would be. Or, where there are others to ask, they are late: this node may be the only one that does not show them.
  */
 export function dueProofs(
-  missing: readonly Fate[],
+  missing: readonly PendingOutcome[],
   { finalized }: Heads,
   memory: Memory,
   hasOthers: boolean,
   now: number,
-): readonly Fate[] {
+): readonly PendingOutcome[] {
   memory.keepProven(new Set(missing.map(({ hash }) => hash)));
   return missing
-    .filter((fate) => isPassed(fate, finalized) || (hasOthers && now - fate.since >= LATE_MS))
+    .filter((pending) => isPassed(pending, finalized) || (hasOthers && now - pending.since >= LATE_MS))
     .filter(({ hash }) => now - (memory.provenAt.get(hash) ?? -Infinity) >= PROVE_EVERY_MS)
     .slice(0, STATUSES_MAX);
 }
 
 /** True where the final chain is past every block that it could be in. */
-const isPassed = (fate: Fate, finalized: EpochInfo): boolean =>
-  fate.kind === 'settling'
-    ? finalized.absoluteSlot > fate.settlement.transfer.block
-    : fate.lastValid !== null && finalized.blockHeight > fate.lastValid;
+const isPassed = (pending: PendingOutcome, finalized: EpochInfo): boolean =>
+  pending.kind === 'settling'
+    ? finalized.absoluteSlot > pending.settlement.transfer.block
+    : pending.lastValid !== null && finalized.blockHeight > pending.lastValid;
 
 /** What one upstream says of a transaction that others do not show. */
-interface Testimony {
+interface UpstreamEvidence {
   readonly status: SignatureStatus | null;
   readonly transaction: LandedTransaction | null;
   /** The final chain is past it there, and all of the time in question is in that node's history. */
@@ -184,7 +189,7 @@ interface Testimony {
 }
 
 export interface Proof {
-  readonly fate: Fate;
+  readonly pending: PendingOutcome;
   /** known: in a confirmed block, and here it is. absent: it is there in no block and can be in none. open: neither is certain. */
   readonly kind: 'known' | 'absent' | 'open';
   readonly status: SignatureStatus | null;
@@ -196,17 +201,21 @@ export interface Proof {
  * Asks every upstream, with its history, what became of them. `absent` only where all that answer are past it and do
  * not know it, and at least two, where two are configured: a node that lags, lies or has lost its history proves nothing.
  */
-export async function prove(pool: RpcPool, fates: readonly Fate[], now: number): Promise<readonly Proof[]> {
-  if (fates.length === 0) return [];
-  const { responses, conclusive } = await pool.onAll((node) => testify(node, fates, now));
-  return fates.map((fate, place): Proof => {
+export async function prove(
+  pool: RpcPool,
+  pendingOutcomes: readonly PendingOutcome[],
+  now: number,
+): Promise<readonly Proof[]> {
+  if (pendingOutcomes.length === 0) return [];
+  const { responses, conclusive } = await pool.onAll((node) => gatherEvidence(node, pendingOutcomes, now));
+  return pendingOutcomes.map((pending, place): Proof => {
     const of = responses.flatMap(({ of: all }) => all[place] ?? []);
     const known = of.find(({ status, transaction }) => status !== null && transaction !== null);
     if (known !== undefined)
-      return { fate, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
+      return { pending, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
     const isAbsent = conclusive && of.every(({ status, isProof }) => status === null && isProof);
     return {
-      fate,
+      pending,
       kind: isAbsent ? 'absent' : 'open',
       status: null,
       transaction: null,
@@ -215,29 +224,29 @@ export async function prove(pool: RpcPool, fates: readonly Fate[], now: number):
   });
 }
 
-async function testify(
+async function gatherEvidence(
   node: RpcNode,
-  fates: readonly Fate[],
+  pendingOutcomes: readonly PendingOutcome[],
   now: number,
-): Promise<{ readonly finalized: EpochInfo; readonly of: readonly Testimony[] }> {
+): Promise<{ readonly finalized: EpochInfo; readonly of: readonly UpstreamEvidence[] }> {
   // First what is final, then the states: an answer of an older slot would not be about that.
   const finalized = await node.call(getEpochInfo('finalized'));
   const { context, value } = await node.call(
     getSignatureStatuses(
-      fates.map(({ hash }) => hash),
+      pendingOutcomes.map(({ hash }) => hash),
       true,
     ),
   );
-  const oldest = Math.min(...fates.map(({ since }) => since));
+  const oldest = Math.min(...pendingOutcomes.map(({ since }) => since));
   const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) <= oldest;
-  const shown = fates.filter((_fate, place) => (value[place] ?? null) !== null);
+  const shown = pendingOutcomes.filter((_fate, place) => (value[place] ?? null) !== null);
   const transactions = shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => getTransaction(hash)));
   const byHash = new Map(shown.map(({ hash }, place) => [hash, transactions[place] ?? null]));
-  const of = fates.map((fate, place): Testimony => {
+  const of = pendingOutcomes.map((pending, place): UpstreamEvidence => {
     return {
       status: value[place] ?? null,
-      transaction: byHash.get(fate.hash) ?? null,
-      isProof: isPassed(fate, finalized) && reachesBack && context.slot >= finalized.absoluteSlot,
+      transaction: byHash.get(pending.hash) ?? null,
+      isProof: isPassed(pending, finalized) && reachesBack && context.slot >= finalized.absoluteSlot,
     };
   });
   return { finalized, of };
@@ -252,10 +261,10 @@ async function historyBegin(node: RpcNode): Promise<number> {
 }
 
 /** What a proof of absence is told as. */
-export function absence({ fate, finalized }: Proof): Observation {
-  const { intentId, hash } = fate;
-  if (fate.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
-  const proof = `its blockhash could be used up to block ${fate.lastValid ?? '?'}, the final chain is at block ${finalized?.blockHeight ?? '?'}, and no upstream has it in its history`;
+export function absence({ pending, finalized }: Proof): Observation {
+  const { intentId, hash } = pending;
+  if (pending.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
+  const proof = `its blockhash could be used up to block ${pending.lastValid ?? '?'}, the final chain is at block ${finalized?.blockHeight ?? '?'}, and no upstream has it in its history`;
   return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
 }
 

@@ -126,7 +126,7 @@ export interface Payments {
  * What a transaction on chain pays to watched intents, by their references. A transfer with several references pays
  * none of them: it would settle two intents with one amount. Null where the node's answer is not this transaction.
  */
-export function paymentsIn(
+export function landingsIn(
   landed: LandedTransaction,
   hash: string,
   network: Network,

@@ -4,19 +4,19 @@ import { type Block, getBlock, identifyChain } from '../calls.ts';
 import { type Checkpoint, hashesOf, newestOf } from './checkpoints.ts';
 
 /** Where an observer stands on which chain. */
-export interface Whereabouts {
+export interface ChainPosition {
   /** The hash of block 0: which chain this is. */
   readonly genesis: string;
   readonly checkpoints: readonly Checkpoint[];
 }
 
 /** A head this far below the cursor is told. Upstreams behind one URL differ by a few blocks all the time. */
-const SHORTFALL_TOLD = 50n;
+const SHORTFALL_WARNED = 50n;
 /** On a chain that is another one than before, so many of its newest blocks are read. */
 const NEW_CHAIN_BLOCKS = 100_000n;
 
 /** The first start begins at what is final: no intent is older than the service. */
-export async function begin(node: RpcNode): Promise<Whereabouts & { readonly start: Checkpoint }> {
+export async function begin(node: RpcNode): Promise<ChainPosition & { readonly start: Checkpoint }> {
   const [genesis, finalized] = await node.batch([getBlock(0n), getBlock('finalized')]);
   if (genesis === null) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
   const { number, hash } = finalized ?? genesis;
@@ -37,7 +37,7 @@ export type Relocation =
   | { readonly kind: 'anew'; readonly genesis: string; readonly from: Checkpoint; readonly warning: string };
 
 /** The newest checkpoint is not what this node has there: it lags, blocks were replaced, or it is another chain. */
-export async function relocate(node: RpcNode, chain: ChainId, before: Whereabouts, head: Block): Promise<Relocation> {
+export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosition, head: Block): Promise<Relocation> {
   const below = before.checkpoints.filter(({ number }) => number <= head.number);
   const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
   const checkpoints = below.filter(({ number, hash }) => hashes.get(number) === hash);
@@ -68,9 +68,9 @@ export async function relocate(node: RpcNode, chain: ChainId, before: Whereabout
 }
 
 /** What to tell of a node that is behind. */
-export function shortfallOf(before: Whereabouts, head: Block): string[] {
+export function shortfallOf(before: ChainPosition, head: Block): string[] {
   const shortfall = newestOf(before).number - head.number;
-  return shortfall > SHORTFALL_TOLD
+  return shortfall > SHORTFALL_WARNED
     ? [`the head ${head.number} is ${shortfall} blocks below what was read before`]
     : [];
 }

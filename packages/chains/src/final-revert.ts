@@ -8,7 +8,7 @@ export const ignoresReverts = (status: IntentStatus): boolean =>
   status !== 'created' && status !== 'pending' && status !== 'expired';
 
 /** @param place of the final block or slot, in words */
-export const spent = (intentId: IntentId, hash: TransactionHash, place: string): Observation => ({
+export const finalRevert = (intentId: IntentId, hash: TransactionHash, place: string): Observation => ({
   kind: 'observation',
   type: 'dropped',
   intentId,

@@ -1,15 +1,16 @@
 import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
 import { refusable, type RpcPool, RpcRefusedError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
-import { nobodyHasIt } from '../../evm/observe/nobody.ts';
+import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import type { KeptBytes, WatchSet } from '../../port.ts';
-import { ignoresReverts, spent } from '../../spent.ts';
+import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned } from '../signed-transaction.ts';
+import { landed, readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
-import { landed, readTransfer, type Scan } from './scan.ts';
+import type { Scan } from './scan.ts';
 
 /** A transaction that can still land, or landed and was orphaned, and whose end is not known. */
-export interface Fate {
+export interface PendingOutcome {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
   readonly sender: Address;
@@ -19,14 +20,14 @@ export interface Fate {
   /** Since when it may be on chain. */
   readonly since: number;
   /** Its revert would change nothing but that nobody has to look for it any more. */
-  readonly isSpare: boolean;
+  readonly ignoresRevert: boolean;
 }
 
 /** At most so many receipts in one step; the others wait for the next. */
 const RECEIPTS_MAX = 100;
 
 /** Live submissions, and settlements that a reorganisation has orphaned. */
-function* open(watch: WatchSet, now: number): Generator<Fate> {
+function* open(watch: WatchSet, now: number): Generator<PendingOutcome> {
   for (const { id, status, terms, submission } of watch.submitted()) {
     yield {
       intentId: id,
@@ -35,7 +36,7 @@ function* open(watch: WatchSet, now: number): Generator<Fate> {
       nonce: submission.nonce === null ? null : BigInt(submission.nonce),
       terms,
       since: submission.preparedAt,
-      isSpare: ignoresReverts(status),
+      ignoresRevert: ignoresReverts(status),
     };
   }
   for (const { id, terms, settlement } of watch.settling()) {
@@ -47,56 +48,61 @@ function* open(watch: WatchSet, now: number): Generator<Fate> {
         nonce: null,
         terms,
         since: now,
-        isSpare: false,
+        ignoresRevert: false,
       };
   }
 }
 
 /** Those whose receipt is due now. A success is found by its log as a rule: a receipt is for what leaves none. */
-export function dueFates({ watch, memory, now }: Scan): readonly Fate[] {
-  const fates = [...open(watch, now)];
-  memory.receipts.keep(new Set(fates.map(({ hash }) => hash)));
-  return fates.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, RECEIPTS_MAX);
+export function duePendingOutcomes({ watch, memory, now }: Scan): readonly PendingOutcome[] {
+  const pendingOutcomes = [...open(watch, now)];
+  memory.receipts.keep(new Set(pendingOutcomes.map(({ hash }) => hash)));
+  return pendingOutcomes.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, RECEIPTS_MAX);
 }
 
 /** A submission that reverted when nobody waited for it any more, and in which block. */
-interface Spent {
-  readonly fate: Fate;
+interface IgnoredRevert {
+  readonly pending: PendingOutcome;
   readonly block: bigint;
 }
 
 export interface Receipts {
   readonly seen: readonly Seen[];
-  readonly spent: readonly Spent[];
+  readonly ignoredReverts: readonly IgnoredRevert[];
   /** Neither this node has a receipt of them nor another one that was asked. */
-  readonly missing: readonly Fate[];
+  readonly missing: readonly PendingOutcome[];
 }
 
 /** What the receipts tell of those that are in a block. */
-export async function readReceipts(context: Scan, pool: RpcPool, fates: readonly Fate[]): Promise<Receipts> {
+export async function readReceipts(
+  context: Scan,
+  pool: RpcPool,
+  pendingOutcomes: readonly PendingOutcome[],
+): Promise<Receipts> {
   const { node, memory, now } = context;
-  if (fates.length === 0) return { seen: [], spent: [], missing: [] };
+  if (pendingOutcomes.length === 0) return { seen: [], ignoredReverts: [], missing: [] };
   const receipts = await withSecondOpinion(
     pool,
     node,
-    fates.map(({ hash }) => getReceipt(hash)),
+    pendingOutcomes.map(({ hash }) => getReceipt(hash)),
   );
   const seen: Seen[] = [];
-  const spares: Spent[] = [];
-  const missing: Fate[] = [];
-  fates.forEach((fate, place) => {
+  const ignoredReverts: IgnoredRevert[] = [];
+  const missing: PendingOutcome[] = [];
+  pendingOutcomes.forEach((pending, place) => {
     const receipt = receipts[place] ?? null;
-    if (receipt === null) missing.push(fate);
-    else if (receipt.status === 0n && fate.isSpare) spares.push({ fate, block: receipt.blockNumber });
-    else seen.push(...readReceipt(fate, receipt, now));
-    memory.receipts.asked(fate.hash, fate.since, now);
+    if (receipt === null) missing.push(pending);
+    else if (receipt.status === 0n && pending.ignoresRevert)
+      ignoredReverts.push({ pending, block: receipt.blockNumber });
+    else seen.push(...readReceipt(pending, receipt, now));
+    memory.receipts.asked(pending.hash, pending.since, now);
   });
-  return { seen, spent: spares, missing };
+  return { seen, ignoredReverts, missing };
 }
 
 /** A receipt of a transaction whose calldata was verified: its transfer, or its revert. */
 export function readReceipt(
-  { intentId, hash, terms }: Pick<Fate, 'intentId' | 'hash' | 'terms'>,
+  { intentId, hash, terms }: Pick<PendingOutcome, 'intentId' | 'hash' | 'terms'>,
   { status, blockNumber, blockHash, logs }: Receipt,
   seenAt: number,
 ): Seen[] {
@@ -122,10 +128,10 @@ export function readReceipt(
 }
 
 /** Those of them that are final. */
-export const findSpent = (reverted: readonly Spent[], finalized: bigint): readonly Observation[] =>
+export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: bigint): readonly Observation[] =>
   reverted
     .filter(({ block }) => block <= finalized)
-    .map(({ fate: { intentId, hash }, block }) => spent(intentId, hash, `block ${block}`));
+    .map(({ pending: { intentId, hash }, block }) => finalRevert(intentId, hash, `block ${block}`));
 
 /**
  * Of transactions without a receipt, those that can provably never land: at a safe block, up to which all logs were
@@ -136,7 +142,7 @@ export async function findDropped(
   context: Scan,
   pool: RpcPool,
   keptBytes: KeptBytes,
-  missing: readonly Fate[],
+  missing: readonly PendingOutcome[],
   safe: Block,
   rescanned: bigint,
 ): Promise<readonly Observation[]> {
@@ -145,17 +151,17 @@ export async function findDropped(
   const known = await withNonces(context, keptBytes, missing);
   const counts = await node.batch(known.map(({ sender }) => refusable(getTransactionCount(sender, safe.number))));
   const observations: Observation[] = [];
-  for (const [place, fate] of known.entries()) {
+  for (const [place, pending] of known.entries()) {
     const count = counts[place];
     // A node that has pruned that state cannot tell: no proof now.
-    if (count === undefined || count instanceof RpcRefusedError || count <= fate.nonce) continue;
-    if (!(await nobodyHasIt(pool, fate.hash, safe))) continue;
-    const proof = `nonce ${fate.nonce} of ${fate.sender} was used by another transaction: the account's count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this one has no receipt`;
+    if (count === undefined || count instanceof RpcRefusedError || count <= pending.nonce) continue;
+    if (!(await isAbsentEverywhere(pool, pending.hash, safe))) continue;
+    const proof = `nonce ${pending.nonce} of ${pending.sender} was used by another transaction: the account's count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this one has no receipt`;
     observations.push({
       kind: 'observation',
       type: 'dropped',
-      intentId: fate.intentId,
-      data: { hash: fate.hash, proof },
+      intentId: pending.intentId,
+      data: { hash: pending.hash, proof },
     });
   }
   return observations;
@@ -165,16 +171,16 @@ export async function findDropped(
 async function withNonces(
   { node, memory }: Scan,
   keptBytes: KeptBytes,
-  fates: readonly Fate[],
-): Promise<(Fate & { readonly nonce: bigint })[]> {
+  pendingOutcomes: readonly PendingOutcome[],
+): Promise<(PendingOutcome & { readonly nonce: bigint })[]> {
   const found = await Promise.all(
-    fates.map(async (fate) => {
+    pendingOutcomes.map(async (pending) => {
       const nonce =
-        fate.nonce ??
-        memory.look(fate.hash)?.nonce ??
-        (await node.call(getTransaction(fate.hash)))?.nonce ??
-        nonceIn(await keptBytes(fate.hash));
-      return nonce === null ? [] : [{ ...fate, nonce }];
+        pending.nonce ??
+        memory.look(pending.hash)?.nonce ??
+        (await node.call(getTransaction(pending.hash)))?.nonce ??
+        nonceIn(await keptBytes(pending.hash));
+      return nonce === null ? [] : [{ ...pending, nonce }];
     }),
   );
   return found.flat();

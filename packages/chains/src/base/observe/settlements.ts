@@ -2,7 +2,7 @@ import type { Observation, Settlement } from '@pf/domain';
 import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import { readReceipt } from './fates.ts';
+import { readReceipt } from './pending-outcomes.ts';
 import { placeOf, type Seen } from './position.ts';
 import type { Scan } from './scan.ts';
 
@@ -11,7 +11,7 @@ export const CONFIRM_MS = 2_000;
 /** A reported landing that the ledger does not take for the settlement (an extra payment) is kept this long. */
 const REPORTED_MS = 600_000;
 /** At most so many settlements are made final in one step. */
-const FINALISED_MAX = 200;
+const FINALIZED_MAX = 200;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
@@ -52,7 +52,7 @@ export async function orphan(
 }
 
 /** True for a landing that the ledger has as the intent's settlement. */
-export function isTold(watch: WatchSet, one: Seen): boolean {
+export function isInLedger(watch: WatchSet, one: Seen): boolean {
   if (one.kind !== 'landed') return false;
   const settlement = watch.byReference(one.transfer.reference)?.settlement;
   return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
@@ -64,7 +64,7 @@ export async function confirm(
   seen: readonly Seen[],
 ): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
   const open = seen.filter(
-    (one) => one.kind === 'reverted' || !one.reported || (!isTold(watch, one) && now - one.seenAt < REPORTED_MS),
+    (one) => one.kind === 'reverted' || !one.reported || (!isInLedger(watch, one) && now - one.seenAt < REPORTED_MS),
   );
   const isDue = (one: Seen): boolean => now - one.seenAt >= CONFIRM_MS && !(one.kind === 'landed' && one.reported);
   const hashes = await hashesOf(
@@ -103,14 +103,14 @@ export async function confirm(
  * Settlements at or below the final block: observed as final where they are still what the chain has there, else lost,
  * and seen anew where they landed elsewhere. So a reorganisation that nobody noticed is noticed here at the latest.
  */
-export async function finalise(
+export async function finalize(
   { node, watch, memory, now }: Scan,
   finalized: bigint,
 ): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
   const due = pick(
     watch,
     ({ settlement }) =>
-      !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalisedLately(settlement.hash, now),
+      !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalizedLately(settlement.hash, now),
   );
   const hashes = await hashesOf(
     node,
@@ -123,7 +123,7 @@ export async function finalise(
     if (!hashes.has(transfer.block)) continue;
     if (hashes.get(transfer.block) === transfer.blockHash) {
       // Not where it is lost: it may be final in another block soon.
-      memory.finalised(hash, now);
+      memory.finalized(hash, now);
       observations.push({
         kind: 'observation',
         type: 'landed',
@@ -143,7 +143,7 @@ function pick(watch: WatchSet, wanted: (intent: Settling) => boolean): readonly 
   const picked: Settling[] = [];
   for (const intent of watch.settling()) {
     if (wanted(intent)) picked.push(intent);
-    if (picked.length === FINALISED_MAX) break;
+    if (picked.length === FINALIZED_MAX) break;
   }
   return picked;
 }

@@ -3,7 +3,7 @@ import type { RpcPool } from '@pf/rpc';
 import { type Block, getBlock, getReceipt } from '../calls.ts';
 
 /** True when every upstream that answers has this very block, and no receipt of the transaction; of two where two are configured. */
-export async function nobodyHasIt(pool: RpcPool, hash: TransactionHash, at: Block): Promise<boolean> {
+export async function isAbsentEverywhere(pool: RpcPool, hash: TransactionHash, at: Block): Promise<boolean> {
   const { responses, conclusive } = await pool.onAll((node) => node.batch([getBlock(at.number), getReceipt(hash)]));
   return conclusive && responses.every(([block, receipt]) => receipt === null && block?.hash === at.hash);
 }

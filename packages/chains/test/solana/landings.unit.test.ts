@@ -13,7 +13,7 @@ import { Watched } from '../conformance/watching.ts';
 import { randomAddress } from '../../src/solana/address.ts';
 import type { LandedTransaction } from '../../src/solana/calls.ts';
 import { proposedPrice } from '../../src/solana/fees.ts';
-import { type Payments, paymentsIn } from '../../src/solana/observe/transfers.ts';
+import { type Payments, landingsIn } from '../../src/solana/observe/landings.ts';
 import { accountsOf } from '../../src/solana/payment.ts';
 import { reasonOf } from '../../src/solana/refusal.ts';
 import { decodeSigned } from '../../src/solana/signed-transaction.ts';
@@ -49,7 +49,7 @@ async function landed(raw: Uint8Array, of: PaymentTerms, meta: Partial<Meta> = {
 }
 function read(transaction: LandedTransaction, raw = transaction.transaction): Payments | null {
   const decoded = decodeSigned(raw);
-  return decoded.ok ? paymentsIn(transaction, decoded.value.hash, network, watch) : null;
+  return decoded.ok ? landingsIn(transaction, decoded.value.hash, network, watch) : null;
 }
 const paid = (index: string) => [
   {

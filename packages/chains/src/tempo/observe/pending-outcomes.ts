@@ -1,10 +1,10 @@
 import type { Observation } from '@pf/domain';
 import { type RpcPool, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
-import { nobodyHasIt } from '../../evm/observe/nobody.ts';
+import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { WatchedIntent } from '../../port.ts';
-import { ignoresReverts, spent } from '../../spent.ts';
+import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { observedIn, type Scan } from './scan.ts';
 
 type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedIntent['submission']> };
@@ -17,7 +17,12 @@ const isOver = ({ submission: { lifetime } }: Submitted, final: Block): boolean 
   lifetime.kind === 'time' && final.timestamp >= lifetime.validBefore;
 
 /** Live submissions whose receipt is to be asked for: on a slow back-off, for what leaves no log; at once when their time is over. */
-export function dueFates({ watch }: Scan, schedule: ReceiptSchedule, final: Block, now: number): readonly Submitted[] {
+export function duePendingOutcomes(
+  { watch }: Scan,
+  schedule: ReceiptSchedule,
+  final: Block,
+  now: number,
+): readonly Submitted[] {
   const all = [...watch.submitted()];
   schedule.keep(new Set(all.map(({ submission }) => submission.hash)));
   return all.filter((one) => isOver(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, RECEIPTS_MAX);
@@ -26,7 +31,7 @@ export function dueFates({ watch }: Scan, schedule: ReceiptSchedule, final: Bloc
 /** A transaction in a final block: what it paid, or that it failed. */
 function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Receipt): readonly Observation[] {
   if (receipt.status !== 0n) return observedIn(context, receipt);
-  if (ignoresReverts(status)) return [spent(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
+  if (ignoresReverts(status)) return [finalRevert(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
   return [
     {
       kind: 'observation',
@@ -41,28 +46,28 @@ function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Rece
  * What the receipts tell. Without one, a transaction whose time is over at the final block can provably never land: every
  * upstream that answers has this very block and no receipt.
  */
-export async function readFates(
+export async function readPendingOutcomes(
   context: Scan,
   pool: RpcPool,
   schedule: ReceiptSchedule,
-  fates: readonly Submitted[],
+  pendingOutcomes: readonly Submitted[],
   final: Block,
   now: number,
 ): Promise<readonly Observation[]> {
-  if (fates.length === 0) return [];
+  if (pendingOutcomes.length === 0) return [];
   const receipts = await withSecondOpinion(
     pool,
     context.node,
-    fates.map(({ submission }) => getReceipt(submission.hash)),
+    pendingOutcomes.map(({ submission }) => getReceipt(submission.hash)),
   );
   const observations: Observation[] = [];
-  for (const [place, fate] of fates.entries()) {
-    const { id, submission } = fate;
+  for (const [place, pending] of pendingOutcomes.entries()) {
+    const { id, submission } = pending;
     const receipt = receipts[place] ?? null;
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (receipt !== null) {
-      if (receipt.blockNumber <= final.number) observations.push(...ended(context, fate, receipt));
-    } else if (isOver(fate, final) && (await nobodyHasIt(pool, submission.hash, final))) {
+      if (receipt.blockNumber <= final.number) observations.push(...ended(context, pending, receipt));
+    } else if (isOver(pending, final) && (await isAbsentEverywhere(pool, submission.hash, final))) {
       const proof = `its time is over: the final block ${final.number} is of ${final.timestamp}, it could land in blocks before ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
     }

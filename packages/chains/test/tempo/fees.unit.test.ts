@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeShortage, feeOf } from '../../src/tempo/fees.ts';
+import { terms, tokenOf } from './payments.ts';
+
+describe('Tempo fees', () => {
+  it('are rounded up to a base unit of the fee token', () => {
+    expect(feeOf(38_419n, 11_000_000_000n)).toBe(423n);
+    expect(feeOf(1n, 1n)).toBe(1n);
+    expect(feeOf(10n ** 12n, 1n)).toBe(1n);
+  });
+
+  it('come on top of the amount where both are paid in one token', () => {
+    const { tokenAddress, amount } = terms;
+    const other = tokenOf('AlphaUSD').address;
+    expect(describeShortage(terms, tokenAddress, amount + 99n, 100n, true)).toBe(
+      'the payer has 12.345777 USDC and needs 12.345678 USDC, and up to 0.0001 more for the fee',
+    );
+    expect(describeShortage(terms, tokenAddress, amount + 100n, 100n, true)).toBeNull();
+    expect(describeShortage(terms, other, 99n, 100n, true)).toBe(
+      'the payer has 0.000099 AlphaUSD for the fee and may need 0.0001 AlphaUSD',
+    );
+    expect(describeShortage(terms, other, 100n, 100n, true)).toBeNull();
+    expect(describeShortage(terms, tokenAddress, 99n, 100n, false)).toBe(
+      'who sponsors the fee has 0.000099 USDC for the fee and may need 0.0001 USDC',
+    );
+  });
+});
