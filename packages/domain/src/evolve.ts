@@ -5,7 +5,7 @@ import { transferKey } from './model/landing.ts';
 import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
 import { isPublicField } from './model/view.ts';
 
-/** An event that is not the next one of this intent: the log or its reader is broken. */
+/** An event is not the next one of its intent: the log or its reader is broken. */
 export class VersionGapError extends Error {
   override readonly name = 'VersionGapError';
 }
@@ -13,16 +13,14 @@ export class VersionGapError extends Error {
 type Change = Partial<PaymentIntent>;
 
 /**
- * Folds one event into the intent. Total over all events and states: what an event says has happened.
- * @param state what the events before it made; undefined before the first.
+ * Folds one event into the intent. Total over all events and states: an event has happened and is never refused.
+ * @param state the fold of the events before; undefined before the first.
  * @throws VersionGapError when the event is of another intent or not the next version.
  */
 export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): PaymentIntent => {
   if (event.type === 'intent.created') return applyCreated(state, event);
   if (state?.id !== event.intentId || event.version !== state.version + 1) {
-    throw new VersionGapError(
-      `${event.type} is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0} of ${state?.id ?? 'nothing'}`,
-    );
+    throw versionGap(state, event);
   }
   const change = applyEvent(state, event);
   return {
@@ -33,14 +31,16 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
   };
 };
 
+const versionGap = (state: PaymentIntent | undefined, event: IntentEvent): VersionGapError => {
+  const after = state === undefined ? 'no event' : `version ${state.version} of ${state.id}`;
+  return new VersionGapError(`${event.type} is version ${event.version} of ${event.intentId}, after ${after}`);
+};
+
 const applyCreated = (
   state: PaymentIntent | undefined,
   event: Extract<IntentEvent, { type: 'intent.created' }>,
 ): PaymentIntent => {
-  if (state !== undefined || event.version !== 1)
-    throw new VersionGapError(
-      `intent.created is version ${event.version} of ${event.intentId}, after version ${state?.version ?? 0}`,
-    );
+  if (state !== undefined || event.version !== 1) throw versionGap(state, event);
   const { data, at } = event;
   return {
     id: event.intentId,
@@ -84,7 +84,7 @@ const applyCreated = (
   };
 };
 
-/** True when the change is one that integrators see. */
+/** True when the change is visible to integrators. */
 const isPublicChange = (state: PaymentIntent, change: Change): boolean => {
   for (const field of Object.keys(change) as (keyof PaymentIntent)[]) {
     if (change[field] !== state[field] && isPublicField(field)) return true;
@@ -113,7 +113,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     case 'submission_released': {
       const { hash, outcome } = event.data;
       if (outcome === 'refused') return { submissions: marked(state, hash, { status: 'released' }) };
-      // What can never land used up its nonce or its time, and so did the build it came from.
+      // A dropped transaction's nonce is used or its time is over, and so the build that it came from is dead too.
       return {
         submissions: marked(state, hash, { status: 'dropped' }),
         ...(state.status === 'created' ? { build: null } : {}),
@@ -121,7 +121,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     }
     case 'intent.pending': {
       const { hash, fulfiller, simulated } = event.data;
-      // A released one was sent after all; while another is live it is only this event's way to its landing.
+      // A released submission was broadcast after all and is live again, unless another one is.
       const revived: SubmissionStatus | undefined = liveSubmission(state) === undefined ? 'live' : undefined;
       const broadcastAt = submissionOf(state, hash)?.broadcastAt ?? event.at;
       const submissions = marked(state, hash, { broadcastAt, ...(revived === undefined ? {} : { status: revived }) });
@@ -213,7 +213,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     case 'confirmation_lost': {
       const { settlement } = state;
       if (settlement === null) return {};
-      // What is in a block from there on went with it. Landed again, it is a new payment, which may make good for this one.
+      // Later blocks are orphaned with it. An extra payment in one of them is a new payment when it lands again.
       const stands = ({ transfer }: Landing): boolean => transfer.block < settlement.transfer.block;
       const gone = [settlement, ...state.extraPayments.filter((extra) => !stands(extra))];
       return {
@@ -238,7 +238,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
         transfers: counted(state.transfers, landing),
         submissions: marked(state, landing.hash, { status: 'landed' }),
       };
-      // A refund's payment pays the refund, not this intent.
+      // The payment of a refund pays the refund, not this intent.
       return refundIntentId === undefined
         ? { ...seen, extraPayments: [...state.extraPayments, landing] }
         : { ...seen, otherRefunds: [...without(state.otherRefunds, refundIntentId), refundIntentId] };
@@ -257,14 +257,14 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
 
 const without = (ids: readonly IntentId[], id: IntentId): readonly IntentId[] => ids.filter((other) => other !== id);
 
-/** The submissions with this one changed; the same array when it is none of ours. */
+/** The submissions with this one changed; the same array when the hash is unknown. */
 const marked = (state: PaymentIntent, hash: TransactionHash, change: Partial<Submission>): readonly Submission[] => {
   const at = state.submissions.findIndex((submission) => submission.hash === hash);
   const found = state.submissions[at];
   return found === undefined ? state.submissions : state.submissions.with(at, { ...found, ...change });
 };
 
-/** A new claim, or the old one once more. Another that was live had the same sender and nonce: this one takes its place. */
+/** A new claim, or an earlier one again. A live one has the same sender and nonce: this one replaces it. */
 const prepared = (
   state: PaymentIntent,
   transaction: PreparedTransaction,
@@ -285,7 +285,7 @@ const prepared = (
   return earlier === undefined ? [...others, claim] : others.with(state.submissions.indexOf(earlier), claim);
 };
 
-/** After `intent.failed`: what was live reverted; what had landed and was lost is dead. A landing of other terms stays one. */
+/** After `intent.failed`: a live submission reverted, a lost one was dropped, a landed one (with other terms) stays. */
 const ended = (state: PaymentIntent, hash: TransactionHash): readonly Submission[] => {
   if (isLive(state, hash)) return marked(state, hash, { status: 'reverted' });
   return state.settlement?.lost === true && state.settlement.hash === hash
@@ -293,13 +293,13 @@ const ended = (state: PaymentIntent, hash: TransactionHash): readonly Submission
     : state.submissions;
 };
 
-/** The settlement by a landing; a simulated one (null) has no evidence, and leaves what there is of it. */
+/** The settlement by a landing. A simulated landing (null) has no evidence and leaves an existing settlement's. */
 const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | null, finalized: boolean): Change => {
   const submissions = marked(state, hash, { status: 'landed' });
   if (landing === null)
     return { submissions, settlement: state.settlement === null ? null : { ...state.settlement, finalized } };
   const { settlement } = state;
-  // The same transaction in another place: the transfer it made in the first is no more, and would be a new one if it came again.
+  // The same transaction in another place: its first transfer was undone and would be a new one if it landed again.
   const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;
   const transfers = counted(moved ? uncounted(state.transfers, settlement) : state.transfers, landing);
   return { submissions, settlement: { hash, transfer: landing.transfer, finalized, lost: false }, transfers };
@@ -310,7 +310,7 @@ const counted = (transfers: readonly string[], landing: Landing): readonly strin
   return transfers.includes(key) ? transfers : [...transfers, key];
 };
 
-/** The chain has undone these transfers: should they come again, they are new ones. */
+/** Without the transfers that the chain has undone: they are new ones if they land again. */
 const uncounted = (transfers: readonly string[], ...undone: readonly Landing[]): readonly string[] => {
   const keys = new Set(undone.map(transferKey));
   return transfers.filter((transfer) => !keys.has(transfer));

@@ -111,7 +111,7 @@ describe('Commands and observations of one intent', () => {
           gateway.cancel(),
           gateway.recordBuild({ fulfiller: BOB }),
         ].map((command) => of(intentId, command));
-        const landed = [watcher.landed(FIRST), watcher.landed(FIRST), watcher.landedForGood(FIRST)].map((observation) =>
+        const landed = [watcher.landed(FIRST), watcher.landed(FIRST), watcher.landedFinal(FIRST)].map((observation) =>
           observed(about(intentId, observation)),
         );
         await Promise.all([...commands, ...landed].map((message) => asker.send(message)));

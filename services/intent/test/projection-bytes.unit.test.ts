@@ -31,7 +31,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 const observation: fc.Arbitrary<Observation> = fc.oneof(
   hash.map((one) => watcher.landed(one)),
-  hash.map((one) => watcher.landedForGood(one)),
+  hash.map((one) => watcher.landedFinal(one)),
   hash.map((one) => watcher.landed(one, { amount: 1n })),
   hash.map((one) => watcher.reverted(one)),
   hash.map((one) => watcher.dropped(one)),

@@ -27,7 +27,7 @@ beforeAll(async () => {
         .outcome;
       if (index % 5 === 0) await asker.ask(of(intentId, gateway.cancel()));
       if (index % 5 === 1) await asker.ask(of(intentId, gateway.recordBuild()));
-      if (index % 5 === 2) await asker.send(observed(about(intentId, watcher.landedForGood(samples.FIRST))));
+      if (index % 5 === 2) await asker.send(observed(about(intentId, watcher.landedFinal(samples.FIRST))));
       if (index % 5 === 3) await asker.ask(of(intentId, gateway.simulate('finalized')));
       if (index % 5 === 3) await asker.ask(of(intentId, gateway.refund(newIntentId(partition))));
       // In the same partition behind it: the observation has been decided when this is answered, or will be soon.

@@ -221,7 +221,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'own + 1',
     test: {
       file: 'packages/domain/test/decide/submissions.unit.test.ts',
-      name: 'that took the place of another is not released: the node may have refused it because it has that one',
+      name: 'is not released when it replaced another, because the node may have refused it for that one',
     },
   },
   {

@@ -7,7 +7,7 @@ import { payerProblem } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
 import { accept, refuse, refuseWith } from './outcome.ts';
 
-/** `record_build`: the first of several builds counts, until the gateway replaces it: dead, or for another fulfiller. */
+/** `record_build`: the first build counts until the gateway replaces one that is dead or for another fulfiller. */
 export const recordBuild = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'record_build' }>,

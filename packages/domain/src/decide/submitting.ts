@@ -38,15 +38,15 @@ export const prepareSubmission = (
   if (live !== undefined && live.hash !== hash && !excludes(live, transaction))
     return refuseWith(refusalInProgress(intent));
 
-  // No node took a released one: its count starts again, and it may be released again. One that replaces another goes on
-  // with that one's count: a node that has the old one refuses the new one, and the old one may still land.
+  // No node took a released one: its count starts again, and it may be released again. One that replaces another
+  // continues its count: a node that has the old one refuses the new one, and the old one may still land.
   const own = earlier === undefined || earlier.status === 'released' ? 0 : earlier.attempts;
   const attempts = Math.max(own, live?.attempts ?? 0) + 1;
   draft.append(intent.id, 'submission_prepared', { transaction, attempts });
   return accept(intent.id, { attempts });
 };
 
-/** `record_broadcast`: a node has the transaction. A released one was sent after all; it counts while no other is live. */
+/** `record_broadcast`: a node has the transaction. A released one was sent after all: it counts if no other is live. */
 export const recordBroadcast = (
   intent: PaymentIntent,
   command: Extract<Command, { type: 'record_broadcast' }>,
@@ -63,8 +63,8 @@ export const recordBroadcast = (
 };
 
 /**
- * `release_submission`: a node refused it. The claim stays where the transaction was prepared more than once or too long
- * ago: a node may have accepted another broadcast of it.
+ * `release_submission`: a node refused it. The claim stays where the transaction was prepared more than once, or too
+ * long ago: a node may have accepted another broadcast of it.
  */
 export const releaseSubmission = (
   intent: PaymentIntent,
@@ -102,7 +102,7 @@ interface Difference {
   readonly actual: string;
 }
 
-/** What the transaction was verified to pay against what the intent asks for now, with the field names of the chain adapters. */
+/** The verified terms against those of the intent now, with the field names of the chain adapters. */
 const differences = (
   intent: PaymentIntent,
   { terms, sender }: PreparedTransaction,

@@ -25,15 +25,16 @@ export const update = (intent: PaymentIntent, command: Extract<Command, { type: 
     return refuse(
       intent,
       'intent.invalid_state',
-      'amount and ttlSeconds can change only while the payment intent is created, before a transaction is built or submitted.',
+      'amount and ttlSeconds can change only while the payment intent is created and nothing was built or submitted.',
     );
   if (ttlSeconds !== undefined && intent.createdAt + ttlSeconds * 1000 <= draft.now) {
-    const message = `ttlSeconds counts from createdAt: with ${ttlSeconds} the payment intent would already have expired.`;
+    const message = `ttlSeconds counts from createdAt: with ${ttlSeconds}, expiresAt would be in the past.`;
     return refuse(intent, 'request.validation_failed', message, { param: 'ttlSeconds' });
   }
   const merged = metadata === undefined ? intent.metadata : merge(intent.metadata, metadata);
   if (merged !== null && Object.keys(merged).length > MAX_METADATA_KEYS) {
-    const message = `metadata can have at most ${MAX_METADATA_KEYS} keys; merged, it would have ${Object.keys(merged).length}.`;
+    const keys = Object.keys(merged).length;
+    const message = `metadata can have at most ${MAX_METADATA_KEYS} keys; merged, it would have ${keys}.`;
     return refuse(intent, 'request.validation_failed', message, { param: 'metadata' });
   }
   const change: EventData['intent.updated'] = {

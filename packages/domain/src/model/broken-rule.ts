@@ -1,4 +1,4 @@
-/** The ledger contradicts itself: a fault of the program, never of a client. The message goes to the dead letters. */
+/** The ledger contradicts itself: a bug, never a client's fault. The message goes to the dead letters. */
 export class BrokenRuleError extends Error {
   override readonly name = 'BrokenRuleError';
 }

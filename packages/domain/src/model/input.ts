@@ -18,7 +18,7 @@ import type {
   UnsignedTransaction,
 } from './intent.ts';
 
-/** What a new intent is made of; everything is resolved and canonical already. */
+/** The data of a new intent, resolved and in canonical form. */
 export interface CreateData {
   readonly idempotencyKey: string | null;
   readonly chain: ChainId;
@@ -39,7 +39,7 @@ export interface CreateData {
 export interface CommandData {
   create: CreateData;
   update: {
-    /** The concurrency token: the `updatedAt` the client saw, milliseconds. */
+    /** The concurrency token: the `updatedAt` that the client read, in milliseconds. */
     readonly updatedAt: number;
     /** Merged key by key; a null value removes the key; null clears all; absent leaves all. */
     readonly metadata?: Readonly<Record<string, string | null>> | null;
@@ -52,7 +52,7 @@ export interface CommandData {
     readonly fulfiller: Address;
     readonly transaction: UnsignedTransaction;
     readonly lifetime: Lifetime;
-    /** The version of the build the gateway saw and found dead or for another fulfiller; null where it saw none. */
+    /** The version of the build that is dead or for another fulfiller; null where the gateway read none. */
     readonly replaces: number | null;
   };
   prepare_submission: { readonly transaction: PreparedTransaction };
@@ -66,7 +66,7 @@ export interface CommandData {
   };
   simulate: {
     readonly targetState: IntentStatus;
-    /** A well-formed hash and address of the chain, made by its adapter, for what a simulation has to show. */
+    /** A well-formed hash and address of the chain, made by its adapter. */
     readonly hash: TransactionHash;
     readonly fulfiller: Address;
   };
@@ -90,9 +90,9 @@ export type Command = {
 export interface ObservationData {
   landed: { readonly hash: TransactionHash; readonly level: 'confirmed' | 'finalized'; readonly transfer: Transfer };
   reverted: { readonly hash: TransactionHash; readonly reason: string };
-  /** It can provably never land; `proof` says why, for people. */
+  /** It can provably never land; `proof` is the reason, as text. */
   dropped: { readonly hash: TransactionHash; readonly proof: string };
-  /** Orphaned by a reorganisation. */
+  /** Orphaned by a reorg. */
   lost: { readonly hash: TransactionHash };
 }
 export type ObservationType = keyof ObservationData;
@@ -106,7 +106,7 @@ export type Observation = {
   };
 }[ObservationType];
 
-/** The time of an intent ran out: the partition owner's own input. */
+/** The time of an intent has run out: the partition owner's own input. */
 export interface Expire {
   readonly kind: 'expire';
   readonly intentId: IntentId;

@@ -9,7 +9,7 @@ import type {
   TransactionHash,
 } from './ids.ts';
 
-/** The public states of spec.md part 2.2. */
+/** The public states (docs/reference/contract.md). */
 export const INTENT_STATUSES = [
   'created',
   'pending',
@@ -34,7 +34,7 @@ export type Lifetime =
   | { readonly kind: 'block_height'; readonly lastValid: bigint }
   | { readonly kind: 'time'; readonly validBefore: bigint };
 
-/** The unsigned transaction as `build` answers it (spec.md part 2.3). */
+/** The unsigned transaction in the response of `build` (docs/reference/contract.md). */
 export interface UnsignedTransaction {
   readonly blob: string;
   readonly format: TransactionFormat;
@@ -44,7 +44,7 @@ export interface UnsignedTransaction {
   readonly estimatedFeeEth: string | null;
 }
 
-/** The current build. `version` is the intent's version at which it was recorded: that is its name. */
+/** The current build, identified by the intent's version when it was recorded. */
 export interface Build {
   readonly version: number;
   readonly fulfiller: Address;
@@ -52,7 +52,7 @@ export interface Build {
   readonly lifetime: Lifetime;
 }
 
-/** What a transaction was verified to pay. The writer compares it with what the intent asks for. */
+/** What a transaction was verified to pay. The writer compares it with the intent. */
 export interface PaymentTerms {
   readonly chain: ChainId;
   readonly tokenAddress: TokenAddress;
@@ -67,28 +67,28 @@ export interface PreparedTransaction {
   readonly hash: TransactionHash;
   /** The signer whose funds move: the fulfiller. */
   readonly sender: Address;
-  /** What only one transaction of this sender can use up; null where there is no such thing (Solana, expiring Tempo). */
+  /** Only one transaction of a sender can use a nonce. Null where there is none (Solana, expiring Tempo nonces). */
   readonly nonce: string | null;
   readonly lifetime: Lifetime;
   readonly terms: PaymentTerms;
 }
 
 /**
- * live: it can still land. released: the node refused it before any broadcast could have taken it. replaced: another of
- * the same sender and nonce was prepared. dropped: it can provably never land. landed, reverted: it is in a block.
+ * live: it can still land. released: a node refused it, and no other broadcast can have succeeded. replaced: another
+ * with the same sender and nonce was prepared. dropped: it can provably never land. landed, reverted: it is in a block.
  */
 export type SubmissionStatus = 'live' | 'released' | 'replaced' | 'dropped' | 'landed' | 'reverted';
 
 export interface Submission extends PreparedTransaction {
   readonly status: SubmissionStatus;
-  /** How often it was prepared: 1 the first time. */
+  /** How often it was prepared: 1 after the first time. */
   readonly attempts: number;
   readonly preparedAt: Instant;
-  /** When a node had taken it, as far as we know. */
+  /** When a broadcast was recorded or it was found on chain; null before. */
   readonly broadcastAt: Instant | null;
 }
 
-/** A transfer as the chain recorded it: token, from, to, amount, reference and place. */
+/** A transfer as the chain recorded it. */
 export interface Transfer {
   readonly tokenAddress: TokenAddress;
   readonly from: Address;
@@ -99,11 +99,11 @@ export interface Transfer {
   /** Block number or slot. */
   readonly block: bigint;
   readonly blockHash: string | null;
-  /** Log index, or instruction index (outer, or `outer.inner`). With the hash it names the transfer. */
+  /** Log index, or instruction index (outer, or `outer.inner`). With the hash it identifies the transfer. */
   readonly index: string;
 }
 
-/** A payment as the chain has it: the evidence. */
+/** A transfer found in a block, and its transaction: the evidence of a payment. */
 export interface Landing {
   readonly hash: TransactionHash;
   readonly transfer: Transfer;
@@ -112,14 +112,14 @@ export interface Landing {
 /** The transaction that paid the intent. */
 export interface Settlement extends Landing {
   readonly finalized: boolean;
-  /** True after a reorganisation orphaned it, until it lands again. */
+  /** True after a reorg orphaned it, until it lands again. */
   readonly lost: boolean;
 }
 
-/** Everything the domain knows of one intent: the fold of its events. */
+/** The state of one intent: the fold of its events. */
 export interface PaymentIntent {
   readonly id: IntentId;
-  /** How many events made it: 1 after `intent.created`. */
+  /** The number of its events: 1 after `intent.created`. */
   readonly version: number;
   readonly accountId: AccountId;
   readonly livemode: boolean;
@@ -152,7 +152,7 @@ export interface PaymentIntent {
   readonly detectedAt: Instant | null;
   readonly confirmedAt: Instant | null;
   readonly finalizedAt: Instant | null;
-  /** When it reached finalized, failed, expired or cancelled: watching goes on for some time after. Moves with each of them. */
+  /** When it last became finalized, failed, expired or cancelled. Watching goes on for some time after. */
   readonly closedAt: Instant | null;
 
   // Private from here on.
@@ -161,10 +161,10 @@ export interface PaymentIntent {
   /** Every submission ever prepared, oldest first; at most one is live. */
   readonly submissions: readonly Submission[];
   readonly settlement: Settlement | null;
-  /** `hash:index` of every transfer ever counted for this intent, whatever it was judged to be. */
+  /** `hash:index` of every transfer ever counted for this intent, with matching or other terms. */
   readonly transfers: readonly string[];
-  /** Payments of the right terms beside the settling one, as far as they are known to stand, oldest first: each can take its place. */
+  /** Payments with matching terms beside the settlement that stand on chain, oldest first: each can replace it. */
   readonly extraPayments: readonly Landing[];
-  /** Refunds that were paid late, while another was linked: `refundedBy` falls back on them. Oldest first. */
+  /** Refunds that were paid late while another was linked, oldest first: `refundedBy` falls back to the newest. */
   readonly otherRefunds: readonly IntentId[];
 }

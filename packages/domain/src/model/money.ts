@@ -1,17 +1,17 @@
-/** Why a text is no amount of a token. */
+/** Why a text is not an amount of a token. */
 export type AmountProblem = 'malformed' | 'not_positive' | 'too_many_decimals' | 'too_large';
 
-/** Amounts stay below this: what fits 64 bits unsigned fits every chain (Solana's token programs count in u64). */
+/** Exclusive upper bound: a u64 fits every chain (Solana's token programs count in u64). */
 const LIMIT = 2n ** 64n;
 
-/** Digits without a needless leading zero, and perhaps a point with digits behind it. */
+/** Digits without a leading zero, optionally a point and more digits. */
 const PLAIN_DECIMAL = /^(0|[1-9]\d*)(?:\.(\d+))?$/;
 
-/** More digits than 2^64 has are too many whatever they are: not worth a big number. */
+/** A number with more digits than 2^64 is too large: it need not be parsed. */
 const LIMIT_DIGITS = LIMIT.toString().length;
 
 /**
- * Reads an amount as a client writes it: a plain decimal, no sign, no exponent.
+ * Parses an amount as a client writes it: a plain decimal without sign or exponent.
  * @param decimals how many decimals the token has.
  * @returns its base units, greater than 0 and less than 2^64, or what is wrong with it.
  */
@@ -26,7 +26,7 @@ export const parseAmount = (text: string, decimals: number): bigint | AmountProb
 };
 
 /**
- * Writes base units as a plain decimal, without needless zeros at its end: what `parseAmount` reads back.
+ * Formats base units as a plain decimal without trailing zeros; `parseAmount` reads it back.
  * @param baseUnits not negative.
  * @param decimals how many decimals the token has.
  */

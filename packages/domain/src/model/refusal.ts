@@ -13,7 +13,7 @@ export type RefusalCode =
   | 'transaction.mismatch'
   | 'request.validation_failed'
   | 'api_key.test_mode_required'
-  /** A build for another fulfiller was recorded first: the gateway reads the intent again and retries. Never shown to a client. */
+  /** Internal: a build for another fulfiller was recorded first. The gateway reads the intent again and retries. */
   | 'build.superseded';
 
 /** A refusal that the business expects: a value, never thrown. */

@@ -33,7 +33,7 @@ export const payerProblem = (
 ): string | null => {
   if (fulfiller === null) return 'fulfiller is required: the payment intent does not name one';
   if (intent.direction === 'send' && fulfiller !== intent.fulfiller)
-    return `fulfiller must be ${String(intent.fulfiller)}: with direction send, only the wallet named at creation can pay`;
+    return `fulfiller must be ${String(intent.fulfiller)}, the wallet that pays this payment intent of direction send`;
   if (fulfiller === intent.requestor) return 'fulfiller must not be the requestor: a wallet cannot pay itself';
   return null;
 };

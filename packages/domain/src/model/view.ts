@@ -1,10 +1,13 @@
 import type { Instant, IntentId } from './ids.ts';
 import type { Direction, IntentStatus, Metadata, PaymentIntent } from './intent.ts';
 
-/** A Payment Intent as integrators see it: exactly the fields of spec.md part 2.1. Times are ISO 8601 UTC with milliseconds. */
+/**
+ * A payment intent as integrators see it: exactly the fields of docs/reference/contract.md. Times are ISO 8601 in UTC,
+ * with milliseconds.
+ */
 export interface PublicIntent {
   readonly id: IntentId;
-  /** Absent where the client gave none: the one field that is optional and not nullable. */
+  /** Absent where the client gave none: the only field that is optional and not nullable. */
   readonly idempotencyKey?: string;
   readonly chain: string;
   readonly token: string;
@@ -35,7 +38,7 @@ export interface PublicIntent {
 
 type PublicField = Exclude<keyof PublicIntent, 'state'> | 'status';
 
-/** The fields of a PaymentIntent that its public view shows. The type makes it complete: a field too few or too many does not compile. */
+/** The fields of a PaymentIntent in its public view. A missing or superfluous field does not compile. */
 const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
   id: true,
   idempotencyKey: true,
@@ -66,7 +69,7 @@ const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
   livemode: true,
 };
 
-/** True for a field that integrators see: only such a change moves `updatedAt`. */
+/** True for a field that integrators see. Only a change of such a field moves `updatedAt`. */
 export const isPublicField = (field: keyof PaymentIntent): boolean => Object.hasOwn(PUBLIC_FIELDS, field);
 
 /** An instant as the API writes it: ISO 8601, UTC, milliseconds. */
@@ -74,8 +77,8 @@ export const isoTime = (at: Instant): string => new Date(at).toISOString();
 const isoTimeOrNull = (at: Instant | null): string | null => (at === null ? null : isoTime(at));
 
 /**
- * The public view of an intent (spec.md part 2.1): what the API answers and webhooks carry. The order of the keys is part
- * of the result, because the bytes of a webhook are signed and kept.
+ * The public view of an intent, in API responses and webhooks. The order of the keys is part of the result, because the
+ * bytes of a webhook are signed and kept.
  */
 export const view = (intent: PaymentIntent): PublicIntent => ({
   id: intent.id,

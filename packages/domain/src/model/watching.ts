@@ -3,7 +3,7 @@ import type { PaymentIntent } from './intent.ts';
 
 /**
  * Until when the chain is watched for payments with this intent's reference.
- * @param watchMs how long watching goes on after settlement, failure, expiry or cancellation; 30 days unless configured.
+ * @param watchMs how long watching goes on after settlement, failure, expiry or cancellation (default: 30 days).
  * @returns null while there is no end: the intent is open, or its settling transaction is not final or was lost.
  */
 export const watchedUntil = (intent: PaymentIntent, watchMs: number): Instant | null => {

@@ -15,8 +15,8 @@ import { ACCOUNT, BOB, INTENT, landing, refundRequest, refundTransfer, request, 
 
 type Details<Type extends keyof EventData> = Partial<EventData[Type]>;
 
-/** The same of another intent of the story. */
-export const of = (id: IntentId, told: ExpectedEvent): ExpectedEvent => ({ ...told, of: id });
+/** The same event of another intent. */
+export const of = (id: IntentId, event: ExpectedEvent): ExpectedEvent => ({ ...event, of: id });
 
 export const created = (change: Partial<CreateData> = {}, livemode = false): ExpectedEvent => ({
   type: 'intent.created',
@@ -102,7 +102,7 @@ export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = 
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change) },
 });
-/** On an original: a refund of it was paid late, beside the one that is linked. */
+/** On an original: one of its refunds was paid late, beside the linked one. */
 export const lateRefundPaid = (
   refundIntentId: IntentId,
   hash: TransactionHash,
@@ -120,7 +120,7 @@ export const mismatchedPayment = (
   data: { landing: landing(hash, change), differs },
 });
 
-/** What a simulation shows: the same events, with nothing of the chain in them. */
+/** The same events as a simulation appends them, without evidence from the chain. */
 export const simulated = {
   pending: (hash: TransactionHash, fulfiller: Address = BOB): ExpectedEvent =>
     pending(hash, { fulfiller, simulated: true }),

@@ -15,22 +15,22 @@ import type {
 import { decide, Ledger, view } from '../index.ts';
 import { INTENT, SCENARIO_START } from './samples.ts';
 
-/** An event as a story tells it: its version and time follow from its place. Without `of` it is of the story's main intent. */
+/** An event without version and time, which follow from its position. Without `of` it is of the main intent. */
 export type ExpectedEvent = {
   [Type in EventType]: { readonly type: Type; readonly data: EventData[Type]; readonly of?: IntentId };
 }[EventType];
 
-/** What happens in a story takes a second. */
+/** The time between two events of a scenario. */
 export const STEP_MS = 1000;
 
 /**
- * Tests of the lifecycle in one language: `given(events).when(input).then(events)`. What follows `then` may go on with
- * another `when`. The events given are folded as they are, also where the domain would not decide so by itself.
+ * Begins a scenario: `given(events).when(input).then(events)`, which can go on with another `when`. The given events
+ * are folded as they are, even where the domain would never decide them.
  */
-export const given = (...told: readonly ExpectedEvent[]): Scenario => {
+export const given = (...history: readonly ExpectedEvent[]): Scenario => {
   const ledger = new Ledger();
   let now = SCENARIO_START;
-  for (const event of told) {
+  for (const event of history) {
     ledger.apply(numbered(event, ledger, now));
     now += STEP_MS;
   }
@@ -41,7 +41,7 @@ export class Scenario {
   readonly ledger: Ledger;
   readonly now: Instant;
 
-  /** @param now the time of the next input, unless it is given another. */
+  /** @param now the time of the next input, unless `when` gets another. */
   constructor(ledger: Ledger, now: Instant) {
     this.ledger = ledger;
     this.now = now;
@@ -57,7 +57,7 @@ export class Scenario {
   }
 }
 
-/** What came of an input. Every assertion is on the whole decision: events that are not told are too many. */
+/** The result of an input. Every assertion is on the whole decision: an event that is not expected is a failure. */
 export class ScenarioResult extends Scenario {
   readonly decision: Decision;
   readonly #before: Ledger;
@@ -70,27 +70,27 @@ export class ScenarioResult extends Scenario {
     this.#at = at;
   }
 
-  /** It was accepted, and exactly this happened, in this order. */
-  then(...told: readonly ExpectedEvent[]): this {
-    this.#happened(told);
+  /** The input was accepted with exactly these events, in this order. */
+  then(...expected: readonly ExpectedEvent[]): this {
+    this.#assertEvents(expected);
     if (this.decision.outcome.kind === 'refused') deepStrictEqual(this.decision.outcome, 'accepted');
     return this;
   }
 
-  /** It was accepted, and the present state is the answer. */
+  /** The input was accepted and changed nothing. */
   thenNothing(): this {
     return this.then();
   }
 
-  /** It was refused, and nothing happened, or only this: an expiry that was due. */
-  thenRefused(code: RefusalCode, ...told: readonly ExpectedEvent[]): this {
-    this.#happened(told);
+  /** The input was refused, without events but for an expiry that was due. */
+  thenRefused(code: RefusalCode, ...expected: readonly ExpectedEvent[]): this {
+    this.#assertEvents(expected);
     const { outcome } = this.decision;
     strictEqual(outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind, code);
     return this;
   }
 
-  /** The answer says this, among other things. */
+  /** The outcome has at least these fields. */
   withOutcome(
     expected:
       Partial<Extract<Outcome, { kind: 'accepted' }>> | Partial<Extract<Outcome, { kind: 'refused' }>['refusal']>,
@@ -100,28 +100,28 @@ export class ScenarioResult extends Scenario {
     return this;
   }
 
-  /** Integrators now see this, among other things. */
+  /** The public view has at least these fields. */
   showing(expected: Partial<PublicIntent>, id: IntentId = INTENT): this {
     deepStrictEqual(only(view(this.intent(id)), expected), expected);
     return this;
   }
 
-  /** The ledger privately knows this, among other things. */
+  /** The state has at least these fields. */
   knowing(expected: Partial<PaymentIntent>, id: IntentId = INTENT): this {
     deepStrictEqual(only(this.intent(id), expected), expected);
     return this;
   }
 
-  /** An intent of the story as it is now. */
+  /** The current state of an intent of the scenario. */
   intent(id: IntentId = INTENT): PaymentIntent {
     const intent = this.ledger.intent(id);
-    if (intent === undefined) throw new Error(`${id} is not in this story`);
+    if (intent === undefined) throw new Error(`${id} is not in this scenario`);
     return intent;
   }
 
-  #happened(told: readonly ExpectedEvent[]): void {
+  #assertEvents(events: readonly ExpectedEvent[]): void {
     const ledger = new Ledger(this.#before.intents());
-    const expected = told.map((event) => {
+    const expected = events.map((event) => {
       const next = numbered(event, ledger, this.#at);
       ledger.apply(next);
       return next;

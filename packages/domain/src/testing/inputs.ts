@@ -39,7 +39,7 @@ const command = <Type extends CommandType>(type: Type, data: CommandData[Type]):
     data,
   }) as Command;
 
-/** What the gateway sends. */
+/** Commands of the gateway. */
 export const gateway = {
   create: (change: Partial<CreateData> = {}): Command => command('create', request(change)),
   update: (data: CommandData['update']): Command => command('update', data),
@@ -58,12 +58,12 @@ export const gateway = {
   cancel: (): Command => command('cancel', {}),
   refund: (refundIntentId: IntentId = REFUND): Command =>
     command('refund', { refundIntentId, reference: referenceOf(refundIntentId), ttlSeconds: TTL_SECONDS }),
-  /** Where nobody is known to pay, Carol is made the fulfiller. */
+  /** Carol is the fulfiller of an intent that has none. */
   simulate: (targetState: IntentStatus): Command =>
     command('simulate', { targetState, hash: SYNTHETIC, fulfiller: CAROL }),
 };
 
-/** What a watcher sees. */
+/** Observations of a watcher. */
 export const watcher = {
   landed: (
     hash: TransactionHash,
@@ -75,7 +75,7 @@ export const watcher = {
     intentId: INTENT,
     data: { hash, level, transfer: transfer(change) },
   }),
-  landedForGood: (hash: TransactionHash, change: Partial<Transfer> = {}): Observation =>
+  landedFinal: (hash: TransactionHash, change: Partial<Transfer> = {}): Observation =>
     watcher.landed(hash, change, 'finalized'),
   reverted: (hash: TransactionHash): Observation => ({
     kind: 'observation',
@@ -97,8 +97,8 @@ export const watcher = {
   }),
 };
 
-/** What the partition's owner says when an intent's time has run out. */
+/** The partition owner's own input when `expiresAt` has passed. */
 export const owner = { expire: (): Input => ({ kind: 'expire', intentId: INTENT }) };
 
-/** The same for another intent of the story. */
+/** The same input for another intent. */
 export const about = <Any extends Input>(intentId: IntentId, input: Any): Any => ({ ...input, intentId });

@@ -14,10 +14,10 @@ import type {
   UnsignedTransaction,
 } from '../index.ts';
 
-/** The cast of the lifecycle's stories: Alice requests 12.50 USDC on Base Sepolia, Bob or Carol pays. */
-export const ACCOUNT = 'acc_story' as AccountId;
+/** The samples of all scenarios: Alice requests 12.50 USDC on Base Sepolia, Bob or Carol pays. */
+export const ACCOUNT = 'acc_alice' as AccountId;
 export const OTHER_ACCOUNT = 'acc_other' as AccountId;
-export const COMMAND = 'cmd_story' as CommandId;
+export const COMMAND = 'cmd_1' as CommandId;
 export const INTENT = 'pi_1original' as IntentId;
 export const REFUND = 'pi_2refund' as IntentId;
 export const SUCCESSOR = 'pi_3successor' as IntentId;
@@ -29,19 +29,19 @@ export const EURC = '0x808456652fdb597867f38412077A9182bf77359F' as TokenAddress
 export const BASE_SEPOLIA = 'eip155:84532' as ChainId;
 export const AMOUNT = 12_500_000n;
 export const TTL_SECONDS = 3600;
-/** When the first thing of every story happens. */
+/** The time of the first event of every scenario. */
 export const SCENARIO_START = Date.UTC(2026, 10, 21, 12);
 
 const bytes32 = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 export const REFERENCE = bytes32('1') as Reference;
-/** The reference of each intent of the stories. */
+/** The reference of each intent. */
 export const referenceOf = (id: IntentId): Reference =>
   id === INTENT ? REFERENCE : (bytes32(id === REFUND ? '2' : '3') as Reference);
 
-/** Transaction hashes by what they do in the stories. */
+/** Transaction hashes, named by what their transactions do. */
 export const FIRST = bytes32('a1') as TransactionHash;
 export const SECOND = bytes32('a2') as TransactionHash;
-/** Sent by a wallet by itself: the service never saw it before it landed. */
+/** Broadcast by a wallet itself: the service did not know it before it landed. */
 export const UNKNOWN = bytes32('a3') as TransactionHash;
 export const REFUNDING = bytes32('b1') as TransactionHash;
 export const REFUNDING_AGAIN = bytes32('b2') as TransactionHash;
@@ -64,7 +64,7 @@ export const request = (change: Partial<CreateData> = {}): CreateData => ({
   ...change,
 });
 
-/** What a refund is made of: the same, the other way round. */
+/** The data of a refund: requestor and fulfiller swapped. */
 export const refundRequest = (id: IntentId): CreateData =>
   request({ requestor: BOB, fulfiller: ALICE, direction: 'send', reference: referenceOf(id) });
 
@@ -119,5 +119,5 @@ export const refundTransfer = (id: IntentId): Partial<Transfer> => ({
   reference: referenceOf(id),
 });
 
-/** The same transfer after a reorganisation has put its transaction into another block, behind other logs. */
+/** The place of the same transfer after a reorg has put its transaction into another block, behind other logs. */
 export const MOVED: Partial<Transfer> = { block: 101n, blockHash: bytes32('101'), index: '4' };

@@ -53,8 +53,8 @@ const preparedRefund = (id: IntentId, hash: TransactionHash): ExpectedEvent =>
 const pendingRefund = (id: IntentId, hash: TransactionHash): ExpectedEvent =>
   of(id, pending(hash, { fulfiller: ALICE }));
 
-describe('a refund', () => {
-  it('pays the same back to who really paid, and the two name each other', () => {
+describe('refund', () => {
+  it('pays the same amount back to the actual payer and links original and refund', () => {
     given(created({ fulfiller: BOB }), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, { from: CAROL }))
       .when(gateway.refund())
       .withOutcome({ intentId: REFUND })
@@ -75,14 +75,14 @@ describe('a refund', () => {
       );
   });
 
-  it('names the refund that is in the way of a second one', () => {
+  it('is refused with the id of the existing refund', () => {
     given(...paid, ...refunded(REFUND))
       .when(gateway.refund(SUCCESSOR))
       .thenRefused('intent.already_refunded')
       .withOutcome({ details: { refund_intent_id: REFUND } });
   });
 
-  it('may be refunded itself, once it is paid', () => {
+  it('can itself be refunded once it is paid', () => {
     given(...paid, ...refunded(REFUND), pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING))
       .when(about(REFUND, gateway.refund(SUCCESSOR)))
       .withOutcome({ intentId: SUCCESSOR })
@@ -90,8 +90,8 @@ describe('a refund', () => {
   });
 });
 
-describe('an original may be refunded anew', () => {
-  it('when its refund was cancelled', () => {
+describe('the original of a refund', () => {
+  it('can be refunded again when its refund was cancelled', () => {
     given(...paid, ...refunded(REFUND))
       .when(about(REFUND, gateway.cancel()))
       .then(of(REFUND, cancelled()), refundReleased(REFUND))
@@ -100,25 +100,25 @@ describe('an original may be refunded anew', () => {
       .then(refundLinked(SUCCESSOR), refundCreated(SUCCESSOR));
   });
 
-  it('when its refund expired with nothing submitted', () => {
+  it('can be refunded again when its refund expired without a submission', () => {
     given(...paid, ...refunded(REFUND))
       .when(about(REFUND, owner.expire()), MUCH_LATER)
       .then(of(REFUND, expired(false)), refundReleased(REFUND));
   });
 
-  it('when its refund had run out and a command finds it so', () => {
+  it('can be refunded again when a command finds its refund past expiresAt', () => {
     given(...paid, ...refunded(REFUND))
       .when(about(REFUND, gateway.cancel()), MUCH_LATER)
       .thenRefused('intent.expired', of(REFUND, expired(false)), refundReleased(REFUND));
   });
 
-  it('when its refund reverted', () => {
+  it('can be refunded again when its refund reverted', () => {
     given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING))
       .when(about(REFUND, watcher.reverted(REFUNDING)))
       .then(pendingRefund(REFUND, REFUNDING), of(REFUND, failed(REFUNDING)), refundReleased(REFUND));
   });
 
-  it('when its refund was lost after confirmation and proven dead', () => {
+  it('can be refunded again when its confirmed refund was lost and proven dead', () => {
     given(
       ...paid,
       ...refunded(REFUND),
@@ -131,13 +131,13 @@ describe('an original may be refunded anew', () => {
       .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND));
   });
 
-  it('when its refund was simulated to end', () => {
+  it('can be refunded again when the end of its refund was simulated', () => {
     given(...paid, ...refunded(REFUND))
       .when(about(REFUND, gateway.simulate('cancelled')))
       .then(of(REFUND, simulated.cancelled()), refundReleased(REFUND));
   });
 
-  it('not while a transaction of the expired refund may still land, but once that is proven dead', () => {
+  it('cannot be refunded again before the live submission of the expired refund is dropped', () => {
     given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING))
       .when(about(REFUND, owner.expire()), MUCH_LATER)
       .then(of(REFUND, expired(true)))
@@ -147,7 +147,7 @@ describe('an original may be refunded anew', () => {
       .then(of(REFUND, dropped(REFUNDING)), refundReleased(REFUND));
   });
 
-  it('once the transaction of the expired refund has landed with other terms', () => {
+  it('can be refunded again when the submission of the expired refund landed with other terms', () => {
     const less = { ...refundTransfer(REFUND), amount: 1n };
     given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true)))
       .when(about(REFUND, watcher.landed(REFUNDING, less)))
@@ -155,7 +155,7 @@ describe('an original may be refunded anew', () => {
   });
 });
 
-describe('a released refund that lands late is confirmed, always', () => {
+describe('a released refund that lands late', () => {
   const released = [
     ...paid,
     ...refunded(REFUND),
@@ -166,7 +166,7 @@ describe('a released refund that lands late is confirmed, always', () => {
   ];
   const late = about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND)));
 
-  it('but a payment of other terms for it leaves its successor where it is', () => {
+  it('does not touch its successor when the landing has other terms', () => {
     const less = { ...refundTransfer(REFUND), amount: 1n };
     given(...released, ...refunded(SUCCESSOR))
       .when(about(REFUND, watcher.landed(UNKNOWN, less)))
@@ -174,7 +174,7 @@ describe('a released refund that lands late is confirmed, always', () => {
       .showing({ refundedBy: SUCCESSOR });
   });
 
-  it('and linked again, where the original has no other', () => {
+  it('is linked again when the original has no other refund', () => {
     given(...released)
       .when(late)
       .then(refundConfirmed(REFUND, REFUNDING, 'expired'), refundLinked(REFUND))
@@ -183,13 +183,13 @@ describe('a released refund that lands late is confirmed, always', () => {
       .thenRefused('intent.already_refunded');
   });
 
-  it('and a refund that was never released needs no new link', () => {
+  it('is not linked again when it was never released', () => {
     given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true)))
       .when(late)
       .then(refundConfirmed(REFUND, REFUNDING, 'expired'));
   });
 
-  it('and its successor is cancelled, where nothing is submitted for that', () => {
+  it('cancels a successor without a submission', () => {
     given(...released, ...refunded(SUCCESSOR))
       .when(late)
       .then(refundConfirmed(REFUND, REFUNDING, 'expired'), of(SUCCESSOR, cancelled('superseded')), refundLinked(REFUND))
@@ -197,9 +197,9 @@ describe('a released refund that lands late is confirmed, always', () => {
       .showing({ state: 'cancelled' }, SUCCESSOR);
   });
 
-  it('and finalized before its successor is cancelled, where it is seen that late', () => {
+  it('is finalized before its successor is cancelled when it is first seen as final', () => {
     given(...released, ...refunded(SUCCESSOR))
-      .when(about(REFUND, watcher.landedForGood(REFUNDING, refundTransfer(REFUND))))
+      .when(about(REFUND, watcher.landedFinal(REFUNDING, refundTransfer(REFUND))))
       .then(
         refundConfirmed(REFUND, REFUNDING, 'expired'),
         of(REFUND, finalized(REFUNDING, refundTransfer(REFUND))),
@@ -208,7 +208,7 @@ describe('a released refund that lands late is confirmed, always', () => {
       );
   });
 
-  it('and its successor too was submitted: the original says that it was refunded twice', () => {
+  it('is recorded on the original as an extra payment when its successor was submitted too', () => {
     const twice = lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND));
     for (const submitted of [
       [preparedRefund(SUCCESSOR, REFUNDING_AGAIN)],
@@ -225,14 +225,14 @@ describe('a released refund that lands late is confirmed, always', () => {
     }
   });
 
-  describe('and is the refund, where its successor, on which something was submitted, is never paid', () => {
+  describe('a late refund beside a submitted successor that is never paid', () => {
     const paidBeside = [
       refundConfirmed(REFUND, REFUNDING, 'expired'),
       lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
     ];
     const both = [...released, ...refunded(SUCCESSOR), preparedRefund(SUCCESSOR, REFUNDING_AGAIN), ...paidBeside];
 
-    it('because that reverts', () => {
+    it('becomes the refund when the successor reverts', () => {
       given(...both)
         .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
         .then(
@@ -247,14 +247,14 @@ describe('a released refund that lands late is confirmed, always', () => {
         .withOutcome({ details: { refund_intent_id: REFUND } });
     });
 
-    it('because that expires and is dropped', () => {
+    it('becomes the refund when the successor expires and is dropped', () => {
       given(...both, of(SUCCESSOR, expired(true)))
         .when(about(SUCCESSOR, watcher.dropped(REFUNDING_AGAIN)))
         .then(of(SUCCESSOR, dropped(REFUNDING_AGAIN)), refundReleased(SUCCESSOR), refundLinked(REFUND))
         .showing({ refundedBy: REFUND });
     });
 
-    it('but not once its own payment was undone and proven dead', () => {
+    it('does not become the refund after its own payment was lost and proven dead', () => {
       given(...both, of(REFUND, lost(REFUNDING)))
         .when(about(REFUND, watcher.dropped(REFUNDING)))
         .then(of(REFUND, failed(REFUNDING, 'its nonce is used')), refundReleased(REFUND))
@@ -268,7 +268,7 @@ describe('a released refund that lands late is confirmed, always', () => {
         .showing({ refundedBy: null });
     });
 
-    it('and again, should it land after that', () => {
+    it('becomes the refund when it lands again after that', () => {
       given(...both, of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING)), refundReleased(REFUND))
         .when(late)
         .then(refundConfirmed(REFUND, REFUNDING, 'failed'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)))
@@ -277,7 +277,7 @@ describe('a released refund that lands late is confirmed, always', () => {
     });
   });
 
-  it('and the money of a late one that is undone and comes again is not counted twice against the original', () => {
+  it('counts once against the original when it is lost and lands again', () => {
     const paidTwice = [
       refundConfirmed(REFUND, REFUNDING, 'expired'),
       lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),

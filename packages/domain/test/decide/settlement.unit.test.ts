@@ -30,8 +30,8 @@ import {
 const byCarol = { from: CAROL, block: 105n };
 const paid = [created(), prepared(FIRST), pending(FIRST), confirmed(FIRST)];
 
-describe('a payment', () => {
-  it('is shown as it really happened, whoever was expected to pay and by which transaction', () => {
+describe('a landing', () => {
+  it('sets fulfiller and txSignature to the actual payer and transaction', () => {
     given(created({ fulfiller: BOB }), prepared(FIRST), pending(FIRST))
       .when(watcher.landed(UNKNOWN, byCarol))
       .showing({
@@ -41,17 +41,17 @@ describe('a payment', () => {
         confirmedAt: '2026-11-21T12:00:03.000Z',
         finalizedAt: null,
       })
-      .when(watcher.landedForGood(UNKNOWN, byCarol))
+      .when(watcher.landedFinal(UNKNOWN, byCarol))
       .showing({ state: 'finalized', txSignature: UNKNOWN, finalizedAt: '2026-11-21T12:00:04.000Z' });
   });
 
-  it('in time is in time, though it is seen only after expiresAt', () => {
+  it('confirms an intent that is past expiresAt but has not expired', () => {
     given(created())
       .when(watcher.landed(UNKNOWN, byCarol), SCENARIO_START + TTL_SECONDS * 1000)
       .showing({ state: 'confirmed', pendingAtExpiry: false });
   });
 
-  it('after expiry still counts, and the intent remembers that its transaction was on its way', () => {
+  it('confirms an expired intent, which keeps pendingAtExpiry', () => {
     given(created(), prepared(FIRST), pending(FIRST))
       .when(owner.expire(), SCENARIO_START + TTL_SECONDS * 1000)
       .then(expired(true))
@@ -60,48 +60,48 @@ describe('a payment', () => {
       .showing({ state: 'confirmed', pendingAtExpiry: true });
   });
 
-  it('counts once, however often a rescan brings it', () => {
+  it('counts once however often it is observed', () => {
     given(...paid)
       .when(watcher.landed(FIRST))
       .thenNothing()
-      .when(watcher.landedForGood(FIRST))
+      .when(watcher.landedFinal(FIRST))
       .then(finalized(FIRST))
       .when(watcher.landed(FIRST))
       .thenNothing()
-      .when(watcher.landedForGood(FIRST))
+      .when(watcher.landedFinal(FIRST))
       .thenNothing();
   });
 
-  it('of other terms counts once too, and leaves the intent open for the right one', () => {
+  it('is recorded once when it has other terms, and leaves the intent open', () => {
     const less = { amount: 1n };
     given(created())
       .when(watcher.landed(UNKNOWN, less))
       .then(mismatchedPayment(UNKNOWN, less, 'amount'))
-      .when(watcher.landedForGood(UNKNOWN, less))
+      .when(watcher.landedFinal(UNKNOWN, less))
       .thenNothing()
       .when(watcher.landed(SECOND, byCarol))
       .then(pending(SECOND, { fulfiller: CAROL }), confirmed(SECOND, byCarol));
   });
 
-  it('says everything in which it differs', () => {
+  it('lists every term that differs', () => {
     const wrong = { to: CAROL, amount: 1n, reference: REFERENCE.replace('1', '2') as typeof REFERENCE };
     given(created())
       .when(watcher.landed(UNKNOWN, wrong))
       .then(mismatchedPayment(UNKNOWN, wrong, 'recipient', 'amount', 'reference'));
   });
 
-  it('may come in the same transaction as one of other terms', () => {
+  it('settles the intent though another transfer of its transaction has other terms', () => {
     given(created(), mismatchedPayment(FIRST, { amount: 1n }, 'amount'))
       .when(watcher.landed(FIRST, { index: '1' }))
       .then(pending(FIRST), confirmed(FIRST, { index: '1' }));
   });
 
-  it('of a submission marks it landed, and one that its nonce excludes stays replaced', () => {
+  it('marks its submission as landed and leaves a replaced one as it is', () => {
     const landed = given(created(), prepared(FIRST), prepared(SECOND)).when(watcher.landed(SECOND)).intent();
     expect(landed.submissions.map(({ status }) => status)).toEqual(['replaced', 'landed']);
   });
 
-  it('of another wallet leaves the live submission live: it can still land, and then somebody has paid twice', () => {
+  it('leaves the live submission live when it is of another wallet, and a second landing is an extra payment', () => {
     given(created(), prepared(FIRST), pending(FIRST))
       .when(watcher.landed(UNKNOWN, byCarol))
       .when(watcher.landed(FIRST))
@@ -110,15 +110,15 @@ describe('a payment', () => {
   });
 });
 
-describe('a reorganisation', () => {
-  it('does not take the confirmation back in public', () => {
+describe('a reorg', () => {
+  it('does not change what integrators see', () => {
     given(...paid)
       .when(watcher.lost(FIRST))
       .then(lost(FIRST))
       .showing({ state: 'confirmed', txSignature: FIRST, updatedAt: '2026-11-21T12:00:03.000Z' });
   });
 
-  it('may lose and bring back the same transaction any number of times', () => {
+  it('can lose and restore the same transaction any number of times', () => {
     given(...paid)
       .when(watcher.lost(FIRST))
       .then(lost(FIRST))
@@ -126,11 +126,11 @@ describe('a reorganisation', () => {
       .then(restored(FIRST, MOVED))
       .when(watcher.lost(FIRST))
       .then(lost(FIRST))
-      .when(watcher.landedForGood(FIRST))
+      .when(watcher.landedFinal(FIRST))
       .then(restored(FIRST), finalized(FIRST));
   });
 
-  it('may bring another transaction in its place, and if then the first one lands too, somebody has paid twice', () => {
+  it('can replace the transaction by another; if the first one lands too, it is an extra payment', () => {
     given(...paid, lost(FIRST))
       .when(watcher.landed(SECOND, byCarol))
       .then(restored(SECOND, byCarol))
@@ -141,7 +141,7 @@ describe('a reorganisation', () => {
       .thenNothing();
   });
 
-  it('that takes an extra payment along counts it anew when it lands again, before the settling one or after', () => {
+  it('counts a lost extra payment again when it lands again, before or after the settling one', () => {
     const both = [...paid, extraPayment(UNKNOWN, byCarol)];
     given(...both)
       .when(watcher.lost(FIRST))
@@ -158,7 +158,7 @@ describe('a reorganisation', () => {
       .then(extraPayment(UNKNOWN, byCarol));
   });
 
-  it('is made good for by an extra payment that stands, which is then the one that can be lost', () => {
+  it('makes a standing extra payment the settlement, which can be lost in turn', () => {
     const earlier = { from: CAROL, block: 1n };
     given(...paid, extraPayment(UNKNOWN, earlier))
       .when(watcher.lost(FIRST))
@@ -171,14 +171,14 @@ describe('a reorganisation', () => {
       .then(failed(UNKNOWN, 'its nonce is used'));
   });
 
-  it("does not take a late refund's payment for one of the original", () => {
+  it('does not settle the original with the payment of a late refund', () => {
     const refund = 'pi_late' as Parameters<typeof lateRefundPaid>[0];
     given(...paid, lateRefundPaid(refund, UNKNOWN, { block: 1n }))
       .when(watcher.lost(FIRST))
       .then(lost(FIRST));
   });
 
-  it('ends in failure when the transaction is proven dead, and even then the money counts if it comes', () => {
+  it('fails the intent when the transaction is proven dead, and a later landing confirms it again', () => {
     given(...paid, lost(FIRST))
       .when(watcher.dropped(FIRST))
       .then(failed(FIRST, 'its nonce is used'))
@@ -190,18 +190,18 @@ describe('a reorganisation', () => {
       .showing({ state: 'confirmed' });
   });
 
-  it('that goes back and forth unseen does not make a repeat of what has come again', () => {
+  it('counts a transfer again that returns after a reorg that no watcher reported', () => {
     given(...paid)
-      .when(watcher.landedForGood(FIRST, MOVED))
+      .when(watcher.landedFinal(FIRST, MOVED))
       .when(watcher.lost(FIRST))
       .then(lost(FIRST))
       .when(watcher.landed(FIRST))
       .then(restored(FIRST));
   });
 
-  it('that put the settling transaction elsewhere leaves its new place as the evidence', () => {
+  it('moves the evidence to the new place of the settling transaction', () => {
     given(...paid)
-      .when(watcher.landedForGood(FIRST, MOVED))
+      .when(watcher.landedFinal(FIRST, MOVED))
       .then(finalized(FIRST, MOVED))
       .when(watcher.landed(FIRST, MOVED))
       .thenNothing();

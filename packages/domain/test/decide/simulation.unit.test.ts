@@ -18,7 +18,7 @@ import { BOB, CAROL, FIRST, REFUND, SCENARIO_START, SYNTHETIC, UNKNOWN } from '.
 const done = [created(), simulated.pending(SYNTHETIC), simulated.confirmed(SYNTHETIC)];
 
 describe('a simulation', () => {
-  it('shows what a real payment shows, with a synthetic hash and, where nobody is known to pay, a synthetic fulfiller', () => {
+  it('shows what a real payment shows, with a synthetic hash and fulfiller', () => {
     given(created())
       .when(gateway.simulate('finalized'))
       .showing({ state: 'finalized', txSignature: SYNTHETIC, fulfiller: CAROL })
@@ -28,14 +28,14 @@ describe('a simulation', () => {
       .showing({ state: 'pending', txSignature: SYNTHETIC, fulfiller: BOB });
   });
 
-  it('to a state it is in already changes nothing', () => {
+  it('changes nothing when the intent is in the target state', () => {
     given(...done)
       .when(gateway.simulate('confirmed'))
       .thenNothing()
       .knowing({ version: 3 });
   });
 
-  it('of a drop asks to sign again, and may go on from there', () => {
+  it('requires a retry after a drop, and can go on from a retry, after which it can go on', () => {
     given(created())
       .when(gateway.simulate('pending'))
       .when(gateway.simulate('created'))
@@ -45,14 +45,14 @@ describe('a simulation', () => {
       .showing({ state: 'confirmed', retryRequired: false });
   });
 
-  it('of an expiry from pending shows a transaction in the mempool', () => {
+  it('sets pendingAtExpiry when it expires a pending intent', () => {
     given(created())
       .when(gateway.simulate('pending'))
       .when(gateway.simulate('expired'))
       .showing({ state: 'expired', pendingAtExpiry: true });
   });
 
-  it('of a real transaction keeps its hash, and so frees the claim', () => {
+  it('keeps the hash of a real transaction and ends its claim', () => {
     given(created(), prepared(FIRST), pending(FIRST))
       .when(gateway.simulate('created'))
       .then(simulated.retryRequired(FIRST))
@@ -70,7 +70,7 @@ describe('a simulation', () => {
 describe('a simulated intent', () => {
   const open = [created(), simulated.pending(SYNTHETIC), simulated.retryRequired(SYNTHETIC)];
 
-  it('takes no real submission', () => {
+  it('refuses a real submission', () => {
     given(...open)
       .when(gateway.prepare(FIRST))
       .thenRefused('intent.invalid_state');
@@ -82,19 +82,19 @@ describe('a simulated intent', () => {
       .thenNothing();
   });
 
-  it('has an amount that somebody may have signed for', () => {
+  it('refuses a change of its amount', () => {
     const amount = gateway.update({ updatedAt: SCENARIO_START + 2000, amount: '1', amountBaseUnits: 1_000_000n });
     given(...open)
       .when(amount)
       .thenRefused('intent.invalid_state');
   });
 
-  it('is not settled by real money, which is recorded as extra', () => {
+  it('records a real landing as an extra payment', () => {
     for (const history of [open, open.slice(0, 2), done, [...done, simulated.finalized(SYNTHETIC)]]) {
       given(...history)
         .when(watcher.landed(UNKNOWN))
         .then(extraPayment(UNKNOWN))
-        .when(watcher.landedForGood(UNKNOWN))
+        .when(watcher.landedFinal(UNKNOWN))
         .thenNothing();
     }
     for (const ended of ['expired', 'cancelled', 'failed'] as const) {
@@ -109,11 +109,11 @@ describe('a simulated intent', () => {
       .then(mismatchedPayment(UNKNOWN, { amount: 1n }, 'amount'));
   });
 
-  it('that was settled really before it was simulated to be finalized is left alone by the real finality', () => {
+  it('is not changed by the real finality after its finality was simulated', () => {
     given(created(), pending(FIRST), confirmed(FIRST))
       .when(gateway.simulate('finalized'))
       .then(simulated.finalized(FIRST))
-      .when(watcher.landedForGood(FIRST))
+      .when(watcher.landedFinal(FIRST))
       .thenNothing();
   });
 });

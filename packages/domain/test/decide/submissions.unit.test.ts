@@ -35,7 +35,7 @@ const statuses = (outcome: ScenarioResult, id?: IntentId): readonly SubmissionSt
   outcome.intent(id).submissions.map(({ status }) => status);
 
 describe('a submission', () => {
-  it('is prepared, broadcast, and shown once a node has it', () => {
+  it('is prepared, then broadcast, and shown once a node has it', () => {
     given(created(), built())
       .when(gateway.prepare(FIRST))
       .then(prepared(FIRST))
@@ -47,7 +47,7 @@ describe('a submission', () => {
       .thenNothing();
   });
 
-  it('of a transaction that has paid already, sent by the wallet itself, is no news', () => {
+  it('changes nothing for a transaction that has already paid, broadcast by the wallet', () => {
     given(created())
       .when(watcher.landed(UNKNOWN))
       .when(gateway.prepare(UNKNOWN))
@@ -56,13 +56,13 @@ describe('a submission', () => {
       .thenNothing();
   });
 
-  it('binds the intent to whoever signed, not to whom it was built for', () => {
+  it('claims the intent for its signer, not for the fulfiller of the build', () => {
     given(created(), built(), prepared(FIRST, { sender: CAROL }))
       .when(gateway.recordBroadcast(FIRST))
       .showing({ fulfiller: CAROL });
   });
 
-  it('that the node refused begins anew, and may be refused again', () => {
+  it('starts with one attempt after a node refused it, and can be released again', () => {
     given(created())
       .when(gateway.prepare(FIRST))
       .when(gateway.release(FIRST))
@@ -74,7 +74,7 @@ describe('a submission', () => {
       .then(refused(FIRST));
   });
 
-  it('prepared twice is not released: the other attempt may have been taken', () => {
+  it('is not released when it was prepared twice, because a node may have the other attempt', () => {
     given(created(), prepared(FIRST))
       .when(gateway.prepare(FIRST))
       .withOutcome({ attempts: 2 })
@@ -84,7 +84,7 @@ describe('a submission', () => {
       .thenRefused('intent.submission_in_progress');
   });
 
-  it('gives way to another of the same sender and nonce, and takes its place back', () => {
+  it('is replaced by another with the same sender and nonce, and can replace that one again', () => {
     const replaced = given(created(), prepared(FIRST))
       .when(gateway.prepare(SECOND))
       .then(prepared(SECOND, {}, 2));
@@ -106,7 +106,7 @@ describe('a submission', () => {
     expect(UNRELEASABLE_AFTER_MS).toBeGreaterThan(RELEASE_WITHIN_MS);
   });
 
-  it('that took the place of another is not released: the node may have refused it because it has that one', () => {
+  it('is not released when it replaced another, because the node may have refused it for that one', () => {
     given(created(), prepared(FIRST))
       .when(gateway.prepare(SECOND))
       .when(gateway.release(SECOND))
@@ -115,7 +115,7 @@ describe('a submission', () => {
       .thenRefused('intent.submission_in_progress');
   });
 
-  it('says what is wrong with a transaction, each term with what was expected', () => {
+  it('is refused with each term that differs, expected and actual', () => {
     const elsewhere: PreparedTransaction['terms'] = { ...signed(FIRST).terms, amount: 1n, requestor: CAROL };
     given(created())
       .when(gateway.prepare(FIRST, { terms: elsewhere }))
@@ -125,14 +125,14 @@ describe('a submission', () => {
       });
   });
 
-  it('of the requestor itself is no payment', () => {
+  it('is refused when the requestor is the sender', () => {
     given(created())
       .when(gateway.prepare(FIRST, { sender: ALICE }))
       .thenRefused('transaction.mismatch')
       .withOutcome({ details: { sender: { expected: null, actual: ALICE } } });
   });
 
-  it('that is dropped asks the payer to sign again, a new build', () => {
+  it('requires a retry with a new build when it is dropped', () => {
     const retry = given(created(), built(), prepared(FIRST), pending(FIRST))
       .when(watcher.dropped(FIRST))
       .then(retryRequired(FIRST))
@@ -147,7 +147,7 @@ describe('a submission', () => {
       .showing({ state: 'pending', retryRequired: false, txSignature: SECOND });
   });
 
-  it('that is dropped before anybody heard of its broadcast frees the intent, and its build is dead too', () => {
+  it('frees the intent and ends the build when it is dropped before its broadcast was recorded', () => {
     given(created(), built(), prepared(FIRST))
       .when(watcher.dropped(FIRST))
       .then(dropped(FIRST))
@@ -157,13 +157,13 @@ describe('a submission', () => {
       .showing({ state: 'cancelled' });
   });
 
-  it('that is dropped asks nobody to sign again once the intent has expired', () => {
+  it('requires no retry when it is dropped after the intent has expired', () => {
     given(created(), prepared(FIRST), pending(FIRST), retryRequired(FIRST))
       .when(owner.expire(), SCENARIO_START + TTL_SECONDS * 1000)
       .showing({ state: 'expired', retryRequired: false });
   });
 
-  it('that was released and lands while another is live never makes two of them live', () => {
+  it('does not become live again when it lands after its release while another is live', () => {
     const other = { sender: CAROL };
     const onItsWay = given(created(), prepared(FIRST), refused(FIRST), prepared(SECOND, other), pending(FIRST)).when(
       watcher.lost(FIRST),
@@ -171,7 +171,7 @@ describe('a submission', () => {
     expect(statuses(onItsWay)).toEqual(['released', 'live']);
   });
 
-  it('that reverts unseen passes pending on its way to failed', () => {
+  it('passes through pending to failed when it reverts before its broadcast was recorded', () => {
     const reverted = given(created(), prepared(FIRST))
       .when(watcher.reverted(FIRST))
       .then(pending(FIRST), failed(FIRST))
@@ -179,7 +179,7 @@ describe('a submission', () => {
     expect(statuses(reverted)).toEqual(['reverted']);
   });
 
-  it('that lands with other terms shows its transaction in the failure', () => {
+  it('fails the intent with its hash when it lands with other terms', () => {
     given(created(), prepared(FIRST))
       .when(watcher.landed(FIRST, { amount: 1n }))
       .showing({ state: 'failed', txSignature: FIRST });
@@ -187,7 +187,7 @@ describe('a submission', () => {
 });
 
 describe('a build', () => {
-  it('binds the intent to its fulfiller, and its version is its name', () => {
+  it('sets the fulfiller and is identified by its version', () => {
     given(created())
       .when(gateway.recordBuild({ fulfiller: CAROL }))
       .showing({ fulfiller: CAROL })
@@ -197,7 +197,7 @@ describe('a build', () => {
       .thenRefused('build.superseded');
   });
 
-  it('of two at once the first is the answer to both', () => {
+  it('is the outcome of both commands when two arrive at once', () => {
     const first = given(created()).when(gateway.recordBuild({ blob: 'first' }));
     const { build } = first.intent();
     if (build === null) throw new Error('it was built');
@@ -208,7 +208,7 @@ describe('a build', () => {
       .withOutcome({ build });
   });
 
-  it('is not for the requestor itself', () => {
+  it('is refused when the requestor is the fulfiller', () => {
     given(created())
       .when(gateway.recordBuild({ fulfiller: ALICE }))
       .thenRefused('request.validation_failed')

@@ -9,19 +9,19 @@ const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = SCENA
   gateway.update({ updatedAt, ...data });
 
 describe('metadata', () => {
-  it('is merged key by key, a null removes one', () => {
+  it('is merged key by key; null removes a key', () => {
     given(created({ metadata: { table: '4', waiter: 'Ida' } }))
       .when(patch({ metadata: { table: null, tip: '1.00' } }))
       .then(updated({ metadata: { waiter: 'Ida', tip: '1.00' } }));
   });
 
-  it('is cleared by a null in its place', () => {
+  it('is cleared by null', () => {
     given(created({ metadata: { table: '4' } }))
       .when(patch({ metadata: null }))
       .then(updated({ metadata: null }));
   });
 
-  it('that is the same as before changes nothing', () => {
+  it('changes nothing when it is the same as before', () => {
     given(created({ metadata: { table: '4' } }))
       .when(patch({ metadata: { table: '4', gone: null } }))
       .thenNothing();
@@ -31,14 +31,14 @@ describe('metadata', () => {
     given(created()).when(patch({})).thenNothing();
   });
 
-  it('holds any text as a key', () => {
+  it('accepts any text as a key', () => {
     const key: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
     given(created())
       .when(patch({ metadata: key }))
       .then(updated({ metadata: key }));
   });
 
-  it('holds at most 20 keys after the merge', () => {
+  it('has at most 20 keys after the merge', () => {
     const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key ${n}`, 'x']));
     given(created({ metadata: twenty }))
       .when(patch({ metadata: { more: 'x' } }))
@@ -57,7 +57,7 @@ describe('ttlSeconds', () => {
       .showing({ ttlSeconds: 60, expiresAt: '2026-11-21T12:01:00.000Z' });
   });
 
-  it('that would end in the past is an error of that field', () => {
+  it('is refused with its field when it ends in the past', () => {
     given(created())
       .when(patch({ ttlSeconds: 60 }), SCENARIO_START + 60_000)
       .thenRefused('request.validation_failed')
@@ -69,7 +69,7 @@ describe('ttlSeconds', () => {
 });
 
 describe('updatedAt', () => {
-  it('grows by a millisecond at least with every public change, though the clock stands still', () => {
+  it('grows by at least a millisecond with every public change, even when the clock stands still', () => {
     given(created())
       .when(gateway.detect(), SCENARIO_START)
       .knowing({ updatedAt: SCENARIO_START + 1 })
@@ -77,21 +77,21 @@ describe('updatedAt', () => {
       .knowing({ updatedAt: SCENARIO_START + 2 });
   });
 
-  it('stays where only private things change', () => {
+  it('does not move when only private fields change', () => {
     given(created({ fulfiller: BOB }), built())
       .when(gateway.prepare(FIRST))
       .then(prepared(FIRST))
       .knowing({ updatedAt: SCENARIO_START });
   });
 
-  it('is the token of the next update, and the refusal says the present one', () => {
+  it('must be current in the next update; the refusal has the current one', () => {
     given(created(), detected())
       .when(patch({ metadata: { a: 'b' } }))
       .thenRefused('intent.stale_update')
       .withOutcome({ currentState: 'created', details: { current_updated_at: '2026-11-21T12:00:01.000Z' } });
   });
 
-  it('moves with an expiry that was due, so an update just then is stale', () => {
+  it('moves with an expiry that is due, so an update at that moment is stale', () => {
     given(created())
       .when(patch({ metadata: { a: 'b' } }), SCENARIO_START + TTL_SECONDS * 1000)
       .thenRefused('intent.stale_update', expired(false));
@@ -99,7 +99,7 @@ describe('updatedAt', () => {
 });
 
 describe('amount', () => {
-  it('cannot change once somebody may have signed for it, though that transaction is gone', () => {
+  it('cannot change after a submission, even when that was dropped', () => {
     given(created(), prepared(FIRST), pending(FIRST), {
       type: 'intent.retry_required',
       data: { hash: FIRST, proof: 'dropped', simulated: false },
@@ -108,7 +108,7 @@ describe('amount', () => {
       .thenRefused('intent.invalid_state');
   });
 
-  it('in other words for the same money is shown as the client wrote it', () => {
+  it('is shown as the client wrote it when only its notation changes', () => {
     given(created())
       .when(patch({ amount: '12.5', amountBaseUnits: 12_500_000n }))
       .showing({ amount: '12.5', amountBaseUnits: '12500000' });

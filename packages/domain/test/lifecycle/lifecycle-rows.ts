@@ -3,7 +3,7 @@ import type { Row } from './lifecycle-table.ts';
 import { OBSERVATION_ROWS } from './observation-rows.ts';
 import { SIMULATE_ROW } from './simulate-row.ts';
 
-/** The rows of lifecycle.md's table by the names it gives them, in its order. */
+/** The rows that the lifecycle must have, in the order of docs/reference/lifecycle.md. */
 export const ROW_NAMES = [
   'create',
   'update',
@@ -16,12 +16,12 @@ export const ROW_NAMES = [
   'refund',
   'simulate',
   'expire',
-  'landed, right terms',
-  '… finalized level',
-  'landed, other terms',
-  'reverted, of the live submission',
-  'dropped, of the live submission',
-  'lost, of the settling transaction',
+  'landed, matching the terms',
+  'landed, matching the terms, finalized',
+  'landed, differing from the terms',
+  'reverted',
+  'dropped',
+  'lost',
 ] as const;
 
 export const ROWS: readonly Row[] = [...COMMAND_ROWS, SIMULATE_ROW, ...OBSERVATION_ROWS];

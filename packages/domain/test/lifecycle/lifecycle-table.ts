@@ -9,7 +9,7 @@ import type {
 } from '@pf/domain';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import type { ExpectedEvent } from '../../src/testing/given.ts';
-import * as happened from '../../src/testing/events.ts';
+import * as events from '../../src/testing/events.ts';
 import { about, gateway } from '../../src/testing/inputs.ts';
 import {
   ALICE,
@@ -27,45 +27,45 @@ import {
   USDC,
 } from '../../src/testing/samples.ts';
 
-/** One thing that can happen in a cell. Without `then` and `refused` nothing happens: the present state is the answer. */
+/** One outcome of a cell. Without `then` and `refused` nothing changes. */
 export interface Case {
-  /** What tells it from the other cases of its cell, in words. */
+  /** The condition that tells it from the other cases of its cell: the clause after “if”. Absent: otherwise. */
   readonly if?: string;
-  /** What happened before, where it is not the usual history of the state. */
+  /** The events before, where they are not the usual history of the state. */
   readonly given?: readonly ExpectedEvent[];
-  /** The input, where it is not the usual one of the row. */
+  /** The input, where it is not the row's. */
   readonly when?: Input | ((intent: PaymentIntent) => Input);
   readonly at?: Instant;
   readonly then?: readonly ExpectedEvent[];
   readonly refused?: RefusalCode;
-  readonly answers?: Partial<Extract<Outcome, { kind: 'accepted' }>>;
+  readonly outcome?: Partial<Extract<Outcome, { kind: 'accepted' }>>;
 }
 
-/** A row of lifecycle.md's table: what one input does in each state. */
+/** What one input does in each state. */
 export interface Row {
   readonly name: string;
   readonly when: Input;
   readonly cells: Readonly<Record<IntentStatus, readonly Case[]>>;
 }
 
-/** How an intent usually comes into each state. */
+/** The usual history of an intent in each state. */
 export const HISTORY: Readonly<Record<IntentStatus, readonly ExpectedEvent[]>> = {
-  created: [happened.created()],
-  pending: [happened.created(), happened.prepared(FIRST), happened.pending(FIRST)],
-  confirmed: [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.confirmed(FIRST)],
+  created: [events.created()],
+  pending: [events.created(), events.prepared(FIRST), events.pending(FIRST)],
+  confirmed: [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)],
   finalized: [
-    happened.created(),
-    happened.prepared(FIRST),
-    happened.pending(FIRST),
-    happened.confirmed(FIRST),
-    happened.finalized(FIRST),
+    events.created(),
+    events.prepared(FIRST),
+    events.pending(FIRST),
+    events.confirmed(FIRST),
+    events.finalized(FIRST),
   ],
-  expired: [happened.created(), happened.expired()],
-  failed: [happened.created(), happened.prepared(FIRST), happened.pending(FIRST), happened.failed(FIRST)],
-  cancelled: [happened.created(), happened.cancelled()],
+  expired: [events.created(), events.expired()],
+  failed: [events.created(), events.prepared(FIRST), events.pending(FIRST), events.failed(FIRST)],
+  cancelled: [events.created(), events.cancelled()],
 };
 
-/** The same outcome in several states. */
+/** The same cell in several states. */
 const alike = <State extends IntentStatus>(
   states: readonly State[],
   cell: (state: State) => readonly Case[],
@@ -75,36 +75,36 @@ const refused = (code: RefusalCode): readonly Case[] => [{ refused: code }];
 
 const PAID = ['pending', 'confirmed', 'finalized'] as const;
 const NOT_CREATED = [...PAID, 'expired', 'failed', 'cancelled'] as const;
-const live = [happened.created(), happened.prepared(FIRST)];
-const builtOnce = [happened.created(), happened.built()];
-const sentByCarol = [...builtOnce, happened.prepared(FIRST, { sender: CAROL })];
+const live = [events.created(), events.prepared(FIRST)];
+const builtOnce = [events.created(), events.built()];
+const sentByCarol = [...builtOnce, events.prepared(FIRST, { sender: CAROL })];
 
 const withKey = (state: IntentStatus): readonly ExpectedEvent[] => [
-  happened.created({ idempotencyKey: 'order 7' }),
+  events.created({ idempotencyKey: 'order 7' }),
   ...HISTORY[state].slice(1),
 ];
-const newOne = about(SUCCESSOR, gateway.create());
-const newOneWithKey = about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7' }));
+const createAnother = about(SUCCESSOR, gateway.create());
+const createAnotherWithKey = about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7' }));
 const create = (state: IntentStatus): readonly Case[] => [
   {
     if: 'the id is new',
-    when: newOne,
-    then: [happened.of(SUCCESSOR, happened.created())],
-    answers: { intentId: SUCCESSOR, replayed: false },
+    when: createAnother,
+    then: [events.of(SUCCESSOR, events.created())],
+    outcome: { intentId: SUCCESSOR, replayed: false },
   },
   {
-    if: 'the key was used within 24 h',
+    if: 'the idempotency key was used less than 24 hours ago',
     given: withKey(state),
-    when: newOneWithKey,
-    answers: { intentId: INTENT, replayed: true },
+    when: createAnotherWithKey,
+    outcome: { intentId: INTENT, replayed: true },
   },
   {
-    if: 'the key was used 24 h ago',
+    if: 'the idempotency key was used 24 hours ago',
     given: withKey(state),
-    when: newOneWithKey,
+    when: createAnotherWithKey,
     at: SCENARIO_START + IDEMPOTENCY_WINDOW_MS,
-    then: [happened.of(SUCCESSOR, happened.created({ idempotencyKey: 'order 7' }))],
-    answers: { intentId: SUCCESSOR, replayed: false },
+    then: [events.of(SUCCESSOR, events.created({ idempotencyKey: 'order 7' }))],
+    outcome: { intentId: SUCCESSOR, replayed: false },
   },
 ];
 
@@ -113,18 +113,22 @@ const patch = (data: Omit<Parameters<typeof gateway.update>[0], 'updatedAt'>) =>
 const newAmount = { amount: '13.00', amountBaseUnits: 13_000_000n };
 const metadataAndStale = (): readonly Case[] => [
   {
-    if: 'a stale updatedAt, whatever else',
+    if: 'updatedAt is stale, whatever else it changes',
     when: gateway.update({ updatedAt: SCENARIO_START - 1, metadata: { table: '4' }, ttlSeconds: 1 }),
     refused: 'intent.stale_update',
   },
-  { if: 'metadata', when: patch({ metadata: { table: '4' } }), then: [happened.updated({ metadata: { table: '4' } })] },
+  {
+    if: 'it changes metadata',
+    when: patch({ metadata: { table: '4' } }),
+    then: [events.updated({ metadata: { table: '4' } })],
+  },
 ];
 
 const until = (validBefore: bigint): Partial<PreparedTransaction> => ({ lifetime: { kind: 'time', validBefore } });
-const send = [happened.created({ direction: 'send', fulfiller: BOB })];
-const bySend = {
+const send = [events.created({ direction: 'send', fulfiller: BOB })];
+const sendByCarol = {
   ...HISTORY.created[0],
-  data: happened.created({ direction: 'send', fulfiller: CAROL }).data,
+  data: events.created({ direction: 'send', fulfiller: CAROL }).data,
 } as ExpectedEvent;
 const wrongTerms = (change: object) =>
   gateway.prepare(FIRST, {
@@ -138,34 +142,38 @@ const wrongTerms = (change: object) =>
     },
   });
 
-const cellOfSame = (state: IntentStatus, code: RefusalCode): readonly Case[] => [
+const hashCell = (state: IntentStatus, code: RefusalCode): readonly Case[] => [
   {
-    if: 'the same hash',
+    if: 'the hash is known',
     ...(state === 'expired' || state === 'cancelled' ? { given: [...live, HISTORY[state][1] as ExpectedEvent] } : {}),
     when: gateway.prepare(FIRST),
   },
-  { if: 'another hash', when: gateway.prepare(SECOND), refused: code },
+  { if: 'the hash is new', when: gateway.prepare(SECOND), refused: code },
   {
-    if: 'a hash that the node had refused',
-    given: [happened.created(), happened.prepared(SECOND), happened.refused(SECOND), ...HISTORY[state].slice(1)],
+    if: 'a node refused the hash before',
+    given: [events.created(), events.prepared(SECOND), events.refused(SECOND), ...HISTORY[state].slice(1)],
     when: gateway.prepare(SECOND),
     refused: code,
   },
 ];
 
 const refundable = (state: 'confirmed' | 'finalized'): readonly Case[] => [
-  { then: [happened.refundLinked(REFUND), happened.refundCreated(REFUND)], answers: { intentId: REFUND } },
+  { then: [events.refundLinked(REFUND), events.refundCreated(REFUND)], outcome: { intentId: REFUND } },
   {
     if: 'refundedBy is set',
-    given: [...HISTORY[state], happened.refundLinked(SUCCESSOR)],
+    given: [...HISTORY[state], events.refundLinked(SUCCESSOR)],
     refused: 'intent.already_refunded',
   },
-  { if: 'the confirmation is lost', given: [...HISTORY[state], happened.lost(FIRST)], refused: 'intent.invalid_state' },
+  {
+    if: 'a reorg has orphaned the payment',
+    given: [...HISTORY[state], events.lost(FIRST)],
+    refused: 'intent.invalid_state',
+  },
 ];
 
-/** The rows of the commands, in the document's order. */
+/** The rows of the commands but `simulate`, in the document's order. */
 export const COMMAND_ROWS: readonly Row[] = [
-  { name: 'create', when: newOne, cells: alike(['created', ...NOT_CREATED], create) },
+  { name: 'create', when: createAnother, cells: alike(['created', ...NOT_CREATED], create) },
   {
     name: 'update',
     when: gateway.update({ updatedAt: SCENARIO_START }),
@@ -173,30 +181,35 @@ export const COMMAND_ROWS: readonly Row[] = [
       created: [
         ...metadataAndStale(),
         {
-          if: 'amount, before the first build or submission',
+          if: 'it changes amount before the first build or submission',
           when: patch(newAmount),
-          then: [happened.updated(newAmount)],
+          then: [events.updated(newAmount)],
         },
         {
-          if: 'ttl, before the first build or submission',
+          if: 'it changes ttlSeconds before the first build or submission',
           when: patch({ ttlSeconds: 600 }),
-          then: [happened.updated({ ttlSeconds: 600 })],
+          then: [events.updated({ ttlSeconds: 600 })],
         },
-        { if: 'amount, after a build', given: builtOnce, when: patch(newAmount), refused: 'intent.invalid_state' },
         {
-          if: 'ttl, after a build',
+          if: 'it changes amount after a build',
+          given: builtOnce,
+          when: patch(newAmount),
+          refused: 'intent.invalid_state',
+        },
+        {
+          if: 'it changes ttlSeconds after a build',
           given: builtOnce,
           when: patch({ ttlSeconds: 600 }),
           refused: 'intent.invalid_state',
         },
         {
-          if: 'amount, after a submission',
-          given: [...live, happened.refused(FIRST)],
+          if: 'it changes amount after a submission',
+          given: [...live, events.refused(FIRST)],
           when: patch(newAmount),
           refused: 'intent.invalid_state',
         },
         {
-          if: 'a ttl that ends in the past',
+          if: 'ttlSeconds ends in the past',
           when: patch({ ttlSeconds: 60 }),
           at: SCENARIO_START + 60_000,
           refused: 'request.validation_failed',
@@ -204,8 +217,8 @@ export const COMMAND_ROWS: readonly Row[] = [
       ],
       ...alike(NOT_CREATED, () => [
         ...metadataAndStale(),
-        { if: 'amount', when: patch(newAmount), refused: 'intent.invalid_state' },
-        { if: 'ttl', when: patch({ ttlSeconds: 600 }), refused: 'intent.invalid_state' },
+        { if: 'it changes amount', when: patch(newAmount), refused: 'intent.invalid_state' },
+        { if: 'it changes ttlSeconds', when: patch({ ttlSeconds: 600 }), refused: 'intent.invalid_state' },
       ]),
     },
   },
@@ -213,7 +226,10 @@ export const COMMAND_ROWS: readonly Row[] = [
     name: 'detect',
     when: gateway.detect(),
     cells: {
-      created: [{ then: [happened.detected()] }, { if: 'again', given: [happened.created(), happened.detected()] }],
+      created: [
+        { then: [events.detected()] },
+        { if: 'the intent was detected before', given: [events.created(), events.detected()] },
+      ],
       ...alike([...PAID, 'failed', 'cancelled'], () => refused('intent.invalid_state')),
       expired: refused('intent.expired'),
     },
@@ -223,59 +239,59 @@ export const COMMAND_ROWS: readonly Row[] = [
     when: gateway.recordBuild(),
     cells: {
       created: [
-        { if: 'there is no build', then: [happened.built()] },
+        { if: 'the intent has no build', then: [events.built()] },
         {
           if: 'it replaces the current build',
           given: builtOnce,
           when: gateway.recordBuild({ replaces: 2, blob: 'second' }),
-          then: [happened.built({ blob: 'second' })],
+          then: [events.built({ blob: 'second' })],
         },
         {
           if: 'it replaces the build for another fulfiller',
           given: builtOnce,
           when: gateway.recordBuild({ replaces: 2, fulfiller: CAROL }),
-          then: [happened.built({ fulfiller: CAROL })],
+          then: [events.built({ fulfiller: CAROL })],
         },
         {
-          if: 'another was first, for the same fulfiller',
+          if: 'a build for the same fulfiller was recorded first',
           given: builtOnce,
           when: gateway.recordBuild({ blob: 'second' }),
         },
         {
-          if: 'another was first, for another fulfiller',
+          if: 'a build for another fulfiller was recorded first',
           given: builtOnce,
           when: gateway.recordBuild({ fulfiller: CAROL }),
           refused: 'build.superseded',
         },
         {
-          if: 'a submission is live, for its sender',
-          given: [...builtOnce, happened.prepared(FIRST)],
+          if: 'it is for the sender of the live submission',
+          given: [...builtOnce, events.prepared(FIRST)],
           when: gateway.recordBuild({ replaces: 2, blob: 'second' }),
         },
         {
-          if: 'a submission is live, for another',
-          given: [...builtOnce, happened.prepared(FIRST)],
+          if: 'it is not for the sender of the live submission',
+          given: [...builtOnce, events.prepared(FIRST)],
           when: gateway.recordBuild({ replaces: 2, fulfiller: CAROL }),
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'a submission is live, of another, and the build is for this one',
+          if: 'the build is for this fulfiller, the live submission for another',
           given: sentByCarol,
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'a submission is live, for its sender, and the build is for another',
+          if: 'it is for the sender of the live submission, the build for another',
           given: sentByCarol,
           when: gateway.recordBuild({ fulfiller: CAROL, replaces: 2 }),
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'a submission is live, and its sender never built',
+          if: 'the sender of the live submission never built',
           given: live,
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'another fulfiller, with direction send',
+          if: 'direction is send and the fulfiller is not the one it names',
           given: send,
           when: gateway.recordBuild({ fulfiller: CAROL }),
           refused: 'request.validation_failed',
@@ -291,61 +307,85 @@ export const COMMAND_ROWS: readonly Row[] = [
     when: gateway.prepare(FIRST),
     cells: {
       created: [
-        { if: 'another chain', when: wrongTerms({ chain: 'eip155:8453' }), refused: 'transaction.mismatch' },
-        { if: 'another token', when: wrongTerms({ tokenAddress: EURC }), refused: 'transaction.mismatch' },
-        { if: 'another amount', when: wrongTerms({ amount: 12_500_001n }), refused: 'transaction.mismatch' },
         {
-          if: 'another amount since it was changed',
-          given: [happened.created(), happened.updated(newAmount)],
+          if: 'the transaction is for another chain',
+          when: wrongTerms({ chain: 'eip155:8453' }),
           refused: 'transaction.mismatch',
         },
-        { if: 'another recipient', when: wrongTerms({ requestor: CAROL }), refused: 'transaction.mismatch' },
-        { if: 'another reference', when: wrongTerms({ reference: '0x99' }), refused: 'transaction.mismatch' },
-        { if: 'another sender, with direction send', given: [bySend], refused: 'transaction.mismatch' },
-        { if: 'none is live', then: [happened.prepared(FIRST)], answers: { attempts: 1 } },
-        { if: 'the same hash is live', given: live, then: [happened.prepared(FIRST, {}, 2)], answers: { attempts: 2 } },
         {
-          if: 'the same hash was refused by the node',
-          given: [...live, happened.refused(FIRST)],
-          then: [happened.prepared(FIRST)],
-          answers: { attempts: 1 },
+          if: 'the transaction pays another token',
+          when: wrongTerms({ tokenAddress: EURC }),
+          refused: 'transaction.mismatch',
         },
-        { if: 'the same hash was dropped', given: [...live, happened.dropped(FIRST)] },
         {
-          if: 'another is live, of the same sender and nonce',
+          if: 'the transaction pays another amount',
+          when: wrongTerms({ amount: 12_500_001n }),
+          refused: 'transaction.mismatch',
+        },
+        {
+          if: 'the transaction pays the amount from before an update',
+          given: [events.created(), events.updated(newAmount)],
+          refused: 'transaction.mismatch',
+        },
+        {
+          if: 'the transaction pays another recipient',
+          when: wrongTerms({ requestor: CAROL }),
+          refused: 'transaction.mismatch',
+        },
+        {
+          if: 'the transaction carries another reference',
+          when: wrongTerms({ reference: '0x99' }),
+          refused: 'transaction.mismatch',
+        },
+        {
+          if: 'direction is send and the sender is not the fulfiller it names',
+          given: [sendByCarol],
+          refused: 'transaction.mismatch',
+        },
+        { if: 'no submission is live', then: [events.prepared(FIRST)], outcome: { attempts: 1 } },
+        { if: 'the same hash is live', given: live, then: [events.prepared(FIRST, {}, 2)], outcome: { attempts: 2 } },
+        {
+          if: 'a node refused the same hash',
+          given: [...live, events.refused(FIRST)],
+          then: [events.prepared(FIRST)],
+          outcome: { attempts: 1 },
+        },
+        { if: 'the same hash was dropped', given: [...live, events.dropped(FIRST)] },
+        {
+          if: 'another hash with the same sender and nonce is live',
           given: live,
           when: gateway.prepare(SECOND),
-          then: [happened.prepared(SECOND, {}, 2)],
-          answers: { attempts: 2 },
+          then: [events.prepared(SECOND, {}, 2)],
+          outcome: { attempts: 2 },
         },
         {
-          if: 'another is live, of the same sender and nonce, that lives longer',
-          given: [happened.created(), happened.prepared(FIRST, until(200n))],
+          if: 'another hash, same sender and nonce, is live and can land for longer',
+          given: [events.created(), events.prepared(FIRST, until(200n))],
           when: gateway.prepare(SECOND, until(100n)),
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'another is live, of the same sender and another nonce',
+          if: 'another hash with the same sender and another nonce is live',
           given: live,
           when: gateway.prepare(SECOND, { nonce: '8' }),
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'another is live, of the same sender, where no nonce can be used up',
-          given: [happened.created(), happened.prepared(FIRST, { nonce: null })],
+          if: 'another hash with the same sender is live, without a nonce',
+          given: [events.created(), events.prepared(FIRST, { nonce: null })],
           when: gateway.prepare(SECOND, { nonce: null }),
           refused: 'intent.submission_in_progress',
         },
         {
-          if: 'another is live, of another sender',
+          if: 'another hash with another sender is live',
           given: live,
           when: gateway.prepare(SECOND, { sender: CAROL }),
           refused: 'intent.submission_in_progress',
         },
       ],
-      ...alike(PAID, (state) => cellOfSame(state, 'intent.already_fulfilled')),
-      expired: cellOfSame('expired', 'intent.expired'),
-      ...alike(['failed', 'cancelled'], (state) => cellOfSame(state, 'intent.invalid_state')),
+      ...alike(PAID, (state) => hashCell(state, 'intent.already_fulfilled')),
+      expired: hashCell('expired', 'intent.expired'),
+      ...alike(['failed', 'cancelled'], (state) => hashCell(state, 'intent.invalid_state')),
     },
   },
   {
@@ -353,32 +393,35 @@ export const COMMAND_ROWS: readonly Row[] = [
     when: gateway.recordBroadcast(FIRST),
     cells: {
       created: [
-        { if: 'of the prepared one', given: live, then: [happened.pending(FIRST)] },
+        { if: 'the submission is live', given: live, then: [events.pending(FIRST)] },
         {
-          if: 'of the prepared one, after a drop',
-          given: [...live, happened.pending(FIRST), happened.retryRequired(FIRST), happened.prepared(SECOND)],
+          if: 'the submission is live, after another was dropped',
+          given: [...live, events.pending(FIRST), events.retryRequired(FIRST), events.prepared(SECOND)],
           when: gateway.recordBroadcast(SECOND),
-          then: [happened.pending(SECOND)],
+          then: [events.pending(SECOND)],
         },
         {
-          if: 'of a released one while none is live',
-          given: [...live, happened.refused(FIRST)],
-          then: [happened.pending(FIRST)],
+          if: 'the submission was released and none is live',
+          given: [...live, events.refused(FIRST)],
+          then: [events.pending(FIRST)],
         },
         {
-          if: 'of a released one while another is live',
-          given: [...live, happened.refused(FIRST), happened.prepared(SECOND, { sender: CAROL })],
+          if: 'the submission was released and another is live',
+          given: [...live, events.refused(FIRST), events.prepared(SECOND, { sender: CAROL })],
         },
-        { if: 'of a replaced one', given: [...live, happened.prepared(SECOND)] },
-        { if: 'of a dropped one', given: [...live, happened.dropped(FIRST)] },
-        { if: 'of one that was never prepared' },
+        { if: 'the submission was replaced', given: [...live, events.prepared(SECOND)] },
+        { if: 'the submission was dropped', given: [...live, events.dropped(FIRST)] },
+        { if: 'the transaction was never prepared' },
       ],
       ...alike(PAID, () => [{}]),
-      expired: [{ if: 'of the prepared one', given: [...live, happened.expired(true)] }, { if: 'of another' }],
+      expired: [
+        { if: 'the submission is live', given: [...live, events.expired(true)] },
+        { if: 'the transaction was never prepared' },
+      ],
       failed: [{}],
       cancelled: [
-        { if: 'of a released one', given: [...live, happened.refused(FIRST), happened.cancelled()] },
-        { if: 'of another' },
+        { if: 'the submission was released', given: [...live, events.refused(FIRST), events.cancelled()] },
+        { if: 'the transaction was never prepared' },
       ],
     },
   },
@@ -387,14 +430,17 @@ export const COMMAND_ROWS: readonly Row[] = [
     when: gateway.release(FIRST),
     cells: {
       created: [
-        { if: 'of the prepared one, prepared once', given: live, then: [happened.refused(FIRST)] },
-        { if: 'of the prepared one, prepared seven seconds ago', given: live, at: SCENARIO_START + 1_000 + 7_000 },
-        { if: 'of the prepared one, prepared more than once', given: [...live, happened.prepared(FIRST, {}, 2)] },
-        { if: 'of a replaced one', given: [...live, happened.prepared(SECOND)] },
-        { if: 'of one that was never prepared' },
+        { if: 'the submission was prepared once, less than 7 seconds ago', given: live, then: [events.refused(FIRST)] },
+        { if: 'the submission was prepared 7 seconds ago', given: live, at: SCENARIO_START + 1_000 + 7_000 },
+        { if: 'the submission was prepared more than once', given: [...live, events.prepared(FIRST, {}, 2)] },
+        { if: 'the submission was replaced', given: [...live, events.prepared(SECOND)] },
+        { if: 'the transaction was never prepared' },
       ],
       ...alike(PAID, () => [{}]),
-      expired: [{ if: 'of the prepared one', given: [...live, happened.expired(true)] }, { if: 'of another' }],
+      expired: [
+        { if: 'the submission is live', given: [...live, events.expired(true)] },
+        { if: 'the transaction was never prepared' },
+      ],
       ...alike(['failed', 'cancelled'], () => [{}]),
     },
   },
@@ -403,13 +449,13 @@ export const COMMAND_ROWS: readonly Row[] = [
     when: gateway.cancel(),
     cells: {
       created: [
-        { then: [happened.cancelled()] },
+        { then: [events.cancelled()] },
         { if: 'a submission is live', given: live, refused: 'intent.submission_in_progress' },
-        { if: 'a submission was released', given: [...live, happened.refused(FIRST)], then: [happened.cancelled()] },
+        { if: 'the only submission was released', given: [...live, events.refused(FIRST)], then: [events.cancelled()] },
         {
-          if: 'the transaction was dropped',
-          given: [...HISTORY.pending, happened.retryRequired(FIRST)],
-          then: [happened.cancelled()],
+          if: 'the only submission was dropped',
+          given: [...HISTORY.pending, events.retryRequired(FIRST)],
+          then: [events.cancelled()],
         },
       ],
       ...alike(PAID, () => refused('intent.already_fulfilled')),

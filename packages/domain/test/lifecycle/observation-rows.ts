@@ -35,7 +35,7 @@ import { HISTORY } from './lifecycle-table.ts';
 const DUE = SCENARIO_START + TTL_SECONDS * 1000;
 const live = [created(), prepared(FIRST)];
 const byCarol: Partial<Transfer> = { from: CAROL, block: 105n };
-/** In a block below the settling one: a reorganisation that takes that one need not take this. */
+/** In a block below the settling one: a reorg that orphans that one need not orphan this. */
 const earlierByCarol: Partial<Transfer> = { from: CAROL, block: 1n };
 /** Carol's wallet paid by itself while Bob's transaction could still land. */
 const paidByAnother = [created(), prepared(FIRST), pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)];
@@ -48,74 +48,78 @@ const after = (state: keyof typeof HISTORY, ...more: readonly ExpectedEvent[]): 
 ];
 
 const settled = (state: 'confirmed' | 'finalized'): readonly Case[] => [
-  { if: 'the settling one' },
-  { if: 'the settling one, moved by a reorganisation that nobody saw', when: watcher.landed(FIRST, MOVED) },
+  { if: 'it is the settling transfer' },
+  { if: 'it is the settling transfer, moved by a reorg that no watcher reported', when: watcher.landed(FIRST, MOVED) },
   {
-    if: 'the settling one, after lost',
+    if: 'it is the settling transfer, after it was lost',
     given: after(state, lost(FIRST)),
     when: watcher.landed(FIRST, MOVED),
     then: [restored(FIRST, MOVED)],
   },
   {
-    if: 'another, after the settling one was lost',
+    if: 'it is another transfer, after the settling one was lost',
     given: after(state, lost(FIRST)),
     when: watcher.landed(SECOND, byCarol),
     then: [restored(SECOND, byCarol)],
   },
   {
-    if: 'an extra one that went with the settling one',
+    if: 'it is an extra payment that was lost with the settling one',
     given: after(state, extraPayment(UNKNOWN, byCarol), lost(FIRST)),
     when: watcher.landed(UNKNOWN, byCarol),
     then: [restored(UNKNOWN, byCarol)],
   },
-  { if: 'another', when: watcher.landed(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
+  { if: 'it is another transfer', when: watcher.landed(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
   {
-    if: 'another, seen before',
+    if: 'it is an extra payment, observed before',
     given: after(state, extraPayment(UNKNOWN, byCarol)),
     when: watcher.landed(UNKNOWN, byCarol),
   },
   {
-    if: 'another transfer of the settling transaction',
+    if: 'it is another transfer of the settling transaction',
     when: watcher.landed(FIRST, { index: '1' }),
     then: [extraPayment(FIRST, { index: '1' })],
   },
 ];
 
 const isLost = (state: 'confirmed' | 'finalized'): readonly Case[] => [
-  { then: [lost(FIRST)] },
+  { if: 'it is the settling transaction', then: [lost(FIRST)] },
   {
-    if: 'an extra payment stands',
+    if: 'it is the settling transaction, and an extra payment stands',
     given: after(state, extraPayment(UNKNOWN, earlierByCarol)),
     then: [lost(FIRST), restored(UNKNOWN, earlierByCarol)],
   },
-  { if: 'an extra payment is gone with it', given: after(state, extraPayment(UNKNOWN, byCarol)), then: [lost(FIRST)] },
-  { if: 'again', given: after(state, lost(FIRST)) },
-  { if: 'of another', when: watcher.lost(UNKNOWN) },
+  {
+    if: 'it is the settling transaction, and an extra payment is lost with it',
+    given: after(state, extraPayment(UNKNOWN, byCarol)),
+    then: [lost(FIRST)],
+  },
+  { if: 'it is the settling transaction, lost before', given: after(state, lost(FIRST)) },
+  { if: 'it is another transaction', when: watcher.lost(UNKNOWN) },
 ];
 
-type Wrong = readonly [what: string, change: Partial<Transfer>, differs: Parameters<typeof mismatchedPayment>[2]];
-const WRONG: readonly Wrong[] = [
+type Mismatch = readonly [term: string, change: Partial<Transfer>, differs: Parameters<typeof mismatchedPayment>[2]];
+const MISMATCHES: readonly Mismatch[] = [
   ['token', { tokenAddress: EURC }, 'token'],
   ['recipient', { to: CAROL }, 'recipient'],
-  ['a larger amount', { amount: 12_500_001n }, 'amount'],
-  ['a smaller amount', { amount: 12_499_999n }, 'amount'],
-  ['from = to', { from: ALICE }, 'sender'],
+  ['larger amount', { amount: 12_500_001n }, 'amount'],
+  ['smaller amount', { amount: 12_499_999n }, 'amount'],
+  ['sender, the requestor itself', { from: ALICE }, 'sender'],
 ];
-const wrong = ([what, change, differs]: Wrong): Case => ({
-  if: what,
+const mismatch = ([term, change, differs]: Mismatch): Case => ({
+  if: `it has another ${term}`,
   when: watcher.landed(UNKNOWN, change),
   then: [mismatchedPayment(UNKNOWN, change, differs)],
 });
 const less: Partial<Transfer> = { amount: 1n };
-const wrongOfLive = (given: readonly ExpectedEvent[], ...also: readonly ExpectedEvent[]): Case => ({
-  if: 'of the live submission',
+const mismatchOfLive = (given: readonly ExpectedEvent[], ...also: readonly ExpectedEvent[]): Case => ({
+  if: 'it is of the live submission',
   given,
   when: watcher.landed(FIRST, less),
   then: [mismatchedPayment(FIRST, less, 'amount'), ...also],
 });
-const wrongFails = failed(FIRST, 'The transaction landed with another amount.');
-const wrongAgain = (state: keyof typeof HISTORY): Case => ({
-  if: 'seen before',
+const mismatchFails = failed(FIRST, 'The transaction landed with another amount.');
+const repeatedMismatch = (state: keyof typeof HISTORY): Case => ({
+  if: 'it was observed before',
   given: after(state, mismatchedPayment(UNKNOWN, less, 'amount')),
   when: watcher.landed(UNKNOWN, less),
 });
@@ -127,14 +131,19 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     when: owner.expire(),
     cells: {
       created: [
-        { if: 'its time has run out', at: DUE, then: [expired(false)] },
-        { if: 'a submission is live', given: live, at: DUE, then: [expired(true)] },
-        { if: 'a submission was released', given: [...live, refused(FIRST)], at: DUE, then: [expired(false)] },
-        { if: 'there is time left', at: DUE - 1 },
+        { if: 'expiresAt has passed', at: DUE, then: [expired(false)] },
+        { if: 'expiresAt has passed and a submission is live', given: live, at: DUE, then: [expired(true)] },
+        {
+          if: 'expiresAt has passed and the only submission was released',
+          given: [...live, refused(FIRST)],
+          at: DUE,
+          then: [expired(false)],
+        },
+        { if: 'expiresAt is in the future', at: DUE - 1 },
       ],
       pending: [
-        { if: 'its time has run out', at: DUE, then: [expired(true)] },
-        { if: 'there is time left', at: DUE - 1 },
+        { if: 'expiresAt has passed', at: DUE, then: [expired(true)] },
+        { if: 'expiresAt is in the future', at: DUE - 1 },
       ],
       confirmed: [{ at: DUE }],
       finalized: [{ at: DUE }],
@@ -144,31 +153,40 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'landed, right terms',
+    name: 'landed, matching the terms',
     when: watcher.landed(FIRST),
     cells: {
       created: [
-        { if: 'of the live submission', given: live, then: [pending(FIRST), confirmed(FIRST)] },
+        { if: 'it is of the live submission', given: live, then: [pending(FIRST), confirmed(FIRST)] },
         {
-          if: 'of a transaction that nobody submitted',
+          if: 'it is of a transaction that was never submitted here',
           when: watcher.landed(UNKNOWN, byCarol),
           then: [pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)],
         },
         {
-          if: 'of a transaction that the node had refused',
+          if: 'it is of a transaction that a node refused',
           given: [...live, refused(FIRST)],
           then: [pending(FIRST), confirmed(FIRST)],
         },
         {
-          if: 'of a replaced submission',
+          if: 'it is of a replaced submission',
           given: [...live, prepared(SECOND)],
           then: [pending(FIRST), confirmed(FIRST)],
         },
-        { if: 'after its time, before it was expired', given: live, at: DUE, then: [pending(FIRST), confirmed(FIRST)] },
+        {
+          if: 'expiresAt has passed, but the intent has not expired yet',
+          given: live,
+          at: DUE,
+          then: [pending(FIRST), confirmed(FIRST)],
+        },
       ],
       pending: [
-        { if: 'of the live submission', then: [confirmed(FIRST)] },
-        { if: 'of another transaction', when: watcher.landed(UNKNOWN, byCarol), then: [confirmed(UNKNOWN, byCarol)] },
+        { if: 'it is of the live submission', then: [confirmed(FIRST)] },
+        {
+          if: 'it is of another transaction',
+          when: watcher.landed(UNKNOWN, byCarol),
+          then: [confirmed(UNKNOWN, byCarol)],
+        },
       ],
       confirmed: settled('confirmed'),
       finalized: settled('finalized'),
@@ -176,7 +194,7 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       failed: [
         { when: watcher.landed(UNKNOWN, byCarol), then: [confirmed(UNKNOWN, byCarol, 'failed')] },
         {
-          if: 'the settling one that was lost and given up',
+          if: 'it is the settling transfer, which was lost and then failed',
           given: after('confirmed', lost(FIRST), failed(FIRST)),
           then: [confirmed(FIRST, {}, 'failed')],
         },
@@ -185,30 +203,42 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     },
   },
   {
-    name: '… finalized level',
-    when: watcher.landedForGood(FIRST),
+    name: 'landed, matching the terms, finalized',
+    when: watcher.landedFinal(FIRST),
     cells: {
       created: [{ given: live, then: [pending(FIRST), confirmed(FIRST), finalized(FIRST)] }],
       pending: [{ then: [confirmed(FIRST), finalized(FIRST)] }],
       confirmed: [
-        { if: 'the settling one', then: [finalized(FIRST)] },
+        { if: 'it is the settling transfer', then: [finalized(FIRST)] },
         {
-          if: 'the settling one, moved by a reorganisation that nobody saw',
-          when: watcher.landedForGood(FIRST, MOVED),
+          if: 'it is the settling transfer, moved by a reorg that no watcher reported',
+          when: watcher.landedFinal(FIRST, MOVED),
           then: [finalized(FIRST, MOVED)],
         },
         {
-          if: 'the settling one, after lost',
+          if: 'it is the settling transfer, after it was lost',
           given: after('confirmed', lost(FIRST)),
-          when: watcher.landedForGood(FIRST, MOVED),
+          when: watcher.landedFinal(FIRST, MOVED),
           then: [restored(FIRST, MOVED), finalized(FIRST, MOVED)],
         },
-        { if: 'another', when: watcher.landedForGood(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
+        {
+          if: 'it is another transfer',
+          when: watcher.landedFinal(UNKNOWN, byCarol),
+          then: [extraPayment(UNKNOWN, byCarol)],
+        },
       ],
       finalized: [
-        { if: 'the settling one, already' },
-        { if: 'the settling one, after lost', given: after('finalized', lost(FIRST)), then: [restored(FIRST)] },
-        { if: 'another', when: watcher.landedForGood(UNKNOWN, byCarol), then: [extraPayment(UNKNOWN, byCarol)] },
+        { if: 'it is the settling transfer' },
+        {
+          if: 'it is the settling transfer, after it was lost',
+          given: after('finalized', lost(FIRST)),
+          then: [restored(FIRST)],
+        },
+        {
+          if: 'it is another transfer',
+          when: watcher.landedFinal(UNKNOWN, byCarol),
+          then: [extraPayment(UNKNOWN, byCarol)],
+        },
       ],
       expired: [{ then: [confirmed(FIRST, {}, 'expired'), finalized(FIRST)] }],
       failed: [{ then: [confirmed(FIRST, {}, 'failed'), finalized(FIRST)] }],
@@ -216,88 +246,125 @@ export const OBSERVATION_ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'landed, other terms',
+    name: 'landed, differing from the terms',
     when: watcher.landed(UNKNOWN, less),
     cells: {
-      created: [...WRONG.map(wrong), wrongOfLive(live, wrongFails), wrongAgain('created')],
-      pending: [...WRONG.map(wrong), wrongOfLive(HISTORY.pending, wrongFails), wrongAgain('pending')],
-      confirmed: [...WRONG.map(wrong), wrongOfLive(paidByAnother), wrongAgain('confirmed')],
-      finalized: [...WRONG.map(wrong), wrongOfLive(paidByAnotherForGood), wrongAgain('finalized')],
-      expired: [...WRONG.map(wrong), wrongOfLive([...live, expired(true)]), wrongAgain('expired')],
-      failed: [
-        ...WRONG.map(wrong),
-        wrongOfLive([...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)]),
-        wrongAgain('failed'),
+      created: [...MISMATCHES.map(mismatch), mismatchOfLive(live, mismatchFails), repeatedMismatch('created')],
+      pending: [
+        ...MISMATCHES.map(mismatch),
+        mismatchOfLive(HISTORY.pending, mismatchFails),
+        repeatedMismatch('pending'),
       ],
-      cancelled: [...WRONG.map(wrong), wrongOfLive([...live, cancelled()]), wrongAgain('cancelled')],
+      confirmed: [...MISMATCHES.map(mismatch), mismatchOfLive(paidByAnother), repeatedMismatch('confirmed')],
+      finalized: [...MISMATCHES.map(mismatch), mismatchOfLive(paidByAnotherForGood), repeatedMismatch('finalized')],
+      expired: [...MISMATCHES.map(mismatch), mismatchOfLive([...live, expired(true)]), repeatedMismatch('expired')],
+      failed: [
+        ...MISMATCHES.map(mismatch),
+        mismatchOfLive([...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)]),
+        repeatedMismatch('failed'),
+      ],
+      cancelled: [...MISMATCHES.map(mismatch), mismatchOfLive([...live, cancelled()]), repeatedMismatch('cancelled')],
     },
   },
   {
-    name: 'reverted, of the live submission',
+    name: 'reverted',
     when: watcher.reverted(FIRST),
     cells: {
       created: [
-        { given: live, then: [pending(FIRST), failed(FIRST)] },
-        { if: 'not of the live one', given: [...live, refused(FIRST)] },
+        { if: 'it is the live submission', given: live, then: [pending(FIRST), failed(FIRST)] },
+        { if: 'it is not the live submission', given: [...live, refused(FIRST)] },
       ],
-      pending: [{ then: [failed(FIRST)] }, { if: 'not of the live one', when: watcher.reverted(UNKNOWN) }],
+      pending: [
+        { if: 'it is the live submission', then: [failed(FIRST)] },
+        { if: 'it is not the live submission', when: watcher.reverted(UNKNOWN) },
+      ],
       confirmed: [
-        { given: paidByAnother },
-        { if: 'of the settling one after lost', given: after('confirmed', lost(FIRST)), then: [failed(FIRST)] },
+        { if: 'it is the live submission', given: paidByAnother },
         {
-          if: 'of a settling one that nobody submitted, after lost',
+          if: 'it is the settling transaction, after it was lost',
+          given: after('confirmed', lost(FIRST)),
+          then: [failed(FIRST)],
+        },
+        {
+          if: 'it is a settling transaction that was never submitted here, after it was lost',
           given: [...sentAlone(HISTORY.confirmed), lost(FIRST)],
           then: [failed(FIRST)],
         },
-        { if: 'of the settling one' },
+        { if: 'it is the settling transaction' },
       ],
       finalized: [
-        { given: paidByAnotherForGood },
-        { if: 'of the settling one after lost', given: after('finalized', lost(FIRST)), then: [failed(FIRST)] },
-        { if: 'of the settling one' },
+        { if: 'it is the live submission', given: paidByAnotherForGood },
+        {
+          if: 'it is the settling transaction, after it was lost',
+          given: after('finalized', lost(FIRST)),
+          then: [failed(FIRST)],
+        },
+        { if: 'it is the settling transaction' },
       ],
-      expired: [{ given: [...live, expired(true)], then: [failed(FIRST)] }, { if: 'not of the live one' }],
-      failed: [{ given: [...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)] }, { if: 'not of the live one' }],
-      cancelled: [{ given: [...live, cancelled()] }, { if: 'not of the live one' }],
+      expired: [
+        { if: 'it is the live submission', given: [...live, expired(true)], then: [failed(FIRST)] },
+        { if: 'it is not the live submission' },
+      ],
+      failed: [
+        { if: 'it is the live submission', given: [...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)] },
+        { if: 'it is not the live submission' },
+      ],
+      cancelled: [
+        { if: 'it is the live submission', given: [...live, cancelled()] },
+        { if: 'it is not the live submission' },
+      ],
     },
   },
   {
-    name: 'dropped, of the live submission',
+    name: 'dropped',
     when: watcher.dropped(FIRST),
     cells: {
       created: [
-        { given: live, then: [dropped(FIRST)] },
-        { if: 'not of the live one', given: [...live, prepared(SECOND)] },
+        { if: 'it is the live submission', given: live, then: [dropped(FIRST)] },
+        { if: 'it is not the live submission', given: [...live, prepared(SECOND)] },
       ],
-      pending: [{ then: [retryRequired(FIRST)] }, { if: 'not of the live one', when: watcher.dropped(UNKNOWN) }],
+      pending: [
+        { if: 'it is the live submission', then: [retryRequired(FIRST)] },
+        { if: 'it is not the live submission', when: watcher.dropped(UNKNOWN) },
+      ],
       confirmed: [
-        { given: paidByAnother, then: [dropped(FIRST)] },
+        { if: 'it is the live submission', given: paidByAnother, then: [dropped(FIRST)] },
         {
-          if: 'of the settling one after lost',
+          if: 'it is the settling transaction, after it was lost',
           given: after('confirmed', lost(FIRST)),
           then: [failed(FIRST, 'its nonce is used')],
         },
-        { if: 'of the settling one' },
+        { if: 'it is the settling transaction' },
       ],
       finalized: [
-        { given: paidByAnotherForGood, then: [dropped(FIRST)] },
+        { if: 'it is the live submission', given: paidByAnotherForGood, then: [dropped(FIRST)] },
         {
-          if: 'of the settling one after lost',
+          if: 'it is the settling transaction, after it was lost',
           given: after('finalized', lost(FIRST)),
           then: [failed(FIRST, 'its nonce is used')],
         },
-        { if: 'of the settling one' },
+        { if: 'it is the settling transaction' },
       ],
-      expired: [{ given: [...live, expired(true)], then: [dropped(FIRST)] }, { if: 'not of the live one' }],
+      expired: [
+        { if: 'it is the live submission', given: [...live, expired(true)], then: [dropped(FIRST)] },
+        { if: 'it is not the live submission' },
+      ],
       failed: [
-        { given: [...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)], then: [dropped(FIRST)] },
-        { if: 'not of the live one' },
+        {
+          if: 'it is the live submission',
+          given: [...paidByAnother, lost(UNKNOWN), failed(UNKNOWN)],
+          then: [dropped(FIRST)],
+        },
+        { if: 'it is not the live submission' },
       ],
-      cancelled: [{ given: [...live, cancelled()], then: [dropped(FIRST)] }, { if: 'not of the live one' }],
+      cancelled: [
+        { if: 'it is the live submission', given: [...live, cancelled()], then: [dropped(FIRST)] },
+        { if: 'it is not the live submission' },
+      ],
     },
   },
   {
-    name: 'lost, of the settling transaction',
+    name: 'lost',
     when: watcher.lost(FIRST),
     cells: {
       created: [{}],
@@ -305,7 +372,10 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       confirmed: isLost('confirmed'),
       finalized: isLost('finalized'),
       expired: [{}],
-      failed: [{}, { if: 'again', given: after('confirmed', lost(FIRST), failed(FIRST)) }],
+      failed: [
+        {},
+        { if: 'it is the settling transaction, lost before', given: after('confirmed', lost(FIRST), failed(FIRST)) },
+      ],
       cancelled: [{}],
     },
   },

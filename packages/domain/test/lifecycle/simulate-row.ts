@@ -7,21 +7,21 @@ import { CAROL, FIRST, SYNTHETIC } from '../../src/testing/samples.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 
 const to = (targetState: IntentStatus, ...then: readonly ExpectedEvent[]): Case => ({
-  if: `to ${targetState}`,
+  if: `the target is ${targetState}`,
   when: gateway.simulate(targetState),
   then,
 });
-const toItself = (state: IntentStatus): Case => ({ if: `to ${state}`, when: gateway.simulate(state) });
+const toItself = (state: IntentStatus): Case => ({ if: `the target is ${state}`, when: gateway.simulate(state) });
 const notTo = (targets: readonly IntentStatus[]): readonly Case[] =>
   targets.map((targetState) => ({
-    if: `to ${targetState}`,
+    if: `the target is ${targetState}`,
     when: gateway.simulate(targetState),
     refused: 'intent.invalid_state',
   }));
-const but = (...states: readonly IntentStatus[]): readonly IntentStatus[] =>
+const allBut = (...states: readonly IntentStatus[]): readonly IntentStatus[] =>
   INTENT_STATUSES.filter((state) => !states.includes(state));
 const liveKey: Case = {
-  if: 'with a live key',
+  if: 'the API key is a live one',
   given: [created({}, true)],
   when: { ...gateway.simulate('confirmed'), livemode: true },
   refused: 'api_key.test_mode_required',
@@ -30,7 +30,7 @@ const liveKey: Case = {
 const pending = simulated.pending(SYNTHETIC, CAROL);
 const confirmed = simulated.confirmed(SYNTHETIC, CAROL);
 
-/** lifecycle.md's row of `simulate`: a test key only, every state and event on the way. */
+/** The row of `simulate`: a test key only, every state and event on the way. */
 export const SIMULATE_ROW: Row = {
   name: 'simulate',
   when: gateway.simulate('confirmed'),
@@ -63,11 +63,11 @@ export const SIMULATE_ROW: Row = {
     confirmed: [
       toItself('confirmed'),
       to('finalized', simulated.finalized(FIRST)),
-      ...notTo(but('confirmed', 'finalized')),
+      ...notTo(allBut('confirmed', 'finalized')),
     ],
-    finalized: [toItself('finalized'), ...notTo(but('finalized'))],
-    expired: [toItself('expired'), ...notTo(but('expired'))],
-    failed: [toItself('failed'), ...notTo(but('failed'))],
-    cancelled: [toItself('cancelled'), ...notTo(but('cancelled'))],
+    finalized: [toItself('finalized'), ...notTo(allBut('finalized'))],
+    expired: [toItself('expired'), ...notTo(allBut('expired'))],
+    failed: [toItself('failed'), ...notTo(allBut('failed'))],
+    cancelled: [toItself('cancelled'), ...notTo(allBut('cancelled'))],
   },
 };

@@ -32,7 +32,7 @@ describe('parseAmount', () => {
     ['1.0000000', 'too_many_decimals'],
     ['18446744073709.551616', 'too_large'],
     ['9'.repeat(5000), 'too_large'],
-  ])('says what is wrong with %j', (text, problem) => {
+  ])('returns what is wrong with %j', (text, problem) => {
     expect(parseAmount(text, 6)).toBe(problem);
   });
 

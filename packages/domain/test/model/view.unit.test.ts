@@ -15,15 +15,15 @@ import {
 } from '../../src/testing/events.ts';
 import { FIRST, INTENT, SCENARIO_START, SYNTHETIC } from '../../src/testing/samples.ts';
 
-const after = (...told: readonly ExpectedEvent[]) => {
-  const intent = given(...told).ledger.intent(INTENT);
-  if (intent === undefined) throw new Error('a story begins with a creation');
+const after = (...history: readonly ExpectedEvent[]) => {
+  const intent = given(...history).ledger.intent(INTENT);
+  if (intent === undefined) throw new Error('a scenario must begin with a creation');
   return intent;
 };
 const paid = [created(), prepared(FIRST), pending(FIRST), confirmed(FIRST)];
 
-describe('the public view', () => {
-  it('has exactly the fields of spec.md part 2.1, in its order', () => {
+describe('view', () => {
+  it('has exactly the fields of the contract, in its order', () => {
     expect(Object.keys(view(after(created({ idempotencyKey: 'order 7' }))))).toEqual([
       'id',
       'idempotencyKey',
@@ -55,7 +55,7 @@ describe('the public view', () => {
     ]);
   });
 
-  it('leaves the idempotency key out where there is none: it is a string or nothing', () => {
+  it('omits idempotencyKey when the intent has none', () => {
     expect(view(after(created()))).not.toHaveProperty('idempotencyKey');
   });
 
@@ -69,7 +69,7 @@ describe('the public view', () => {
     });
   });
 
-  it('shows nothing private', () => {
+  it('shows no private field', () => {
     for (const field of [
       'build',
       'submissions',
@@ -87,36 +87,44 @@ describe('the public view', () => {
   });
 });
 
-describe('an intent is watched', () => {
+describe('watchedUntil and isWatched', () => {
   const DAY = 24 * 60 * 60 * 1000;
   it.each([
-    { name: 'without end while it is open', told: [created()], until: null },
-    { name: 'without end until its settling transaction is final', told: paid, until: null },
-    { name: 'for some time after it is final', told: [...paid, finalized(FIRST)], until: SCENARIO_START + 4000 + DAY },
+    { name: 'watch an open intent without end', history: [created()], until: null },
+    { name: 'watch a confirmed intent without end', history: paid, until: null },
     {
-      name: 'without end again when a final transaction was lost after all',
-      told: [...paid, finalized(FIRST), lost(FIRST)],
-      until: null,
-    },
-    { name: 'for some time after it expired', told: [created(), expired()], until: SCENARIO_START + 1000 + DAY },
-    {
-      name: 'without end again after a late payment',
-      told: [created(), expired(), confirmed(FIRST, {}, 'expired')],
-      until: null,
+      name: 'watch a finalized intent for the watch time',
+      history: [...paid, finalized(FIRST)],
+      until: SCENARIO_START + 4000 + DAY,
     },
     {
-      name: 'for some time after it was cancelled',
-      told: [created(), cancelled()],
+      name: 'watch a finalized intent without end when its transaction was lost after all',
+      history: [...paid, finalized(FIRST), lost(FIRST)],
+      until: null,
+    },
+    {
+      name: 'watch an expired intent for the watch time',
+      history: [created(), expired()],
       until: SCENARIO_START + 1000 + DAY,
     },
-  ])('$name', ({ told, until }) => {
-    const intent = after(...told);
+    {
+      name: 'watch an intent without end after a late payment',
+      history: [created(), expired(), confirmed(FIRST, {}, 'expired')],
+      until: null,
+    },
+    {
+      name: 'watch a cancelled intent for the watch time',
+      history: [created(), cancelled()],
+      until: SCENARIO_START + 1000 + DAY,
+    },
+  ])('$name', ({ history, until }) => {
+    const intent = after(...history);
     expect(watchedUntil(intent, DAY)).toBe(until);
     expect(isWatched(intent, SCENARIO_START + DAY, DAY)).toBe(true);
     expect(isWatched(intent, SCENARIO_START + 10 * DAY, DAY)).toBe(until === null);
   });
 
-  it('never once it was simulated', () => {
+  it('never watch a simulated intent', () => {
     expect(isWatched(after(created(), simulated.pending(SYNTHETIC)), SCENARIO_START, DAY)).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ const commands = [
 ];
 
 describe.each(commands.map((command) => ({ name: command.type, command })))('$name', ({ command }) => {
-  it('does not find an intent that does not exist, is of another account, or of the other mode', () => {
+  it('is refused with intent.not_found for an unknown intent and for another account’s or mode’s', () => {
     given(created()).when(about(REFUND, command)).thenRefused('intent.not_found').withOutcome({ intentId: REFUND });
     given(created())
       .when({ ...command, accountId: OTHER_ACCOUNT })
@@ -36,7 +36,7 @@ describe.each(commands.map((command) => ({ name: command.type, command })))('$na
       .thenRefused('intent.not_found');
   });
 
-  it('of somebody else does not even expire it', () => {
+  it('does not expire an intent of another account', () => {
     given(created())
       .when({ ...command, accountId: OTHER_ACCOUNT }, SCENARIO_START + TTL_SECONDS * 1000)
       .thenRefused('intent.not_found');
@@ -46,22 +46,22 @@ describe.each(commands.map((command) => ({ name: command.type, command })))('$na
 describe('an observation or expiry of an unknown intent', () => {
   it.each(
     [watcher.landed(FIRST), watcher.reverted(FIRST), watcher.dropped(FIRST), watcher.lost(FIRST), owner.expire()].map(
-      (input) => ({ name: input.kind, input }),
+      (input) => ({ name: input.kind === 'expire' ? 'expire' : input.type, input }),
     ),
-  )('is thrown for the dead letters: $name', ({ input }) => {
+  )('throws UnknownIntentError: $name', ({ input }) => {
     expect(() => given(created()).when(about(REFUND, input))).toThrow(UnknownIntentError);
   });
 });
 
 describe('create', () => {
-  it('that arrives twice gets the first answer twice', () => {
+  it('has the same outcome when it arrives twice', () => {
     given(created({ idempotencyKey: 'order 7' }))
       .when(gateway.create({ idempotencyKey: 'order 7' }))
       .thenNothing()
       .withOutcome({ intentId: INTENT, replayed: false });
   });
 
-  it('with the key of another account or mode is a new intent', () => {
+  it('makes a new intent for the idempotency key of another account or mode', () => {
     const request = about(SUCCESSOR, gateway.create({ idempotencyKey: 'order 7' }));
     for (const other of [
       { ...request, accountId: OTHER_ACCOUNT },
@@ -73,7 +73,7 @@ describe('create', () => {
     }
   });
 
-  it('finds the newest intent of its key, whatever the new request says', () => {
+  it('returns the newest intent of its idempotency key, whatever the new request says', () => {
     const day = 24 * 60 * 60 * 1000;
     given(created({ idempotencyKey: 'order 7' }))
       .when(about(REFUND, gateway.create({ idempotencyKey: 'order 7' })), SCENARIO_START + day)
@@ -86,7 +86,7 @@ describe('create', () => {
       .withOutcome({ intentId: REFUND, replayed: true });
   });
 
-  it('of an id that belongs to somebody else is a fault of the program', () => {
+  it('throws for an id that belongs to another account', () => {
     expect(() => given(created()).when({ ...gateway.create(), accountId: OTHER_ACCOUNT })).toThrow(BrokenRuleError);
   });
 });
