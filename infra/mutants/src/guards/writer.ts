@@ -115,8 +115,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'A claim is given up only when it was made once',
     file: 'packages/domain/src/decide/submitting.ts',
-    guard: ' && submission.attempts === 1) {',
-    instead: ') {',
+    guard: 'submission.attempts === 1 &&',
+    instead: '',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
       name: 'that was made twice is not given up by one of the two',
@@ -227,8 +227,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'A claim that the watcher may broadcast is not released',
     file: 'packages/domain/src/decide/submitting.ts',
-    guard: ' && draft.now - submission.preparedAt < RELEASE_WITHIN_MS) {',
-    instead: ') {',
+    guard: ' &&\n    draft.now - submission.preparedAt < RELEASE_WITHIN_MS',
+    instead: '',
     test: {
       file: 'packages/domain/test/decide/submissions.unit.test.ts',
       name: 'is not released by a refusal that comes when the watcher may broadcast it too',
