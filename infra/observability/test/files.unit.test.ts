@@ -52,9 +52,13 @@ describe('runbooks', () => {
     expect(text).toMatch(/```/);
   });
 
-  it('are listed in README.md', () => {
+  it('state their severity, as does their entry in README.md', () => {
     const list = read('docs/operations/runbooks/README.md');
-    for (const [file, name] of alertByRunbook) expect(list).toContain(`[${name}](${path.basename(file)})`);
+    for (const [file, name] of alertByRunbook) {
+      const severities = ALERTS.filter((alert) => alert.name === name).map(({ severity }) => severity);
+      expect(list).toContain(`- [${name}](${path.basename(file)}) (${severities.join(', ')}): `);
+      expect(read(file)).toContain(`**Severity:** ${severities.join(' or ')}`);
+    }
   });
 
   it('link only to pages and headings that exist', () => {
