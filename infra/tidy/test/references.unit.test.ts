@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { anchorsOf, linksOf, slugOf, withoutCode } from './markdown.ts';
-import { at, checked, exists, existsSomewhere, read } from './repository.ts';
+import { at, checked, exists, existsSomewhere, files, read } from './repository.ts';
 import { lineOf, type Passage, passagesOf } from './source-text.ts';
 
 const pages = checked.filter((file) => file.endsWith('.md'));
@@ -28,15 +28,31 @@ describe('links of Markdown pages', () => {
   it('point to files and headings that exist', () => {
     const broken = pages.flatMap((page) =>
       linksOf(read(page)).flatMap(({ target, line }) => {
-        if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return [];
-        const [name = '', anchor] = target.split('#');
-        const file = name === '' ? page : path.posix.normalize(path.posix.join(path.posix.dirname(page), name));
+        const anchor = target.split('#')[1];
+        const file = fileOf(page, target);
+        if (file === undefined) return [];
         if (!exists(file)) return [at(page, line, `no file ${target}`)];
         if (anchor === undefined || anchor === '' || !file.endsWith('.md')) return [];
         return anchorsOf(read(file)).has(decodeURIComponent(anchor)) ? [] : [at(page, line, `no heading ${target}`)];
       }),
     );
     expect(broken).toEqual([]);
+  });
+});
+
+describe('pages of docs/', () => {
+  it('are reachable from docs/README.md', () => {
+    const reached = new Set<string>();
+    const follow = (page: string): void => {
+      if (reached.has(page)) return;
+      reached.add(page);
+      for (const { target } of linksOf(read(page))) {
+        const file = fileOf(page, target);
+        if (file?.endsWith('.md') === true && exists(file)) follow(file);
+      }
+    };
+    follow('docs/README.md');
+    expect(files.filter((file) => /^docs\/.*\.md$/.test(file) && !reached.has(file))).toEqual([]);
   });
 });
 
@@ -75,6 +91,13 @@ describe('references in comments, strings and prose', () => {
     expect(missing).toEqual([]);
   });
 });
+
+/** @returns the file that a link on a page names, from the root; undefined for a URL */
+function fileOf(page: string, target: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined;
+  const [name = ''] = target.split('#');
+  return name === '' ? page : path.posix.normalize(path.posix.join(path.posix.dirname(page), name));
+}
 
 const isBesideOf = (file: string, citation: string): boolean =>
   file.endsWith('.md') && exists(path.posix.normalize(path.posix.join(path.posix.dirname(file), citation)));
