@@ -15,6 +15,8 @@ const PATH = /(?<![\w./@:-]|=")(?:docs|infra|k8s|packages|services)\/[\w@.{},*$<
 const TEMPLATE = /[…<>*{}$]|NNNN|\.\.\./;
 /** A Markdown file by its name, with or without folders. */
 const PAGE = /(?<![\w./@:<>*$-])(?:\.{1,2}\/)*(?:[\w-]+\/)*[\w-]+\.md\b/g;
+/** A page and, in quotes, one of its sections: `docs/internals/kafka.md, "Topics"`. */
+const SECTION = /(docs\/[\w/-]+\.md)[`)]*,?\s+(?:\*\s+|\/\/\s+)?\(?["“]([^"”\n]+)["”]/g;
 /** A source file in backticks. */
 const SOURCE = /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|sql|prisma|proto))`/g;
 
@@ -77,6 +79,15 @@ describe('references in comments, strings and prose', () => {
           .filter(([citation]) => !exists(citation) && !isBesideOf(passage.file, citation))
           .map((match) => at(passage.file, lineOf(passage, match.index), `no page ${match[0]}`)),
       );
+    expect(missing).toEqual([]);
+  });
+
+  it('cite sections that exist', () => {
+    const missing = passages.flatMap((passage) =>
+      [...passage.text.matchAll(SECTION)]
+        .filter(([, page = '', section = '']) => exists(page) && !anchorsOf(read(page)).has(slugOf(section)))
+        .map((match) => at(passage.file, lineOf(passage, match.index), `no section “${match[2]}” in ${match[1]}`)),
+    );
     expect(missing).toEqual([]);
   });
 
