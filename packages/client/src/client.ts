@@ -3,12 +3,18 @@ import { Intents } from './intents.ts';
 import { Webhooks } from './webhooks.ts';
 
 /**
- * The Payment Intent Service.
+ * The client of the Payment Intent Service.
  *
+ * @example
  * ```ts
  * const client = new PaymentClient({ baseUrl: 'http://127.0.0.1:4000/v1', apiKey: 'pk_test_…' });
- * const intent = await client.intents.create({ chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: '0x…' });
- * for await (const { type, intent: now } of client.intents.follow(intent.id)) console.log(type, now.state);
+ * const created = await client.intents.create({
+ *   chain: 'eip155:84532',
+ *   token: 'USDC',
+ *   amount: '12.50',
+ *   requestor: '0x…',
+ * });
+ * for await (const { type, intent } of client.intents.follow(created.id)) console.log(type, intent.state);
  * ```
  */
 export class PaymentClient {

@@ -1,4 +1,4 @@
-/** What the API says of an error (its part 7.1). */
+/** The error object of a response (docs/reference/errors.md). */
 export interface ErrorBody {
   readonly code: string;
   readonly message: string;
@@ -6,15 +6,15 @@ export interface ErrorBody {
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 
-/** Any answer that is no success. `code` is stable and documented; `message` is for people. */
+/** Any response that is not a success. `code` is stable and documented; `message` is for people. */
 export class PaymentApiError extends Error {
   override readonly name: string = 'PaymentApiError';
   readonly status: number;
   readonly code: string;
-  /** The path of the field that is wrong, if one is. */
+  /** The path of the invalid field, if there is one. */
   readonly param: string | null;
   readonly details: Readonly<Record<string, unknown>> | null;
-  /** Names the request in the service's logs. */
+  /** The `X-Request-Id` of the response, which identifies the request in the service's logs. */
   readonly requestId: string | null;
 
   constructor(status: number, { code, message, param, details }: ErrorBody, requestId: string | null) {
@@ -27,43 +27,43 @@ export class PaymentApiError extends Error {
   }
 }
 
-/** 400: the request is not as the endpoint takes it. */
+/** 400: the request is invalid. */
 export class InvalidRequestError extends PaymentApiError {
   override readonly name = 'InvalidRequestError';
 }
-/** 401: the key is missing, invalid, or may not do this. */
+/** 401: the API key is missing or invalid, or does not allow the request. */
 export class AuthenticationError extends PaymentApiError {
   override readonly name = 'AuthenticationError';
 }
-/** 402: the plan does not include it. */
+/** 402: the plan of the account does not include the feature. */
 export class PlanError extends PaymentApiError {
   override readonly name = 'PlanError';
 }
-/** 404: no such thing for this key. */
+/** 404: the object does not exist, or belongs to another account or mode. */
 export class NotFoundError extends PaymentApiError {
   override readonly name = 'NotFoundError';
 }
-/** 409: not in this state, or changed meanwhile. */
+/** 409: the state of the intent does not allow the request, or the intent has changed meanwhile. */
 export class ConflictError extends PaymentApiError {
   override readonly name = 'ConflictError';
 }
-/** 422: understood, and impossible: a wallet, a token, a transaction. */
+/** 422: the request is valid, but its chain, token, wallet or transaction cannot be used. */
 export class UnprocessableError extends PaymentApiError {
   override readonly name = 'UnprocessableError';
 }
-/** 429, after all retries. */
+/** 429, after all retries: the rate limit is exceeded. */
 export class RateLimitError extends PaymentApiError {
   override readonly name = 'RateLimitError';
 }
-/** 503, after all retries: the outcome may be unknown, and the same call again is safe. */
+/** 503, after all retries: the outcome may be unknown. Repeating the same call is safe. */
 export class UnavailableError extends PaymentApiError {
   override readonly name = 'UnavailableError';
 }
-/** No answer came: the network, or a time-out, after all retries. */
+/** No response arrived, after all retries: a network error or a timeout. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
-/** A webhook that was not signed with this secret: do not trust it. */
+/** The webhook was not signed with this secret: do not trust it. */
 export class SignatureError extends Error {
   override readonly name = 'SignatureError';
 }
@@ -82,11 +82,11 @@ const CLASSES = new Map<number, typeof PaymentApiError>([
 const isErrorBody = (value: unknown): value is ErrorBody =>
   typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
 
-/** @param body parsed JSON, or whatever a proxy on the way answered instead */
+/** @param body parsed JSON, or whatever a proxy responded instead */
 export function errorOf(status: number, body: unknown, requestId: string | null): PaymentApiError {
-  const told = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
-  const error = isErrorBody(told)
-    ? told
-    : { code: 'unknown', message: `The service answered with status ${status}.`, param: null, details: null };
+  const received = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+  const error = isErrorBody(received)
+    ? received
+    : { code: 'unknown', message: `The service responded with status ${status}.`, param: null, details: null };
   return new (CLASSES.get(status) ?? PaymentApiError)(status, error, requestId);
 }

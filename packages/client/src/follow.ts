@@ -4,24 +4,24 @@ import type { CallOptions, Http } from './http.ts';
 import type { EventType, PaymentIntent, WebhookEvent } from './types.ts';
 
 export interface FollowOptions extends CallOptions {
-  /** Where following ends when all goes well. Default `confirmed`: the signal for users. */
+  /** The state at which following ends. Default `confirmed`, the completion signal for users. */
   readonly until?: 'confirmed' | 'finalized';
 }
 
-/** What was learnt: first the intent as it is, then each event. */
+/** One step: first the current intent, then each event. */
 export interface Followed {
   readonly type: 'snapshot' | EventType;
   readonly intent: PaymentIntent;
 }
 
-const PAUSE_MS = { min: 500, max: 10_000 };
-/** The service writes something every 15 s: silence for longer is a dead connection. */
+const RECONNECT_MS = { min: 500, max: 10_000 };
+/** The service sends a comment every 15 s: a connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 
 /**
- * Follows an intent over server-sent events, by fetch, so that the key goes in a header. A connection that ends or falls
- * silent is opened again, and goes on after the last event without gap or repeat. Ends at `until`, or where the intent
- * can get no further.
+ * Follows an intent over server-sent events. Uses fetch instead of EventSource, which cannot send the API key in a
+ * header. Reconnects when a connection ends or falls silent, and resumes after the last event without gaps or repeats.
+ * Ends at `until`, or when the state can no longer change.
  */
 export async function* follow(
   http: Http,
@@ -34,20 +34,20 @@ export async function* follow(
     const silence = new AbortController();
     const watch = watchdog(SILENCE_MS, () => silence.abort());
     try {
-      const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
+      const abortSignal = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
       const bytes = await http.stream(
         `intents/${encodeURIComponent(id)}/events`,
         lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
-        { signal: either },
+        { signal: abortSignal },
       );
       const messages = bytes
         .pipeThrough(watch.stream())
         .pipeThrough(new TextDecoderStream())
         .pipeThrough(new EventSourceParserStream());
-      for await (const message of each(messages)) {
+      for await (const message of chunksOf(messages)) {
         failures = 0;
         if (message.id !== undefined) lastEventId = message.id;
-        const followed = read(message.event ?? 'message', message.data);
+        const followed = parse(message.event ?? 'message', message.data);
         yield followed;
         if (isEnd(followed.intent, until)) return;
       }
@@ -56,24 +56,24 @@ export async function* follow(
     } finally {
       watch.stop();
     }
-    // Ended in order or not: the service restarts, or a proxy cut it.
-    await pause(Math.min(PAUSE_MS.min * 2 ** failures, PAUSE_MS.max) * (0.5 + Math.random()), signal);
+    // The stream ended or broke: the service restarts, or a proxy closed the connection.
+    await pause(Math.min(RECONNECT_MS.min * 2 ** failures, RECONNECT_MS.max) * (0.5 + Math.random()), signal);
     failures += 1;
   }
 }
 
-/** Not every browser can walk a stream by itself. */
-async function* each<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, undefined> {
+/** The chunks of a stream. Not every browser supports `for await` on a stream. */
+async function* chunksOf<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, undefined> {
   const reader = stream.getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } finally {
-    // The caller has heard enough, or it broke: nobody needs to know how this ends.
+    // The caller stopped, or the stream broke: the outcome of the cancellation does not matter.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-function read(event: string, data: string): Followed {
+function parse(event: string, data: string): Followed {
   if (event === 'snapshot') return { type: 'snapshot', intent: (JSON.parse(data) as { intent: PaymentIntent }).intent };
   const { type, data: content } = JSON.parse(data) as WebhookEvent;
   return { type, intent: content.intent };
@@ -84,22 +84,22 @@ function isEnd({ state, pendingAtExpiry }: PaymentIntent, until: 'confirmed' | '
   return state === 'confirmed' ? until === 'confirmed' : state === 'expired' && !pendingAtExpiry;
 }
 
-/** Worth another try: no answer, a broken stream, or a service that is busy. Not an error of the caller's. */
+/** Whether a reconnect can help: no response, a broken stream or a busy service, but no error of the caller. */
 const isTransient = (error: unknown, silence: AbortSignal): boolean =>
   silence.aborted ||
   error instanceof ConnectionError ||
   error instanceof TypeError ||
   (error instanceof PaymentApiError && (error.status === 429 || error.status >= 500));
 
-/** Calls `bark` after so long without a byte. */
-function watchdog(ms: number, bark: () => void) {
-  let timer = setTimeout(bark, ms);
+/** Calls `onSilence` after `ms` without a byte. */
+function watchdog(ms: number, onSilence: () => void) {
+  let timer = setTimeout(onSilence, ms);
   return {
     stream: () =>
       new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
         transform(chunk, controller) {
           clearTimeout(timer);
-          timer = setTimeout(bark, ms);
+          timer = setTimeout(onSilence, ms);
           controller.enqueue(chunk);
         },
       }),
@@ -109,14 +109,14 @@ function watchdog(ms: number, bark: () => void) {
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const give = (): void => {
+    const abort = (): void => {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', give);
+      signal?.removeEventListener('abort', abort);
       resolve();
     }, ms);
-    signal?.addEventListener('abort', give, { once: true });
+    signal?.addEventListener('abort', abort, { once: true });
   });
 }

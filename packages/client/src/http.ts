@@ -2,19 +2,19 @@ import ky, { HTTPError, isKyError, type KyInstance } from 'ky';
 import { ConnectionError, errorOf } from './errors.ts';
 
 export interface ClientOptions {
-  /** `pk_test_…` or `pk_live_…`. In apps of payers: a key of scope `payer`. */
+  /** `pk_test_…` or `pk_live_…`. In payers' apps, use a key with the scope `payer`. */
   readonly apiKey: string;
-  /** With the version: `https://…/v1`. */
+  /** Including the version: `https://…/v1`. */
   readonly baseUrl: string;
-  /** How often a request is sent again when the service is busy or away. Default 4. */
+  /** Number of retries when the service is busy or unavailable. Default 4. */
   readonly maxRetries?: number;
-  /** For one attempt, in milliseconds. Default 30,000. */
+  /** Timeout of one attempt, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
-  /** In place of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** Passed to every call. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
@@ -25,7 +25,7 @@ export type Query = Readonly<
 
 const BACKOFF_MAX_MS = 20_000;
 
-/** The API over HTTP: JSON in and out, retries where repeating is safe, errors as classes. */
+/** HTTP transport of the API: JSON in and out, safe retries, errors as classes. */
 export class Http {
   readonly #ky: KyInstance;
 
@@ -36,7 +36,7 @@ export class Http {
       timeout: timeoutMs,
       retry: {
         limit: maxRetries,
-        // Every request of this API may be repeated: creates carry a key, submits are known by their transaction.
+        // Every request may be repeated: a create has an idempotency key, a submit is identified by its transaction.
         methods: ['get', 'post', 'patch'],
         statusCodes: [429, 502, 503, 504],
         backoffLimit: BACKOFF_MAX_MS,
@@ -58,13 +58,13 @@ export class Http {
     return this.#json(this.#ky.patch(path, { json: body, ...(signal && { signal }) }));
   }
 
-  /** An event stream, open until one side ends it. One attempt: whoever follows knows when to come back. */
+  /** An event stream, open until one side closes it. Not retried: `follow` reconnects. */
   async stream(
     path: string,
     headers: Readonly<Record<string, string>>,
     { signal }: CallOptions = {},
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const { body } = await told(
+    const { body } = await withClientErrors(
       this.#ky.get(path, {
         headers: { accept: 'text/event-stream', ...headers },
         timeout: false,
@@ -72,38 +72,38 @@ export class Http {
         ...(signal && { signal }),
       }),
     );
-    if (body === null) throw new ConnectionError('The answer has no body.');
+    if (body === null) throw new ConnectionError('The response has no body.');
     return body;
   }
 
   async #json<T>(response: Promise<Response>): Promise<T> {
-    return (await (await told(response)).json()) as T;
+    return (await (await withClientErrors(response)).json()) as T;
   }
 }
 
-/** A success, or an error of ours in place of the transport's. */
-async function told(response: Promise<Response>): Promise<Response> {
+/** The response, or the client's own error in place of the transport's. */
+async function withClientErrors(response: Promise<Response>): Promise<Response> {
   try {
     return await response;
   } catch (error) {
     if (error instanceof HTTPError)
       throw errorOf(error.response.status, error.data, error.response.headers.get('x-request-id'));
-    // The caller's own signal.
+    // Aborted by the caller's signal.
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     if (isKyError(error) || error instanceof TypeError)
-      throw new ConnectionError('The service could not be reached.', { cause: error });
+      throw new ConnectionError('The service did not respond. Check the base URL and the network.', { cause: error });
     throw error;
   }
 }
 
-/** Lists repeat their name; a map becomes `name[key]`. */
+/** Arrays repeat their name; a map becomes `name[key]`. */
 function searchParams(query: Query): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    if (Array.isArray(value)) for (const one of value) params.append(name, String(one));
+    if (Array.isArray(value)) for (const item of value) params.append(name, String(item));
     else if (typeof value === 'object')
-      for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, String(one));
+      for (const [key, item] of Object.entries(value)) params.append(`${name}[${key}]`, String(item));
     else params.append(name, String(value));
   }
   return params;

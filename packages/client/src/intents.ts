@@ -17,7 +17,7 @@ interface IntentBody {
   readonly intent: PaymentIntent;
 }
 
-/** Payment intents. Each method is one request of the API. */
+/** Payment intents. Each method sends one request. */
 export class Intents {
   readonly #http: Http;
 
@@ -25,16 +25,17 @@ export class Intents {
     this.#http = http;
   }
 
-  /** Creates an intent. Without an `idempotencyKey` of your own one is made, so that a repeated request makes no second intent. */
+  /** Creates an intent. Generates an `idempotencyKey` if you pass none, so that a retry creates no second intent. */
   create(intent: CreateIntent, options?: CallOptions): Promise<PaymentIntent> {
     return this.#post('', { idempotencyKey: crypto.randomUUID(), ...intent }, options);
   }
 
+  /** Fetches the current intent. */
   async get(id: string, options?: CallOptions): Promise<PaymentIntent> {
     return (await this.#http.get<IntentBody>(path(id), {}, options)).intent;
   }
 
-  /** Intents of the key's mode, newest first; read as they are walked. */
+  /** Lists the intents of the account in the mode of the key, newest first. Pages are fetched as you iterate. */
   list(filter: ListIntents = {}, options?: CallOptions): Pages<PaymentIntent> {
     return new Pages(async (cursor) => {
       const { intents, nextCursor } = await this.#http.get<{ intents: PaymentIntent[]; nextCursor: string | null }>(
@@ -46,22 +47,25 @@ export class Intents {
     }, filter.cursor);
   }
 
-  /** Changes an intent that is still as you read it: `updatedAt` says so; ConflictError (`intent.stale_update`) where it is not. */
+  /**
+   * Updates an intent. `change.updatedAt` must be the one that you read.
+   * @throws ConflictError `intent.stale_update` if the intent has changed since
+   */
   async update(id: string, change: UpdateIntent, options?: CallOptions): Promise<PaymentIntent> {
     return (await this.#http.patch<IntentBody>(path(id), change, options)).intent;
   }
 
-  /** The payer's app has learnt the id. */
+  /** Reports that the payer's app has received the id. */
   detected(id: string, options?: CallOptions): Promise<PaymentIntent> {
     return this.#post(`/${encodeURIComponent(id)}/detected`, {}, options);
   }
 
-  /** The unsigned transaction, for the wallet of `fulfiller`. */
+  /** Builds the unsigned transaction for the wallet `fulfiller`. */
   build(id: string, body: { readonly fulfiller?: string } = {}, options?: CallOptions): Promise<BuiltIntent> {
     return this.#http.post(path(id, '/build'), body, options);
   }
 
-  /** Broadcasts what the wallet signed; or, from wallets that send by themselves, tells the hash. */
+  /** Submits the signed transaction or, for a wallet that has sent it, its hash. */
   submit(
     id: string,
     body: { readonly signedTransaction: string; readonly fulfiller?: string },
@@ -70,34 +74,34 @@ export class Intents {
     return this.#http.post(path(id, '/submit'), body, options);
   }
 
-  /** Cancels an intent that nobody has begun to pay. One that is cancelled already stays so. */
+  /** Cancels an intent for which no transaction was submitted. Succeeds if it is cancelled already. */
   async cancel(id: string, options?: CallOptions): Promise<PaymentIntent> {
     try {
       return await this.#post(`/${encodeURIComponent(id)}/cancel`, {}, options);
     } catch (error) {
-      // Also the answer to a repeated request whose first answer was lost.
+      // A retried cancel gets this error if the response to the first attempt was lost.
       if (error instanceof ConflictError && error.details?.['current_state'] === 'cancelled')
         return this.get(id, options);
       throw error;
     }
   }
 
-  /** Makes the intent that pays it back: for the requestor to pay. */
+  /** Creates the intent that pays this one back. Its fulfiller is the requestor of this one. */
   refund(id: string, options?: CallOptions): Promise<PaymentIntent> {
     return this.#post(`/${encodeURIComponent(id)}/refund`, {}, options);
   }
 
-  /** Test keys only: walks the intent to a state, with every event on the way. */
+  /** Test keys only: moves the intent to a state, through all states and events between. */
   async simulate(id: string, targetState: TargetState, options?: CallOptions): Promise<PaymentIntent> {
     return (await this.#http.post<IntentBody>(`test/${path(id, '/simulate')}`, { targetState }, options)).intent;
   }
 
-  /** What happened so far, oldest first: the bodies of the webhooks. */
+  /** The history, oldest first: the bodies of the webhooks. */
   async events(id: string, options?: CallOptions): Promise<readonly WebhookEvent[]> {
     return (await this.#http.get<{ events: WebhookEvent[] }>(path(id, '/events'), {}, options)).events;
   }
 
-  /** Follows an intent until it is confirmed, or can get no further. */
+  /** Follows an intent until it is confirmed, or its state can no longer change. */
   follow(id: string, options?: FollowOptions): AsyncGenerator<Followed, void, undefined> {
     return follow(this.#http, id, options);
   }

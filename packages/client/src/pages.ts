@@ -1,13 +1,14 @@
 /** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** For the page after this one; `null` on the last. */
+  /** Cursor of the next page; `null` on the last one. */
   readonly nextCursor: string | null;
 }
 
 /**
- * A list that is read as it is walked:
+ * A list whose pages are fetched as you iterate.
  *
+ * @example
  * ```ts
  * for await (const intent of client.intents.list({ state: ['confirmed'] })) …
  * const { items, nextCursor } = await client.intents.list({ limit: 10 }).page();
@@ -22,7 +23,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#start = start;
   }
 
-  /** The first page alone. */
+  /** Fetches only the first page. */
   page(): Promise<Page<Item>> {
     return this.#read(this.#start);
   }

@@ -6,7 +6,7 @@ export type PaymentIntent = Schemas['PaymentIntent'];
 export type IntentState = PaymentIntent['state'];
 export type Transaction = Schemas['Transaction'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
-/** The body of a webhook, and of each event that is followed. */
+/** The body of a webhook and of an event in the history. */
 export type WebhookEvent = Schemas['Event'];
 export type EventType = WebhookEvent['type'];
 

@@ -4,12 +4,12 @@ import { Pages } from './pages.ts';
 import type { ListDeliveries, WebhookDelivery, WebhookEvent } from './types.ts';
 
 /**
- * Checks a webhook and reads it. Compared in constant time by the platform's own HMAC check.
+ * Verifies the signature of a webhook, in constant time, and parses it.
  *
  * @param payload the exact bytes of the body, before any JSON parser
  * @param header the value of `X-PF-Signature`
  * @param secret `whsec_…`
- * @throws SignatureError where the payload was not signed with this secret
+ * @throws SignatureError if the payload was not signed with this secret
  */
 export async function verifyWebhook(
   payload: string | Uint8Array,
@@ -24,13 +24,13 @@ export async function verifyWebhook(
   ]);
   if (signature === null || !(await crypto.subtle.verify('HMAC', key, signature, bytes))) {
     throw new SignatureError(
-      'The webhook was not signed with this secret. Use the bytes as they came, and the secret of the right mode.',
+      'The webhook signature is invalid. Pass the unparsed request body, and the secret of the same mode.',
     );
   }
   return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
 }
 
-/** For receivers of webhooks, which need no client. */
+/** For webhook receivers, which need no API key. */
 export const webhooks = { verify: verifyWebhook } as const;
 
 function fromHex(text: string): Uint8Array<ArrayBuffer> | null {
@@ -38,7 +38,7 @@ function fromHex(text: string): Uint8Array<ArrayBuffer> | null {
   return Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 }
 
-/** Deliveries of webhooks. */
+/** Webhook deliveries. */
 export class Webhooks {
   readonly verify = verifyWebhook;
   readonly #http: Http;
@@ -47,7 +47,7 @@ export class Webhooks {
     this.#http = http;
   }
 
-  /** Deliveries, newest first. */
+  /** Lists deliveries, newest first. Pages are fetched as you iterate. */
   list(filter: ListDeliveries = {}, options?: CallOptions): Pages<WebhookDelivery> {
     return new Pages(async (cursor) => {
       const { deliveries, nextCursor } = await this.#http.get<{
@@ -58,7 +58,7 @@ export class Webhooks {
     }, filter.cursor);
   }
 
-  /** Sends one delivery again, at once: the same event and bytes. */
+  /** Sends the same event with the same body again, immediately. */
   async retry(id: string, options?: CallOptions): Promise<WebhookDelivery> {
     const { delivery } = await this.#http.post<{ delivery: WebhookDelivery }>(
       `webhooks/${encodeURIComponent(id)}/retry`,

@@ -17,14 +17,14 @@ import { failure, json, type Respond, type Service, startService, stream } from 
 const intent = (state: string, more: object = {}): object => ({ id: 'pi_1', state, pendingAtExpiry: false, ...more });
 const created = { chain: 'eip155:84532', token: 'USDC', amount: '1', requestor: '0x1' };
 
-describe('the client', () => {
+describe('PaymentClient', () => {
   let service: Service;
-  const answering = async (...answers: readonly Respond[]): Promise<PaymentClient> =>
-    (service = await startService(...answers)).client;
+  const respondingWith = async (...responses: readonly Respond[]): Promise<PaymentClient> =>
+    (service = await startService(...responses)).client;
   afterEach(() => service.close());
 
-  it('sends a create again when the service is busy, as late as it says, with the same idempotency key', async () => {
-    const client = await answering(
+  it('retries a create after the time in Retry-After, with the same idempotency key', async () => {
+    const client = await respondingWith(
       failure(503, 'service.unavailable', { retry_after: 1 }, { 'retry-after': '1' }),
       failure(429, 'rate_limit.exceeded', null, { 'retry-after': '0' }),
       json(201, { intent: intent('created') }),
@@ -32,29 +32,32 @@ describe('the client', () => {
     const began = performance.now();
     expect(await client.intents.create(created)).toMatchObject({ id: 'pi_1' });
     expect(performance.now() - began).toBeGreaterThan(950);
-    const keys = service.asked.map(({ body }) => (JSON.parse(body) as { idempotencyKey: string }).idempotencyKey);
+    const keys = service.requests.map(({ body }) => (JSON.parse(body) as { idempotencyKey: string }).idempotencyKey);
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
-    expect(service.asked[0]).toMatchObject({
+    expect(service.requests[0]).toMatchObject({
       method: 'POST',
       url: '/v1/intents',
       headers: { authorization: 'Bearer pk_test_x' },
     });
   });
 
-  it("keeps the caller's own idempotency key", async () => {
-    const client = await answering(json(200, { intent: intent('created') }));
+  it("keeps the caller's idempotency key", async () => {
+    const client = await respondingWith(json(200, { intent: intent('created') }));
     await client.intents.create({ ...created, idempotencyKey: 'order-7' });
-    expect(JSON.parse(service.asked[0]?.body ?? '')).toMatchObject({ idempotencyKey: 'order-7' });
+    expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ idempotencyKey: 'order-7' });
   });
 
-  it('sends again what got no answer', async () => {
-    const client = await answering((response) => void response.destroy(), json(200, { intent: intent('created') }));
+  it('retries a request that got no response', async () => {
+    const client = await respondingWith(
+      (response) => void response.destroy(),
+      json(200, { intent: intent('created') }),
+    );
     expect(await client.intents.get('pi_1')).toMatchObject({ state: 'created' });
   });
 
-  it('says that the service cannot be reached when it stays so', async () => {
-    await answering(json(200, {}));
+  it('throws a ConnectionError if no retry gets a response', async () => {
+    await respondingWith(json(200, {}));
     const client = new PaymentClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k', maxRetries: 0 });
     await expect(client.intents.get('pi_1')).rejects.toBeInstanceOf(ConnectionError);
   });
@@ -67,46 +70,46 @@ describe('the client', () => {
     [409, ConflictError],
     [422, UnprocessableError],
     [500, PaymentApiError],
-  ])('throws its own class for status %i, at once', async (status, expected) => {
-    const client = await answering(failure(status, 'some.code', { why: 1 }));
+  ])('throws an error class of its own for status %i without a retry', async (status, expected) => {
+    const client = await respondingWith(failure(status, 'some.code', { why: 1 }));
     const error: unknown = await client.intents.get('pi_1').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(expected);
     expect(error).toMatchObject({
       status,
       code: 'some.code',
-      message: 'It says some.code.',
+      message: 'The code is some.code.',
       details: { why: 1 },
       requestId: 'req-1',
     });
-    expect(service.asked).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
   });
 
   it.each([
     [429, RateLimitError],
     [503, UnavailableError],
-  ])('throws its own class for status %i after all retries', async (status, expected) => {
-    await answering(failure(status, 'some.code', null, { 'retry-after': '0' }));
+  ])('throws an error class of its own for status %i after all retries', async (status, expected) => {
+    await respondingWith(failure(status, 'some.code', null, { 'retry-after': '0' }));
     await expect(service.client.intents.get('pi_1')).rejects.toBeInstanceOf(expected);
-    expect(service.asked).toHaveLength(5);
+    expect(service.requests).toHaveLength(5);
   });
 
-  it('reads an answer that is none of ours, as proxies give them', async () => {
-    const client = await answering(
+  it('throws an error with the code unknown for the response of a proxy', async () => {
+    const client = await respondingWith(
       (response) => void response.writeHead(403, { 'content-type': 'text/html' }).end('<h1>no</h1>'),
     );
     await expect(client.intents.get('pi_1')).rejects.toMatchObject({ status: 403, code: 'unknown' });
   });
 
-  it('takes a repeated cancel for the first one', async () => {
-    const client = await answering(
+  it('succeeds if a retried cancel finds the intent cancelled', async () => {
+    const client = await respondingWith(
       failure(409, 'intent.invalid_state', { current_state: 'cancelled' }),
       json(200, { intent: intent('cancelled') }),
     );
     expect(await client.intents.cancel('pi_1')).toMatchObject({ state: 'cancelled' });
   });
 
-  it('walks all pages of a list, and gives filters as the API takes them', async () => {
-    const client = await answering(
+  it('iterates over all pages of a list and encodes its filters', async () => {
+    const client = await respondingWith(
       json(200, { intents: [intent('created')], hasMore: true, nextCursor: 'c2' }),
       json(200, { intents: [intent('pending')], hasMore: false, nextCursor: null }),
     );
@@ -118,7 +121,7 @@ describe('the client', () => {
     }))
       states.push(state);
     expect(states).toEqual(['created', 'pending']);
-    const [first, second] = service.asked.map(({ url }) => new URL(url, 'http://x').searchParams);
+    const [first, second] = service.requests.map(({ url }) => new URL(url, 'http://x').searchParams);
     expect([...(first ?? [])]).toEqual([
       ['state', 'created'],
       ['state', 'pending'],
@@ -128,8 +131,8 @@ describe('the client', () => {
     expect(second?.get('cursor')).toBe('c2');
   });
 
-  it('follows over a connection that breaks, from the last event on, until the intent is confirmed', async () => {
-    const client = await answering(
+  it('follows an intent over broken connections until it is confirmed', async () => {
+    const client = await respondingWith(
       stream(
         { event: 'snapshot', id: '1', data: { intent: intent('created') } },
         { event: 'intent.pending', id: '2', data: { type: 'intent.pending', data: { intent: intent('pending') } } },
@@ -144,11 +147,11 @@ describe('the client', () => {
     const seen: string[] = [];
     for await (const { type, intent: now } of client.intents.follow('pi_1')) seen.push(`${type} ${now.state}`);
     expect(seen).toEqual(['snapshot created', 'intent.pending pending', 'intent.confirmed confirmed']);
-    expect(service.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '2', '2']);
+    expect(service.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '2', '2']);
   });
 
-  it('goes on following an intent that expired with a payment under way', async () => {
-    const client = await answering(
+  it('keeps following an intent that expired with a pending payment', async () => {
+    const client = await respondingWith(
       stream(
         { event: 'snapshot', data: { intent: intent('pending') } },
         {
@@ -168,13 +171,13 @@ describe('the client', () => {
     expect(states).toEqual(['pending', 'expired', 'confirmed']);
   });
 
-  it('does not follow what this key may not see', async () => {
-    const client = await answering(failure(404, 'intent.not_found'));
+  it('throws a NotFoundError when it follows an intent of another account', async () => {
+    const client = await respondingWith(failure(404, 'intent.not_found'));
     await expect(client.intents.follow('pi_1').next()).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('stops following when it is told to', async () => {
-    const client = await answering(
+  it('stops following when the signal aborts', async () => {
+    const client = await respondingWith(
       (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n'),
     );
     const stop = new AbortController();

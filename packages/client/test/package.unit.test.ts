@@ -4,9 +4,9 @@ import { describe, expect, it } from '@jest/globals';
 
 const at = (file: string): string => new URL(file, import.meta.url).pathname;
 
-describe('the package', () => {
-  it('runs in a browser: nothing of Node is imported, and with its dependencies it is below 15 KB', async () => {
-    // With platform "browser" an import of a Node module does not resolve.
+describe('@pf/client', () => {
+  it('bundles for browsers to less than 15 KB with its dependencies', async () => {
+    // With the platform "browser", an import of a Node module fails to resolve.
     const { outputFiles } = await build({
       entryPoints: [at('../src/index.ts')],
       bundle: true,

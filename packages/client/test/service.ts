@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { PaymentClient } from '../src/index.ts';
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
@@ -12,29 +12,29 @@ export interface Asked {
 }
 export type Respond = (response: ServerResponse) => void;
 
-/** An HTTP server that answers as a test says, one answer after the other, the last one for ever. */
+/** An HTTP server that sends the responses of a test in order, and repeats the last one. */
 export interface Service {
-  readonly asked: readonly Asked[];
+  readonly requests: readonly ReceivedRequest[];
   readonly client: PaymentClient;
   close(): Promise<void>;
 }
 
-export async function startService(...answers: readonly Respond[]): Promise<Service> {
-  const asked: Asked[] = [];
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    asked.push({
+export async function startService(...responses: readonly Respond[]): Promise<Service> {
+  const requests: ReceivedRequest[] = [];
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    requests.push({
       method: request.method ?? '',
       url: request.url ?? '',
       headers: request.headers,
       body: await text(request),
     });
-    (answers[asked.length - 1] ?? answers.at(-1))?.(response);
+    (responses[requests.length - 1] ?? responses.at(-1))?.(response);
   }
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    asked,
+    requests,
     client: new PaymentClient({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'pk_test_x', timeoutMs: 10_000 }),
     close: async () => {
       server.closeAllConnections();
@@ -56,11 +56,11 @@ export const failure = (
 ): Respond =>
   json(
     status,
-    { error: { code, message: `It says ${code}.`, param: null, details } },
+    { error: { code, message: `The code is ${code}.`, param: null, details } },
     { 'x-request-id': 'req-1', ...headers },
   );
 
-/** One connection of an event stream: these messages, then its end. */
+/** An event stream that sends these messages and ends. */
 export const stream =
   (...messages: readonly { readonly event: string; readonly id?: string; readonly data: object }[]): Respond =>
   (response) => {

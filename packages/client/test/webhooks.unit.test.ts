@@ -10,8 +10,8 @@ const payload = JSON.stringify({
 });
 const sign = (text: string, secret = SECRET): string => createHmac('sha256', secret).update(text).digest('hex');
 
-describe('a webhook', () => {
-  it('that was signed with the secret is read, as text or bytes', async () => {
+describe('webhooks.verify', () => {
+  it('parses a webhook that was signed with the secret, from a string or bytes', async () => {
     expect(await webhooks.verify(payload, sign(payload), SECRET)).toMatchObject({
       eventId: 'evt_1',
       type: 'intent.confirmed',
@@ -24,11 +24,11 @@ describe('a webhook', () => {
   it.each([
     ['another payload', payload.replace('pi_1', 'pi_2'), sign(payload), SECRET],
     ['another secret', payload, sign(payload, 'whsec_other'), SECRET],
-    ['one digit changed', payload, sign(payload).replace(/.$/, (digit) => (digit === '0' ? '1' : '0')), SECRET],
-    ['a signature cut short', payload, sign(payload).slice(0, 62), SECRET],
-    ['no hexadecimal digits', payload, 'z'.repeat(64), SECRET],
+    ['a changed digit', payload, sign(payload).replace(/.$/, (digit) => (digit === '0' ? '1' : '0')), SECRET],
+    ['a truncated signature', payload, sign(payload).slice(0, 62), SECRET],
+    ['a signature that is not hexadecimal', payload, 'z'.repeat(64), SECRET],
     ['no signature', payload, null, SECRET],
-  ])('with %s is refused', async (_what, body, header, secret) => {
+  ])('refuses a webhook with %s', async (_what, body, header, secret) => {
     await expect(webhooks.verify(body, header, secret)).rejects.toBeInstanceOf(SignatureError);
   });
 });

@@ -5,7 +5,7 @@ describe('API keys', () => {
   it.each([
     [true, /^pk_live_[A-Za-z0-9]{32}$/],
     [false, /^pk_test_[A-Za-z0-9]{32}$/],
-  ])('livemode %s has its own prefix', (livemode, pattern) => {
+  ])('have a prefix of their own for livemode %s', (livemode, pattern) => {
     const key = newApiKey(livemode);
     expect(key).toMatch(pattern);
     expect(isApiKey(key)).toBe(true);
@@ -19,11 +19,11 @@ describe('API keys', () => {
     `pk_test_${'a'.repeat(33)}`,
     `pk_prod_${'a'.repeat(32)}`,
     `pk_test_${'-'.repeat(32)}`,
-  ])('takes %p for none', (text) => {
+  ])('do not include %p', (text) => {
     expect(isApiKey(text)).toBe(false);
   });
 
-  it('shows of a key its prefix and last four characters only', () => {
+  it('are shown by their prefix and last four characters only', () => {
     const key = newApiKey(false);
     expect(apiKeyHint(key)).toBe(`pk_test_…${key.slice(-4)}`);
   });

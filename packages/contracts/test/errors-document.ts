@@ -19,11 +19,15 @@ After reading this page you can handle every error that the API returns. All of 
 }
 \`\`\`
 
-- **\`code\`** is for programs and never changes. **\`message\`** is for people, and may be more specific than on this page.
-- **\`param\`** names the invalid field, else it is \`null\`. **\`details\`** holds what an error's section names, or \`null\`.
-- **Temporary errors** (429 and 503): wait \`details.retry_after\` seconds (also in the \`Retry-After\` header), then send
-  the same request again, with exponential backoff. It takes effect once: a create because of its \`idempotencyKey\`, any
-  other request because of the state of the intent.
+${[
+  '- **`code`** is for programs and never changes. **`message`** is for people, and may be more specific than here.',
+  "- **`param`** names the invalid field, or is `null`. **`details`** holds what the error's section names.",
+  '- **Temporary errors** (429 and 503): wait `details.retry_after` seconds (also in the `Retry-After` header), then ' +
+    'send the same request again, with exponential backoff. It takes effect once: a create because of its ' +
+    '`idempotencyKey`, any other request because of the state of the intent.',
+]
+  .map(wrapped)
+  .join('\n')}
 - **Conflicts** (409) carry \`details.intent_id\` and \`details.current_state\`.
 - **\`X-Request-Id\`**, a header of every response, identifies the request in the logs of the service.
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { StickyPartitioner } from '../src/index.ts';
 
-describe('The partition of an intent that may lie in any', () => {
-  it('is the same for those that are made together, and in time each of them', () => {
+describe('StickyPartitioner', () => {
+  it('chooses one partition within a time window, and all equally over time', () => {
     let now = 0;
-    const anywhere = new StickyPartitioner(6, () => now);
+    const partitioner = new StickyPartitioner(6, () => now);
     const chosen = new Map<number, number>();
     for (let window = 0; window < 6_000; window++) {
-      const together = Array.from({ length: 5 }, () => anywhere.next());
+      const together = Array.from({ length: 5 }, () => partitioner.next());
       expect(new Set(together).size).toBe(1);
       chosen.set(together[0] ?? -1, (chosen.get(together[0] ?? -1) ?? 0) + 1);
       now += 10;

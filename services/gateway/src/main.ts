@@ -18,9 +18,9 @@ import { Outcomes } from './outcomes.ts';
 import { ReplyChannel } from './reply-channel.ts';
 import { HttpServer } from './server.ts';
 
-/** A part that does not answer a probe within this is away. */
+/** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
-/** To Postgres. */
+/** Connections to Postgres. */
 const CONNECTIONS = 8;
 
 runService('gateway', async ({ log, onShutdown }) => {
@@ -63,7 +63,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       feeds,
       health: {
         live: () => true,
-        // Not Redis: without it replies are slower, and that is better than none. Not the chains: most requests need none.
+        // Not Redis: without it replies are only slower. Not the chains: most requests need none.
         ready: {
           database: () => database.ready(PROBE_MS),
           kafka: () => eventLog.ready(PROBE_MS),
@@ -81,11 +81,12 @@ runService('gateway', async ({ log, onShutdown }) => {
   );
   onShutdown('server', async () => {
     const closed = server.close();
-    // Not ready any more: those who are sent away now come back to another gateway.
+    // The gateway is not ready anymore, so clients of the streams reconnect to another one.
     feeds.close();
     await closed;
   });
-  // A gateway that is ready gets its whole share of requests at once: they need not wait for connections. Without the database it starts all the same.
+  // Opens the connections first: once ready, the gateway gets its full share of requests. Starts without the database
+  // too.
   await Promise.all(Array.from({ length: CONNECTIONS }, () => database.ready(PROBE_MS)));
   const port = await server.listen(config.HOST, config.GATEWAY_PORT);
   log.info({ host: config.HOST, port, chains: [...chains.adapters.keys()] }, 'listening');

@@ -77,7 +77,7 @@ describe('API keys', () => {
         () => true,
       ),
     );
-    // Revoked again it stays as it was; another account's key is nobody's business.
+    // A second revocation changes nothing, and the key of another account cannot be revoked.
     expect(await revokeKey(database, { accountId, keyId: id })).toEqual(revoked);
     const stranger = await createAccount(database, { name: 'stranger' });
     expect(await revokeKey(database, { accountId: stranger.id, keyId: id })).toBeNull();

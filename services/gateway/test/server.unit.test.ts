@@ -19,7 +19,7 @@ describe('HttpServer.close', () => {
         body: await text(response),
       };
     };
-    // Clients that believe it let an idle connection go before the server would close it under their request.
+    // A client that honors the hint closes an idle connection before the server would.
     expect(await ask()).toEqual({ kept: false, connection: 'keep-alive', hint: 'timeout=2', body: 'ok' });
     const closed = server.close();
     expect(await ask()).toEqual({ kept: true, connection: 'close', hint: undefined, body: 'ok' });

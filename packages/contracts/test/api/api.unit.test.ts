@@ -18,55 +18,55 @@ const create = (body: unknown) => parseRequest(createIntentRequest, body);
 const entries = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, 'x']));
 
-describe('the body of a create', () => {
-  it('gets the defaults of what it leaves out', () => {
+describe('createIntentRequest', () => {
+  it('applies the defaults of omitted fields', () => {
     expect(create(good)).toEqual({ ok: true, value: { ...good, direction: 'request', ttlSeconds: 86_400 } });
   });
 
   const accepted: readonly [name: string, more: Record<string, unknown>][] = [
-    ['the shortest life', { ttlSeconds: 60 }],
-    ['the longest life', { ttlSeconds: 604_800 }],
+    ['the shortest time to live', { ttlSeconds: 60 }],
+    ['the longest time to live', { ttlSeconds: 604_800 }],
     ['an idempotency key of 255 characters', { idempotencyKey: 'k'.repeat(255) }],
-    ['255 characters outside the basic plane', { idempotencyKey: '🪙'.repeat(255) }],
+    ['an idempotency key of 255 characters outside the basic plane', { idempotencyKey: '🪙'.repeat(255) }],
     ['20 metadata keys', { metadata: entries(20) }],
     [
       'a metadata key of 40 and a value of 500 characters',
       { metadata: { ['k'.repeat(40)]: 'v'.repeat(500), empty: '' } },
     ],
-    ['null where the intent has null', { metadata: null, fulfiller: null }],
-    ['any token of the registry by its name', { token: 'pathUSD' }],
+    ['null for nullable fields', { metadata: null, fulfiller: null }],
+    ['the symbol of any token', { token: 'pathUSD' }],
   ];
-  it.each(accepted)('may have %s', (_name, more) => {
+  it.each(accepted)('accepts %s', (_name, more) => {
     expect(create({ ...good, ...more })).toMatchObject({ ok: true, value: more });
   });
 
   const refused: readonly [name: string, body: unknown, param: string, says: RegExp][] = [
-    ['no object', [good], '', /JSON object/],
+    ['an array', [good], '', /JSON object/],
     ['null', null, '', /JSON object/],
-    ['text', 'hello', '', /JSON object/],
+    ['a string', 'hello', '', /JSON object/],
     ['a missing field', { ...good, amount: undefined }, 'amount', /is required: a decimal string/],
     ['an unknown field', { ...good, ammount: '1' }, 'ammount', /not a parameter/],
     [
-      'a prototype for a field',
+      'a __proto__ field',
       JSON.parse(`{"__proto__":{"chain":"x"},${JSON.stringify(good).slice(1)}`),
       '__proto__',
       /not a parameter/,
     ],
     [
-      'a prototype for metadata',
+      'a __proto__ key in metadata',
       { ...good, metadata: JSON.parse('{"__proto__":"x"}') as unknown },
       'metadata.__proto__',
       /not an allowed key/,
     ],
-    ['a chain of no form', { ...good, chain: 'base' }, 'chain', /CAIP-2/],
-    ['a number for an amount', { ...good, amount: 1.5 }, 'amount', /a decimal string/],
-    ['a sign', { ...good, amount: '-1' }, 'amount', /without sign/],
-    ['an exponent', { ...good, amount: '1e3' }, 'amount', /exponent/],
-    ['a leading zero', { ...good, amount: '01' }, 'amount', /decimal string/],
-    ['a bare point', { ...good, amount: '1.' }, 'amount', /decimal string/],
-    ['nothing to pay', { ...good, amount: '0.00' }, 'amount', /greater than 0/],
-    ['other digits', { ...good, amount: '１' }, 'amount', /decimal string/],
-    ['an endless amount', { ...good, amount: '1'.repeat(101) }, 'amount', /decimal string/],
+    ['a chain that is not CAIP-2', { ...good, chain: 'base' }, 'chain', /CAIP-2/],
+    ['a numeric amount', { ...good, amount: 1.5 }, 'amount', /a decimal string/],
+    ['an amount with a sign', { ...good, amount: '-1' }, 'amount', /without sign/],
+    ['an amount with an exponent', { ...good, amount: '1e3' }, 'amount', /exponent/],
+    ['an amount with a leading zero', { ...good, amount: '01' }, 'amount', /decimal string/],
+    ['an amount that ends with a point', { ...good, amount: '1.' }, 'amount', /decimal string/],
+    ['an amount of 0', { ...good, amount: '0.00' }, 'amount', /greater than 0/],
+    ['an amount in full-width digits', { ...good, amount: '１' }, 'amount', /decimal string/],
+    ['an amount of 101 digits', { ...good, amount: '1'.repeat(101) }, 'amount', /decimal string/],
     ['a third direction', { ...good, direction: 'both' }, 'direction', /"request" or "send"/],
     ['an empty wallet', { ...good, requestor: '' }, 'requestor', /wallet address/],
     ['an empty idempotency key', { ...good, idempotencyKey: '' }, 'idempotencyKey', /1 to 255/],
@@ -76,15 +76,15 @@ describe('the body of a create', () => {
       'idempotencyKey',
       /1 to 255/,
     ],
-    ['U+0000, which Postgres cannot keep', { ...good, idempotencyKey: 'a\0b' }, 'idempotencyKey', /U\+0000/],
-    ['half of a surrogate pair', { ...good, metadata: { note: '\ud83e' } }, 'metadata.note', /surrogate/],
-    ['a life of a second', { ...good, ttlSeconds: 1 }, 'ttlSeconds', /from 60 to 604800/],
-    ['a life of eight days', { ...good, ttlSeconds: 691_200 }, 'ttlSeconds', /from 60 to 604800/],
-    ['a fraction of a second', { ...good, ttlSeconds: 60.5 }, 'ttlSeconds', /whole number/],
-    ['a life in text', { ...good, ttlSeconds: '60' }, 'ttlSeconds', /whole number/],
+    ['U+0000 in the idempotency key', { ...good, idempotencyKey: 'a\0b' }, 'idempotencyKey', /U\+0000/],
+    ['a lone surrogate in metadata', { ...good, metadata: { note: '\ud83e' } }, 'metadata.note', /surrogate/],
+    ['a time to live of a second', { ...good, ttlSeconds: 1 }, 'ttlSeconds', /from 60 to 604800/],
+    ['a time to live of eight days', { ...good, ttlSeconds: 691_200 }, 'ttlSeconds', /from 60 to 604800/],
+    ['a fraction of a second as time to live', { ...good, ttlSeconds: 60.5 }, 'ttlSeconds', /whole number/],
+    ['a time to live in a string', { ...good, ttlSeconds: '60' }, 'ttlSeconds', /whole number/],
     ['21 metadata keys', { ...good, metadata: entries(21) }, 'metadata', /at most 20/],
-    ['metadata that is a list', { ...good, metadata: ['x'] }, 'metadata', /object/],
-    ['metadata that is no text', { ...good, metadata: { order: 1 } }, 'metadata.order', /a string of 0 to 500/],
+    ['metadata that is an array', { ...good, metadata: ['x'] }, 'metadata', /object/],
+    ['a numeric metadata value', { ...good, metadata: { order: 1 } }, 'metadata.order', /a string of 0 to 500/],
     ['a metadata value of 501 characters', { ...good, metadata: { order: 'v'.repeat(501) } }, 'metadata.order', /500/],
     [
       'an empty metadata key',
@@ -99,12 +99,12 @@ describe('the body of a create', () => {
       /1 to 40/,
     ],
   ];
-  it.each(refused)('is refused with %s, by name and saying what would be right', (_name, body, param, says) => {
+  it.each(refused)('refuses %s, and says what the field must be', (_name, body, param, says) => {
     const parsed = create(body);
     expect(parsed).toMatchObject({ ok: false, issues: [{ param, message: expect.stringMatching(says) }] });
   });
 
-  it('names everything that is wrong with it, each field once', () => {
+  it('reports every invalid field once', () => {
     const parsed = create({ chain: 'x', token: 1, amount: 'many'.repeat(50), surprise: 1 });
     expect(parsed.ok ? [] : parsed.issues.map(({ param }) => param)).toEqual([
       'chain',
@@ -116,9 +116,9 @@ describe('the body of a create', () => {
   });
 });
 
-describe('the other bodies', () => {
+describe('updateIntentRequest', () => {
   it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '2026-11-21', 'yesterday'])(
-    'an update of an intent last changed at %s is refused: none was',
+    'refuses updatedAt %s',
     (updatedAt) => {
       expect(parseRequest(updateIntentRequest, { updatedAt, metadata: {} })).toMatchObject({
         ok: false,
@@ -126,23 +126,29 @@ describe('the other bodies', () => {
       });
     },
   );
+});
 
-  it('a build names its payer or nobody', () => {
+describe('buildIntentRequest', () => {
+  it('has an optional fulfiller', () => {
     expect(parseRequest(buildIntentRequest, {})).toEqual({ ok: true, value: {} });
     expect(parseRequest(buildIntentRequest, { fulfiller: 7 })).toMatchObject({
       ok: false,
       issues: [{ param: 'fulfiller' }],
     });
   });
+});
 
-  it('a submit needs the signed transaction', () => {
+describe('submitIntentRequest', () => {
+  it('requires signedTransaction', () => {
     expect(parseRequest(submitIntentRequest, { fulfiller: 'x' })).toMatchObject({
       ok: false,
       issues: [{ param: 'signedTransaction', message: expect.stringMatching(/base64/) }],
     });
   });
+});
 
-  it('cancel and detected take no fields', () => {
+describe('emptyRequest', () => {
+  it('refuses any field', () => {
     expect(parseRequest(emptyRequest, {})).toEqual({ ok: true, value: {} });
     expect(parseRequest(emptyRequest, { reason: 'x' })).toMatchObject({ ok: false, issues: [{ param: 'reason' }] });
   });

@@ -52,7 +52,7 @@ function stream(
   }
   const { authorization } = request.headers;
   const check = async (): Promise<boolean> => {
-    feeds.lookAgain(intent.id);
+    feeds.readAgain(intent.id);
     try {
       await keys.holder(authorization);
       return true;
@@ -68,7 +68,7 @@ function stream(
     position: lastEventId(request.headers['last-event-id'], intent),
     commentMs,
     check,
-    onReady: () => feeds.lookAgain(intent.id),
+    onReady: () => feeds.readAgain(intent.id),
   });
   response.once('close', feeds.follow(intent.id, follower));
 }

@@ -3,40 +3,41 @@ import { type IntentId, liveSubmission, type PaymentIntent } from '@pf/domain';
 import { BackOff, type Logger } from '@pf/runtime';
 import { Notices } from './notices.ts';
 
-/** Intents in one query. */
-const AT_ONCE = 500;
-/** While no notices are heard all feeds are looked at again so often. */
+/** Intents per query. */
+const BATCH_SIZE = 500;
+/** Interval at which all feeds are read while no notices arrive. */
 const POLL_MS = 1_000;
-/** Beyond all versions. */
-const NEVER = 2 ** 31 - 1;
+/** Larger than any version. */
+const NO_VERSION = 2 ** 31 - 1;
 
-/** Somebody who follows an intent. */
+/** A client's stream of one intent. */
 export interface Follower {
-  /** The version up to which everything was sent; null where the intent itself is to come first. */
+  /** The last version that was sent; null if the snapshot comes first. */
   readonly position: number | null;
-  /** False while nothing can be sent: it asks again when something can. */
+  /** False while the connection is full; the follower calls `readAgain` when it is not. */
   readonly ready: boolean;
-  /** How the intent is now, and its events after the follower's position. */
+  /** Sends the current intent, or its events after the follower's position. */
   show(intent: PaymentIntent, events: readonly StoredEvent[]): void;
-  /** There is nothing more to come. */
+  /** Ends the stream: no more events will come. */
   finish(): void;
-  /** This gateway stops: another one goes on. */
+  /** Ends the stream because this gateway stops: the client resumes at another. */
   leave(): void;
 }
 
-/** Those who follow one intent. */
+/** The followers of one intent. */
 interface Feed {
   readonly id: IntentId;
   readonly followers: Set<Follower>;
-  /** As it was seen last. */
+  /** As last read. */
   intent: PaymentIntent | null;
-  /** Resolves when notices of it are heard, or cannot be. */
+  /** Resolves when its notices arrive, or if Redis is unavailable. */
   readonly subscribed: Promise<void>;
 }
 
 /**
- * Brings intents and their events to those who follow them. Notices only say when to look: what is shown is read from the
- * projection, one query for all intents that are due, however many follow them; while a query is under way the next ones gather.
+ * Sends intents and their events to their followers. A notice only says when to read; the content comes from the
+ * projection, with one query for all intents that are due, however many followers they have. While a query runs, the
+ * next intents become due.
  */
 export class Feeds {
   readonly #database: Database;
@@ -45,7 +46,7 @@ export class Feeds {
   readonly #feeds = new Map<IntentId, Feed>();
   readonly #due = new Set<Feed>();
   readonly #stopping = new AbortController();
-  #looking = false;
+  #reading = false;
   #poll: NodeJS.Timeout | undefined;
 
   constructor(database: Database, redisUrl: string, log: Logger) {
@@ -53,20 +54,20 @@ export class Feeds {
     this.#log = log;
     const noticed = (id: IntentId): void => {
       const feed = this.#feeds.get(id);
-      if (feed) this.#look(feed);
+      if (feed) this.#read(feed);
     };
-    this.#notices = new Notices(redisUrl, { noticed, listening: () => this.#lookAtAll() }, log);
+    this.#notices = new Notices(redisUrl, { noticed, listening: () => this.#readAll() }, log);
   }
 
   /** Begins to listen, in the background. */
   open(): void {
     this.#notices.open();
     this.#poll = setInterval(() => {
-      if (!this.#notices.listening) this.#lookAtAll();
+      if (!this.#notices.listening) this.#readAll();
     }, POLL_MS);
   }
 
-  /** Sends all followers away, and those who come from now on. */
+  /** Ends all streams, and those that open from now on. */
   close(): void {
     this.#stopping.abort();
     clearInterval(this.#poll);
@@ -74,49 +75,49 @@ export class Feeds {
     for (const { followers } of this.#feeds.values()) for (const follower of followers) follower.leave();
   }
 
-  /** Shows an intent to a follower, as it is and as it changes, until the returned function is called. The intent exists. */
+  /** Sends an existing intent and its changes to a follower, until the returned function is called. */
   follow(id: IntentId, follower: Follower): () => void {
     if (this.#stopping.signal.aborted) {
       follower.leave();
       return () => undefined;
     }
     let feed = this.#feeds.get(id);
-    // Subscribed before anything is read: what changes after the reading is noticed.
+    // Subscribes before the first read, so that no later change is missed.
     if (!feed)
       this.#feeds.set(id, (feed = { id, followers: new Set(), intent: null, subscribed: this.#notices.subscribe(id) }));
     const joined = feed;
     joined.followers.add(follower);
-    void joined.subscribed.then(() => this.#look(joined));
-    return () => this.#forsake(joined, follower);
+    void joined.subscribed.then(() => this.#read(joined));
+    return () => this.#remove(joined, follower);
   }
 
-  /** Looks at an intent that is followed, though nothing was heard of it. */
-  lookAgain(id: IntentId): void {
+  /** Reads an intent that has followers, without a notice. */
+  readAgain(id: IntentId): void {
     const feed = this.#feeds.get(id);
-    if (feed) this.#look(feed);
+    if (feed) this.#read(feed);
   }
 
-  #forsake(feed: Feed, follower: Follower): void {
+  #remove(feed: Feed, follower: Follower): void {
     feed.followers.delete(follower);
     if (feed.followers.size > 0 || this.#feeds.get(feed.id) !== feed) return;
     this.#feeds.delete(feed.id);
     this.#notices.unsubscribe(feed.id);
   }
 
-  #lookAtAll(): void {
-    for (const feed of this.#feeds.values()) this.#look(feed);
+  #readAll(): void {
+    for (const feed of this.#feeds.values()) this.#read(feed);
   }
 
-  #look(feed: Feed): void {
+  #read(feed: Feed): void {
     this.#due.add(feed);
-    if (!this.#looking) void this.#lookAtDue();
+    if (!this.#reading) void this.#readDue();
   }
 
-  async #lookAtDue(): Promise<void> {
-    this.#looking = true;
+  async #readDue(): Promise<void> {
+    this.#reading = true;
     const backOff = new BackOff(100, 2_000);
     while (this.#due.size > 0 && !this.#stopping.signal.aborted) {
-      const feeds = [...this.#due].slice(0, AT_ONCE);
+      const feeds = [...this.#due].slice(0, BATCH_SIZE);
       for (const feed of feeds) this.#due.delete(feed);
       const looks = feeds.filter(({ followers }) => followers.size > 0).map((feed) => ({ feed, look: lookOf(feed) }));
       try {
@@ -130,18 +131,18 @@ export class Feeds {
         for (const { feed, look } of looks) show(feed, look, seen?.get(feed.id));
         backOff.reset();
       } catch (error) {
-        this.#log.warn({ err: error, intents: feeds.length }, 'streams cannot be fed: the database is asked again');
+        this.#log.warn({ err: error, intents: feeds.length }, 'events for streams cannot be read: will retry');
         for (const feed of feeds) this.#due.add(feed);
         await backOff.wait(this.#stopping.signal);
       }
     }
-    this.#looking = false;
+    this.#reading = false;
   }
 }
 
-/** What must be read for those who are ready: from the one on who is furthest behind. */
+/** What to read for the followers that are ready: events after the earliest of their positions. */
 function lookOf({ id, intent, followers }: Feed): IntentLook {
-  let after = NEVER;
+  let after = NO_VERSION;
   for (const { position, ready } of followers) if (ready && position !== null) after = Math.min(after, position);
   return { id, known: intent?.version ?? 0, after };
 }
@@ -153,14 +154,14 @@ function show(feed: Feed, { after }: IntentLook, seen: IntentSeen | undefined): 
   const over = isOver(intent);
   for (const follower of [...feed.followers]) {
     const { position, ready } = follower;
-    // Who came, or became ready, after the question was put is served by the next one.
+    // A follower that joined or became ready during the query is served by the next one.
     if (!ready || (position !== null && position < after)) continue;
     follower.show(intent, position === null ? [] : seen.events.filter(({ version }) => version > position));
     if (over && follower.ready) follower.finish();
   }
 }
 
-/** True where an intent can get no further by what the service waits for. A payment that lands later is heard of by webhook. */
+/** Whether nothing that the service waits for can change the intent. A late payment is reported by webhook only. */
 export function isOver(intent: PaymentIntent): boolean {
   switch (intent.status) {
     case 'finalized':

@@ -12,7 +12,7 @@ export interface NoticeListener {
 /** Notices of the intents that streams follow, over one connection to Redis. */
 export class Notices {
   readonly #subscriber: ChannelSubscriber;
-  /** The intents whose notices are wanted, by channel. */
+  /** The subscribed intents, by channel. */
   readonly #intents = new Map<string, IntentId>();
 
   constructor(redisUrl: string, listener: NoticeListener, log: Logger) {

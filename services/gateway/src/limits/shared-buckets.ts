@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { Taken } from './token-bucket.ts';
 
 /**
- * Takes tokens from a bucket that all gateways share: TokenBucket in Redis, by its clock. What is not touched until it
- * would be full again is forgotten: an absent bucket is a full one.
+ * Takes tokens from a bucket that all gateways share: TokenBucket in Redis, with the clock of Redis. A key expires when
+ * its bucket would be full: a missing bucket is a full one.
  */
 const TAKE = `
   local capacity, per_ms, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -21,14 +21,14 @@ const TAKE = `
   local left = math.floor(level)
   return { taken, left, math.ceil((left + 1 - level) / per_ms) }`;
 
-const answer = z.tuple([z.int(), z.int(), z.int()]);
+const reply = z.tuple([z.int(), z.int(), z.int()]);
 
-/** The buckets in Redis. */
+/** The token buckets in Redis. */
 export class SharedBuckets {
   readonly #redis: RedisClient;
   readonly #prefix: string;
 
-  /** @param prefix before all keys: several stacks can share a Redis */
+  /** @param prefix of all keys, so that several stacks can share a Redis */
   constructor(redis: RedisClient, prefix: string) {
     this.#redis = redis;
     this.#prefix = `${prefix}pf:limit:`;
@@ -42,7 +42,7 @@ export class SharedBuckets {
       [this.#prefix + name],
       [requests, requests / (windowSeconds * 1_000), wanted],
     );
-    const parsed = answer.safeParse(result);
+    const parsed = reply.safeParse(result);
     if (!parsed.success) return null;
     const [tokens, left, nextMs] = parsed.data;
     return { tokens, left, nextMs };

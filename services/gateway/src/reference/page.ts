@@ -12,7 +12,9 @@ export const page = `<!doctype html>
 </head>
 <body>
 <div id="reference"></div>
-<noscript>This page needs JavaScript. The OpenAPI document that it shows is at <a href="openapi.json">openapi.json</a>.</noscript>
+<noscript>
+This page needs JavaScript. The OpenAPI document that it shows is at <a href="openapi.json">openapi.json</a>.
+</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/page.js"></script>
 </body>

@@ -6,10 +6,13 @@ import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { shownDelivery } from './shown.ts';
 
-/** What an id of ours can look like: nothing else is looked for. */
+/** Any other text cannot be the id of a delivery. */
 const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
-/** POST /webhooks/{id}/retry: due now in Postgres, which is what counts; the webhook services are told so that it goes at once. */
+/**
+ * POST /webhooks/{id}/retry: makes the delivery due in Postgres, and notifies the webhook services so that it is sent
+ * at once.
+ */
 export const retryDelivery = ({
   database,
   redis,

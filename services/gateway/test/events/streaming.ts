@@ -28,32 +28,32 @@ import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
 
 const PARTITION = 0;
 
-/** The streams of one gateway, in this process and with comments every few milliseconds, on a database of the test's own. */
+/** The event streams of one gateway, in this process, on a database of its own. */
 export class Streaming {
   readonly database: Database;
   readonly account: OpenedAccount;
   readonly feeds: Feeds;
-  /** Queries for streams so far. */
-  looks = 0;
-  /** While it is set, queries for streams fail with it. */
-  trouble: Error | null = null;
+  /** Number of queries for streams so far. */
+  queries = 0;
+  /** If set, queries for streams fail with it. */
+  failure: Error | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #publisher: RedisConnection;
-  readonly #stories = new Map<IntentId, ExpectedEvent[]>();
+  readonly #past = new Map<IntentId, ExpectedEvent[]>();
   readonly #closing: (() => unknown)[] = [];
 
   private constructor(database: Database, account: OpenedAccount, redisUrl: string, commentMs: number) {
     this.database = database;
     this.account = account;
     const log = createLogger('test', 'silent');
-    const watched = this.#watched();
-    this.feeds = new Feeds(watched, redisUrl, log);
+    const instrumented = this.#instrumented();
+    this.feeds = new Feeds(instrumented, redisUrl, log);
     this.feeds.open();
     const keys = new ApiKeys(database, 20);
     const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
     const limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
-    const endpoint = followIntent({ database: watched, feeds: this.feeds, keys, log, partitions: 1 }, commentMs);
+    const endpoint = followIntent({ database: instrumented, feeds: this.feeds, keys, log, partitions: 1 }, commentMs);
     this.#server = createServer(express().get('/intents/:id/events', serve(endpoint, keys, limiter)));
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
@@ -91,33 +91,36 @@ export class Streaming {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** An intent that has just been created. */
+  /** Creates an intent. */
   async intent(): Promise<IntentId> {
     const id = newIntentId(PARTITION);
-    this.#stories.set(id, []);
-    await this.tell(id, events.created());
+    this.#past.set(id, []);
+    await this.append(id, events.created());
     return id;
   }
 
-  /** More happens to an intent: it is projected, as the intent service does. @param bodyLength of each event, in place of the real one */
-  async tell(id: IntentId, told: ExpectedEvent, bodyLength?: number): Promise<void> {
-    const story = this.#stories.get(id) ?? [];
-    story.push(events.of(id, told));
-    const folded = given(...story).ledger.intent(id);
-    if (!folded) throw new Error(`${id} has no story`);
+  /**
+   * Appends an event and projects it, as the intent service does.
+   * @param bodyLength replaces the body by one of this length
+   */
+  async append(id: IntentId, event: ExpectedEvent, bodyLength?: number): Promise<void> {
+    const past = this.#past.get(id) ?? [];
+    past.push(events.of(id, event));
+    const folded = given(...past).ledger.intent(id);
+    if (!folded) throw new Error(`${id} has no events`);
     const intent = { ...folded, accountId: this.account.id };
     const { version } = intent;
     const at = new Date().toISOString();
     const real = JSON.stringify({
       eventId: eventIdOf(id, version),
-      type: told.type,
+      type: event.type,
       createdAt: at,
       livemode: false,
       data: { intent: view(intent) },
     });
     const body = bodyLength === undefined ? real : JSON.stringify('x'.repeat(bodyLength));
-    const rows = isPublic(told.type)
-      ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: told.type, body, at }]
+    const rows = isPublic(event.type)
+      ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: event.type, body, at }]
       : [];
     const { position } = await readCheckpoint(this.database, PARTITION);
     await new ProjectionWriter(this.database.sql).project({
@@ -131,7 +134,7 @@ export class Streaming {
     });
   }
 
-  /** Says on Redis that something has happened. */
+  /** Publishes a notice on Redis. */
   async notice(id: IntentId): Promise<void> {
     await this.#publisher.publish(intentChannel(id), '{}');
   }
@@ -146,7 +149,7 @@ export class Streaming {
     });
   }
 
-  /** True while the client with this port of its own is connected. */
+  /** Whether the client with this local port is connected. */
   isConnected(port: number | undefined): boolean {
     return [...this.#sockets].some(({ remotePort }) => remotePort === port);
   }
@@ -160,14 +163,14 @@ export class Streaming {
     for (const close of this.#closing) await close();
   }
 
-  /** The database, with the queries for streams counted, and failing when the test says so. */
-  #watched(): Database {
+  /** The database, with queries for streams counted, and failing while `failure` is set. */
+  #instrumented(): Database {
     const { sql } = this.database;
     const query = (...args: unknown[]): unknown => {
       const [config] = args;
       if (typeof config === 'object' && config !== null && 'name' in config && config.name === 'look-at-intents') {
-        this.looks += 1;
-        if (this.trouble) return Promise.reject(this.trouble);
+        this.queries += 1;
+        if (this.failure) return Promise.reject(this.failure);
       }
       return (sql.query as (...all: unknown[]) => unknown).apply(sql, args);
     };

@@ -24,11 +24,11 @@ describe('event streams', () => {
     const id = await streaming.intent();
     const streams = await Promise.all(Array.from({ length: 25 }, () => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
-    streaming.looks = 0;
-    await streaming.tell(id, events.detected());
+    streaming.queries = 0;
+    await streaming.append(id, events.detected());
     await streaming.notice(id);
     await until('the event everywhere', () => streams.every(({ messages }) => messages.length === 2));
-    expect(streaming.looks).toBe(1);
+    expect(streaming.queries).toBe(1);
     for (const stream of streams) stream.close();
   });
 
@@ -37,21 +37,21 @@ describe('event streams', () => {
     for (let n = 0; n < 20; n++) ids.push(await streaming.intent());
     const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
-    for (const id of ids) await streaming.tell(id, events.detected());
-    streaming.looks = 0;
+    for (const id of ids) await streaming.append(id, events.detected());
+    streaming.queries = 0;
     await Promise.all(ids.map((id) => streaming.notice(id)));
     await until('each its event', () => streams.every(({ messages }) => messages.length === 2));
-    expect(streaming.looks).toBeLessThanOrEqual(5);
+    expect(streaming.queries).toBeLessThanOrEqual(5);
     expect(streams.map(({ messages }) => messages.map(({ id }) => id))).toEqual(ids.map(() => ['1', '2']));
     for (const stream of streams) stream.close();
   });
 
   it('send a client that joins late or resumes the events it has missed', async () => {
     const id = await streaming.intent();
-    await streaming.tell(id, events.detected());
+    await streaming.append(id, events.detected());
     const first = await streaming.follow(id);
     await until('the snapshot', () => first.messages.length === 1);
-    await streaming.tell(id, events.pending(FIRST));
+    await streaming.append(id, events.pending(FIRST));
     const [fresh, back, behind] = [
       await streaming.follow(id),
       await streaming.follow(id, { lastEventId: 2 }),
@@ -76,12 +76,12 @@ describe('event streams', () => {
     const id = await streaming.intent();
     const stream = await streaming.follow(id);
     await until('the snapshot', () => stream.messages.length === 1);
-    streaming.trouble = new Error('Connection terminated');
-    streaming.looks = 0;
-    await streaming.tell(id, events.detected());
+    streaming.failure = new Error('Connection terminated');
+    streaming.queries = 0;
+    await streaming.append(id, events.detected());
     await streaming.notice(id);
-    await until('several failed queries', () => streaming.looks > 2);
-    streaming.trouble = null;
+    await until('several failed queries', () => streaming.queries > 2);
+    streaming.failure = null;
     await until('the event', () => stream.messages.length === 2);
     stream.close();
   });
@@ -111,7 +111,7 @@ describe('an event stream at each comment', () => {
     const id = await streaming.intent();
     const stream = await streaming.follow(id);
     await until('the snapshot', () => stream.messages.length === 1);
-    await streaming.tell(id, events.detected());
+    await streaming.append(id, events.detected());
     await until('the event', () => stream.messages.at(-1)?.event === 'intent.detected');
     stream.close();
   });
@@ -133,13 +133,13 @@ describe('an event stream at each comment', () => {
 
   it('ends when the last transaction of an expired intent is dropped, for which there is no event', async () => {
     const id = await streaming.intent();
-    for (const event of [events.prepared(FIRST), events.pending(FIRST)]) await streaming.tell(id, event);
+    for (const event of [events.prepared(FIRST), events.pending(FIRST)]) await streaming.append(id, event);
     const stream = await streaming.follow(id);
-    await streaming.tell(id, events.expired(true));
+    await streaming.append(id, events.expired(true));
     await until('the expiry', () => stream.messages.at(-1)?.event === 'intent.expired');
     const before = stream.comments();
     await until('it to stay open', () => stream.comments() > before + 1);
-    await streaming.tell(id, events.dropped(FIRST));
+    await streaming.append(id, events.dropped(FIRST));
     expect(await stream.ended).toBe(true);
   });
 
@@ -161,10 +161,10 @@ describe('an event stream at each comment', () => {
     // More than all buffers between two processes can hold.
     const length = 16 * 1024 * 1024;
     for (const event of [events.detected(), events.pending(FIRST)]) {
-      await streaming.tell(id, event, length);
+      await streaming.append(id, event, length);
       await streaming.notice(id);
     }
-    await streaming.tell(another, events.detected());
+    await streaming.append(another, events.detected());
     await until('the idle one to be dropped', () => !streaming.isConnected(idle.localPort), 30_000);
     await until('one who reads to be served', () => reader.messages.length === 2);
     let bytes = 0;

@@ -6,7 +6,7 @@ import { type ApiClient, apiClient, type Cluster, startCluster } from '@pf/testi
 import { Requests } from './generated-requests.ts';
 
 const REQUESTS = 10_000;
-/** At once, as clients come. */
+/** Concurrent requests. */
 const TOGETHER = 20;
 const WALLETS = [
   '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -19,7 +19,7 @@ describe('requests generated from the OpenAPI document', () => {
   let api: ApiClient;
   beforeAll(async () => {
     cluster = await startCluster();
-    // No rate: this client asks what others ask in an hour.
+    // Without rate limits: this client sends as many requests as others in an hour.
     const [gateway] = await Promise.all([
       cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '1000' } }),
       cluster.start('intent'),
@@ -49,21 +49,21 @@ describe('requests generated from the OpenAPI document', () => {
     const statuses = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(fc.array(requests.any(), { minLength: TOGETHER, maxLength: TOGETHER }), async (together) => {
-        // The client holds each answer to the document.
+        // The client checks each response against the document.
         const answers = await Promise.all(
           together.map(({ method, path, body: sent }) => api.request(method, path, sent)),
         );
         for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
         answers.forEach(({ status, body: answered }, place) => {
-          // A chain that nobody can reach is no fault of the gateway's, and the document says so.
+          // A chain without a working upstream is a documented 503.
           if (status >= 500 && answered.error?.code !== 'rpc.unavailable')
             throw new Error(`${status} for ${JSON.stringify(together[place])}`);
         });
       }),
-      // A sequence of real effects cannot be repeated in part: no shrinking; the seed is in the report.
+      // Requests have lasting effects, so a failing sequence cannot be shrunk; the report has its seed.
       { numRuns: REQUESTS / TOGETHER, endOnFailure: true },
     );
-    // Not all of it was nonsense.
+    // Some requests were valid.
     for (const status of [200, 201, 400, 404, 409, 422])
       expect({ status, seen: (statuses.get(status) ?? 0) > 20 }).toEqual({ status, seen: true });
   }, 240_000);

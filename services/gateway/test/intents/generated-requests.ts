@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { OpenApiDocument } from '@pf/contracts/openapi';
 
-/** What of JSON Schema the document uses. */
+/** The part of JSON Schema that the document uses. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -29,15 +29,15 @@ interface DocumentedOperation {
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
 }
 
-/** A request made from the document: right in every field, or wrong in one or more. */
+/** A request generated from the document, valid or with invalid fields. */
 export interface GeneratedRequest {
   readonly method: string;
-  /** With its query. */
+  /** Including its query. */
   readonly path: string;
   readonly body: unknown;
 }
 
-/** Values that break parsers, whatever they were made for. */
+/** Values that are known to break parsers. */
 const nasty = fc.oneof(
   fc.constantFrom(
     '',
@@ -64,8 +64,7 @@ const nasty = fc.oneof(
 );
 
 /**
- * Makes arbitraries for the requests of a document; `known` has values of its own for fields by name, such as real ids
- * and wallets.
+ * Arbitraries for the requests of a document. `known` has values for fields by name, such as real ids and wallets.
  */
 export class Requests {
   readonly #document: OpenApiDocument;
@@ -100,7 +99,7 @@ export class Requests {
       schema === undefined
         ? fc.constant(undefined)
         : fc.oneof({ weight: 9, arbitrary: this.#valueOf(schema) }, { weight: 1, arbitrary: nasty });
-    // Not "." and "..": URLs are shortened by them before they are sent, and then name another path.
+    // Not "." and "..": clients normalize them away, so that the URL has another path.
     const anyId = fc.string({ minLength: 1, maxLength: 80 }).filter((text) => !/^\.{1,2}$/.test(text));
     const id = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...(this.#known['id'] ?? ['x'])) },
@@ -113,7 +112,7 @@ export class Requests {
     }));
   }
 
-  /** A value that the schema takes, one that is known, or a nasty one. */
+  /** A value that the schema accepts, a known one, or one that breaks parsers. */
   #field(name: string, schema: Schema): fc.Arbitrary<unknown> {
     const known = this.#known[name];
     return fc.oneof(
@@ -182,7 +181,7 @@ function textOf({ pattern, format, minLength = 0, maxLength = 60 }: Schema): fc.
   return fc.string({ minLength, maxLength: Math.min(maxLength, 60) });
 }
 
-/** As forms do it: lists repeat their name, maps have their keys in brackets. */
+/** Encoded like a form: arrays repeat their name, maps have their keys in brackets. */
 function toQuery(asked: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {

@@ -14,7 +14,7 @@ import {
   until,
 } from '@pf/testing';
 
-// Each request waits for a real pipeline, beside whatever else this machine does.
+// Each request waits for a real pipeline, on a machine that may be busy.
 jest.setTimeout(30_000);
 
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -59,7 +59,7 @@ describe('two gateways with one log', () => {
       'true',
       first.body,
     ]);
-    // Another mode, another key: the two modes know nothing of each other.
+    // Idempotency keys are separate per mode.
     const live = await client(gateways[0], cluster.apiKeys.live).create({
       ...good,
       chain: 'eip155:8453',
@@ -292,7 +292,7 @@ describe('two gateways with one log', () => {
     const leaving = await cluster.start('gateway');
     const api = client(leaving, cluster.apiKeys.test);
     const answered: number[] = [];
-    // As a proxy does: on to the next request until the answer says that the connection ends.
+    // Like a proxy, it sends requests until a response closes the connection.
     const workers = Array.from({ length: 8 }, async () => {
       for (let told = false; !told;) {
         const { status, headers } = await api.create(good);

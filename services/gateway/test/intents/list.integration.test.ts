@@ -4,7 +4,7 @@ import { createAccount, createKey } from '@pf/database';
 import type { PublicIntent } from '@pf/domain';
 import { type ApiClient, apiClient, type Cluster, type Instance, startCluster } from '@pf/testing';
 
-// Each request waits for a real pipeline, beside whatever else this machine does.
+// Each request waits for a real pipeline, on a machine that may be busy.
 jest.setTimeout(30_000);
 
 const ALICE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -20,7 +20,7 @@ describe('GET /intents', () => {
   let api: ApiClient;
   let live: ApiClient;
   const client = (key: string | null): ApiClient => apiClient(`${gateway.url}/v1`, key);
-  /** By what is particular to it. */
+  /** The intents by the property that distinguishes them. */
   const made = new Map<string, PublicIntent>();
   const idsOf = (...names: string[]): string[] => names.map((name) => made.get(name)?.id ?? name);
 
@@ -32,7 +32,7 @@ describe('GET /intents', () => {
     const make = async (name: string, more: Record<string, unknown> = {}, by = api): Promise<void> => {
       made.set(name, (await by.create({ ...good, ...more })).body.intent);
     };
-    // One after the other: the order of the list is that of their creation.
+    // Created one after the other, because the list is in the order of creation.
     await make('plain');
     await make('euro', { token: 'EURC' });
     await make('sent', { direction: 'send', fulfiller: CAROL });
@@ -47,7 +47,7 @@ describe('GET /intents', () => {
   }, 60_000);
   afterAll(() => cluster.close());
 
-  /** The ids that a query lists. */
+  /** The ids that a query returns. */
   async function list(query: string, by = api): Promise<readonly string[]> {
     const { status, body } = await by.list(query);
     expect([status, body.error]).toEqual([200, undefined]);
@@ -83,7 +83,7 @@ describe('GET /intents', () => {
       query = `limit=3&cursor=${body.nextCursor}`;
     }
     expect(seen).toEqual(idsOf(...all));
-    // A cursor is a place in time: it fits other filters too.
+    // A cursor is a position in time, so it is valid with other filters too.
     const { nextCursor } = (await api.list('limit=1&metadata[shop]=größe')).body;
     expect(await list(`cursor=${nextCursor}&token=EURC`)).toEqual(idsOf('euro'));
   });

@@ -46,7 +46,7 @@ describe('concurrent requests', () => {
       (await reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
     const before = await waiting();
     writer.kill('SIGSTOP');
-    // The keys are known, and what the writer had asked the broker for is answered, before the creates come.
+    // The API keys are cached and the writer's pending fetch has ended before the creates are sent.
     await Promise.all(Array.from({ length: 60 }, (_, n) => clients[n % 2 ? 1 : 0].get(newIntentId(0))));
     const creating = Promise.all(
       Array.from({ length: 60 }, (_, n) =>

@@ -19,7 +19,7 @@ import {
   until,
 } from '@pf/testing';
 
-// Each request waits for a real pipeline, beside whatever else this machine does.
+// Each request waits for a real pipeline, on a machine that may be busy.
 jest.setTimeout(60_000);
 
 const CHAIN = 'eip155:84532';
@@ -61,7 +61,7 @@ describe('sanctions screening of requests', () => {
   const create = (more: Record<string, unknown> = {}) =>
     api.create({ chain: CHAIN, token: 'USDC', amount: '2.5', requestor: someone(), ...more });
   async function created(more: Record<string, unknown> = {}): Promise<string> {
-    // A circuit that an earlier test has opened closes by itself.
+    // A circuit breaker that an earlier test has opened closes after a while.
     const { body } = await until('a create to pass', async () => {
       const answer = await create(more);
       return answer.status === 201 && answer;
@@ -70,7 +70,7 @@ describe('sanctions screening of requests', () => {
   }
   const signed = async (id: string): Promise<string> =>
     payer.sign((await api.build(id, payer.address)).body.transaction.blob);
-  /** Puts one more address on the list; resolves when the gateway has it. */
+  /** Adds an address to the list; resolves when the gateway has fetched it. */
   async function sanction(address: string): Promise<void> {
     const list = await readListFile(cluster.sanctionsListFile);
     const addresses = [...list.addresses, { address, label: 'USDC', uid: '90009', name: 'A NAME NOBODY MAY SEE' }];
@@ -119,9 +119,9 @@ describe('sanctions screening of requests', () => {
     provider.mode = 'down';
     const unknown = { requestor: someone() };
     expectUnavailable(await create(unknown));
-    // Found clean a moment ago.
+    // Its clean result is cached.
     expect((await create(known)).status).toBe(201);
-    // The list needs no provider.
+    // The list works without the provider.
     expectMatch(await create({ requestor: ON_THE_LIST.address }), 'requestor', ON_THE_LIST.address);
     provider.mode = 'up';
     await created(unknown);

@@ -15,13 +15,13 @@ import {
   startRpcProxy,
 } from '@pf/testing';
 
-// Each request waits for a real pipeline, beside whatever else this machine does.
+// Each request waits for a real pipeline, on a machine that may be busy.
 jest.setTimeout(30_000);
 
 const CHAIN = 'eip155:84532';
-/** The next broadcast is spoilt, and those after it pass. */
+/** Makes the next broadcast fail, and only that one. */
 const ONCE = { methods: ['eth_sendRawTransaction'], times: 1 } as const;
-const AWAY: RpcFault = { kind: 'cut' };
+const UNAVAILABLE: RpcFault = { kind: 'cut' };
 
 describe('payments on a local chain without a watcher', () => {
   let anvil: Anvil;
@@ -51,7 +51,7 @@ describe('payments on a local chain without a watcher', () => {
   afterEach(async () => {
     expect(proxy.faults.filter(({ times }) => times !== undefined)).toEqual([]);
     proxy.faults = [];
-    // What waits in the pool would raise the nonces of the next test's builds.
+    // Transactions left in the mempool would raise the nonces of the next test's builds.
     await anvil.mine();
   });
   afterAll(async () => {
@@ -143,10 +143,10 @@ describe('payments on a local chain without a watcher', () => {
 
     it('returns 503 while the chain is unavailable', async () => {
       const id = await create();
-      proxy.faults = [AWAY];
-      const away = await api.build(id, payer.address);
-      expect(codeOf(away)).toEqual([503, 'rpc.unavailable']);
-      expect(away.headers.get('retry-after')).toBe(String(away.body.error?.details?.['retry_after']));
+      proxy.faults = [UNAVAILABLE];
+      const unavailable = await api.build(id, payer.address);
+      expect(codeOf(unavailable)).toEqual([503, 'rpc.unavailable']);
+      expect(unavailable.headers.get('retry-after')).toBe(String(unavailable.body.error?.details?.['retry_after']));
     });
   });
 
@@ -163,7 +163,7 @@ describe('payments on a local chain without a watcher', () => {
       await anvil.mine();
       expect(before - (await payer.tokenBalance(usdc))).toBe(2_500_000n);
       expect((await stored(id)).submissions).toHaveLength(1);
-      // The bytes are kept for those who have to send them again.
+      // The bytes are stored for the watcher, which broadcasts them again.
       const hash = answers[0]?.body.txSignature as TransactionHash;
       const kept = await new SignedTransactions(cluster.database).find(CHAIN as ChainId, [hash]);
       expect(Buffer.from(kept.get(hash) ?? []).toString('base64')).toBe(signed);
@@ -184,7 +184,7 @@ describe('payments on a local chain without a watcher', () => {
       expect(codeOf(refused)).toEqual([422, 'transaction.rejected']);
       expect(refused.body.error?.details).toEqual({ intent_id: id, reason: 'transaction underpriced' });
       expect((await stored(id)).submissions).toMatchObject([{ status: 'released', attempts: 1 }]);
-      // Free again: the same transaction may be tried anew, and another payer too.
+      // The claim was released: the same transaction can be submitted again, and another payer's too.
       expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
     });
 
@@ -203,7 +203,7 @@ describe('payments on a local chain without a watcher', () => {
       ]) {
         expect(codeOf(held)).toEqual([409, 'intent.submission_in_progress']);
       }
-      // It was taken: the same bytes again find out.
+      // The node has it, as a second submission of the same bytes shows.
       expect((await api.submit(id, signed, payer.address)).body.intent.state).toBe('pending');
     });
 
@@ -246,7 +246,7 @@ describe('payments on a local chain without a watcher', () => {
     it('claims nothing while the chain is unavailable', async () => {
       const id = await create();
       const signed = await signedBy(payer, id);
-      proxy.faults = [AWAY];
+      proxy.faults = [UNAVAILABLE];
       expect(codeOf(await api.submit(id, signed, payer.address))).toEqual([503, 'rpc.unavailable']);
       expect((await stored(id)).submissions).toEqual([]);
     });

@@ -60,7 +60,7 @@ describe('rate limits of two gateways', () => {
   const log = createLogger('test', 'silent');
   let proxy: TcpProxy;
   const links: RedisClient[] = [];
-  /** The limits of a gateway, connected. */
+  /** The rate limits of a gateway that is connected to Redis. */
   const gateway = async (url: string): Promise<RateLimits> => {
     const link = new RedisClient(url, { log, withoutRedis: 'each counts by itself' });
     links.push(link);
@@ -76,7 +76,7 @@ describe('rate limits of two gateways', () => {
     windowSeconds = 3_600,
   ): Promise<readonly Standing[]> => {
     const standings: Standing[] = [];
-    // Few at once, as requests come.
+    // A few concurrent requests at a time.
     for (let n = 0; n < times; n += 4)
       standings.push(
         ...(await Promise.all(Array.from({ length: 4 }, async () => limits.count(name, { requests, windowSeconds })))),
@@ -125,14 +125,14 @@ describe('rate limits of two gateways', () => {
       expect(allowed(await count(limits, name, 100, 40, 400))).toBe(40);
       await proxy[how]();
       const began = performance.now();
-      const away = await count(limits, name, 100, 200, 400);
+      const meanwhile = await count(limits, name, 100, 200, 400);
       const seconds = (performance.now() - began) / 1_000;
       expect(seconds).toBeLessThan(15);
-      // What it held of its last lease, a bucket of its own, and what has been filled in.
-      expect(allowed(away)).toBeGreaterThanOrEqual(100);
-      expect(allowed(away)).toBeLessThanOrEqual(104 + seconds / 4);
+      // The rest of its last lease, a local bucket, and the refill.
+      expect(allowed(meanwhile)).toBeGreaterThanOrEqual(100);
+      expect(allowed(meanwhile)).toBeLessThanOrEqual(104 + seconds / 4);
       await proxy.restore();
-      // What was counted meanwhile nobody else knows of: the shared bucket has its 60 still.
+      // Requests counted locally do not reach the shared bucket, which still has its 60.
       await until(
         'Redis to be asked again',
         async () => (await limits.count(name, { requests: 100, windowSeconds: 400 })).left > 30,
@@ -181,7 +181,7 @@ describe('rate limits of the API', () => {
     expect(refused?.headers.get('retry-after')).toBe(String(error.details?.['retry_after']));
     expect(refused?.headers.get('ratelimit')).toBe(`"key";r=0;t=${String(error.details?.['retry_after'])}`);
     expect(error.details?.['retry_after']).toBeLessThanOrEqual(5);
-    // Each key is for itself; who has none is told nothing.
+    // Each key has its own quota; responses without a valid key have no RateLimit headers.
     expect((await ask(cluster.apiKeys.live)).status).toBe(200);
     expect((await ask(null)).headers.get('ratelimit')).toBeNull();
   });
