@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A configuration that cannot be run with: the message names each variable and what is wrong with it. */
+/** An invalid configuration: the message names each variable and what is wrong with it. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -9,24 +9,24 @@ export class ConfigurationError extends Error {
  * Reads a service's configuration from the environment, once, at the start. The keys of `shape` are the names of the
  * variables. Secrets get no default. This is the only reader of process.env.
  *
- * @throws ConfigurationError naming every variable that is missing or wrong; their values are not repeated
+ * @throws ConfigurationError naming every variable that is missing or invalid, without their values
  */
 export function loadConfig<Shape extends z.ZodRawShape>(
   shape: Shape,
   environment: NodeJS.ProcessEnv = process.env,
 ): z.infer<z.ZodObject<Shape>> {
   const names = Object.keys(shape);
-  // An empty variable is an absent one: manifests and shells make them easily.
-  const given = Object.fromEntries(
+  // An empty variable counts as absent: manifests and shells set them easily.
+  const present = Object.fromEntries(
     names.map((name) => [name, environment[name] === '' ? undefined : environment[name]]),
   );
-  const result = z.object(shape).safeParse(given);
+  const result = z.object(shape).safeParse(present);
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => {
     const name = String(issue.path[0]);
-    return `  ${name}: ${given[name] === undefined ? 'is not set' : issue.message}`;
+    return `  ${name}: ${present[name] === undefined ? 'is not set' : issue.message}`;
   });
-  throw new ConfigurationError(`The configuration cannot be used:\n${problems.join('\n')}`);
+  throw new ConfigurationError(`The configuration is invalid:\n${problems.join('\n')}`);
 }
 
 const port = z.coerce.number().int().min(1).max(65535);
@@ -44,7 +44,7 @@ const list = z
 export const variables = {
   databaseUrl: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
   redisUrl: z.string().regex(/^rediss?:\/\//, 'must be a redis:// URL'),
-  /** Before the keys in Redis: several stacks can share one. */
+  /** Prefix of the keys in Redis: several stacks can share one server. */
   redisPrefix: z
     .string()
     .regex(/^[\w.-]*$/)

@@ -1,4 +1,5 @@
 export * from './config.ts';
+export { errorTypeOf } from './error-type.ts';
 export * from './health.ts';
 export * from './logger.ts';
 export {

@@ -4,7 +4,7 @@ import { traceFields } from './telemetry/spans.ts';
 
 export type Logger = PinoLogger;
 
-/** Names under which a secret could slip into a log line: their values are replaced, at the top and one level down. */
+/** Fields that could hold a secret: their values are redacted, at the top level and one level down. */
 const SECRETS = [
   'authorization',
   'apiKey',
@@ -16,7 +16,7 @@ const SECRETS = [
   'url.password',
 ].flatMap((name) => [name, `*.${name}`]);
 
-/** JSON lines with the trace and the request id in each; readable where a person looks at a terminal. */
+/** Logs JSON lines with the trace and the request id in each; on a terminal, lines for people. */
 export function createLogger(service: string, level: string): Logger {
   const options = {
     base: { service },

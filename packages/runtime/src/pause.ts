@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits; ends early, without an error, when the signal aborts. */
+/** Resolves after `ms`, or as soon as the signal aborts: without an error. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(ms, undefined, signal ? { signal } : {});
@@ -9,7 +9,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Growing waits between tries: doubled each time up to the longest, at random between half and all of it. */
+/** Growing pauses between attempts: doubled each time up to the longest, at random between half and all of it. */
 export class BackOff {
   readonly #firstMs: number;
   readonly #longestMs: number;

@@ -1,37 +1,37 @@
 import { pause } from './pause.ts';
 
 export interface PeriodicTaskOptions {
-  /** What is done in each round. `stopping` aborts when no more of it is wanted. */
+  /** One run. `stopping` aborts when the task is stopped. */
   readonly work: (stopping: AbortSignal) => Promise<unknown>;
-  /** Between the end of a round and the next. */
+  /** Between the end of a run and the next. */
   readonly pauseMs: number;
-  /** Called where a round failed and the one before did not: once an outage. */
+  /** Called if a run failed and the one before did not: once per outage. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Work that is done in the background, again and again until stopped. A round that fails is left to the next one. */
+/** Work repeated in the background until it is stopped. A run that fails is left to the next one. */
 export class PeriodicTask {
-  readonly #parts: PeriodicTaskOptions;
+  readonly #options: PeriodicTaskOptions;
   readonly #stopping = new AbortController();
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(parts: PeriodicTaskOptions) {
-    this.#parts = parts;
+  constructor(options: PeriodicTaskOptions) {
+    this.#options = options;
   }
 
-  /** Begins the first round at once. */
+  /** Begins the first run at once. */
   start(): void {
-    this.#loop = this.#go(this.#stopping.signal);
+    this.#loop = this.#run(this.#stopping.signal);
   }
 
-  /** Begins no more. Resolves when the round under way has ended. */
+  /** Begins no further run. Resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop;
   }
 
-  async #go(stopping: AbortSignal): Promise<void> {
-    const { work, pauseMs, onFailure } = this.#parts;
+  async #run(stopping: AbortSignal): Promise<void> {
+    const { work, pauseMs, onFailure } = this.#options;
     let failing = false;
     while (!stopping.aborted) {
       try {

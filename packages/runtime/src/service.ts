@@ -5,20 +5,20 @@ import type { ServiceName } from './metrics/metric.ts';
 import { startTelemetry } from './telemetry/start.ts';
 import { type TelemetryConfig, telemetryVariables } from './telemetry/variables.ts';
 
-/** Kubernetes kills 30 s after SIGTERM; by then we want to be gone by ourselves. */
+/** Kubernetes kills a process 30 s after SIGTERM: it should have exited by then. */
 const SHUTDOWN_MS = 25_000;
 
 export interface ServiceContext {
   readonly log: Logger;
-  /** Registers what must be closed; closed in reverse order, each awaited. */
+  /** Registers what must be closed: in reverse order, each awaited. */
   readonly onShutdown: (name: string, close: () => unknown) => void;
-  /** For what cannot be mended in this process: says why, closes what can be closed and exits with 1. The supervisor starts it again. */
+  /** For errors from which this process cannot recover: logs the error, closes what it can and exits with 1. */
   readonly crash: (error: Error) => void;
 }
 
 /**
- * Runs a service: configuration, logs and traces first, then `start`. SIGTERM and SIGINT close what was registered, in
- * reverse order, and exit with 0 within 25 s; a configuration that cannot be used exits with 78 and says why.
+ * Runs a service: configuration, logs and telemetry first, then `start`. SIGTERM and SIGINT close what was registered,
+ * in reverse order, and exit with 0 within 25 s; an invalid configuration is written to stderr and exits with 78.
  */
 export function runService(name: ServiceName, start: (context: ServiceContext) => Promise<void>): void {
   let log: Logger;
@@ -50,7 +50,7 @@ export function runService(name: ServiceName, start: (context: ServiceContext) =
     const outcome = await Promise.race([closeAll(), delay(SHUTDOWN_MS, 'late' as const, { ref: false })]);
     log.info({ outcome, ms: Math.round(performance.now() - began) }, 'stopped');
     log.flush(() => process.exit(exitCode));
-    // A log that cannot be flushed does not keep the process.
+    // The process exits even if the log cannot be flushed.
     setTimeout(() => process.exit(exitCode), 500).unref();
   };
   const crash = (error: Error): void => {

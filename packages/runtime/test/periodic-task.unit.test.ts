@@ -2,31 +2,31 @@ import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { PeriodicTask } from '../src/periodic-task.ts';
 
-describe('Rounds', () => {
-  it('go on after those that fail, and tell of the first of an outage', async () => {
+describe('A periodic task', () => {
+  it('goes on after failed runs, and reports the first one of each outage', async () => {
     const outages = ['first', 'second', null, 'third', null];
-    const told: unknown[] = [];
+    const failures: unknown[] = [];
     const over = Promise.withResolvers<void>();
-    const rounds = new PeriodicTask({
+    const task = new PeriodicTask({
       async work() {
         const [outage] = outages.splice(0, 1);
         if (outage === undefined) return over.resolve();
         if (outage !== null) throw new Error(outage);
       },
       pauseMs: 1,
-      onFailure: (error) => told.push(error),
+      onFailure: (error) => failures.push(error),
     });
-    rounds.start();
+    task.start();
     await over.promise;
-    await rounds.stop();
-    expect(told).toEqual([new Error('first'), new Error('third')]);
+    await task.stop();
+    expect(failures).toEqual([new Error('first'), new Error('third')]);
   });
 
-  it('have stopped when the one under way has ended, which hears of it', async () => {
+  it('aborts the run under way when it is stopped, and waits for its end', async () => {
     const began = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     let begun = 0;
-    const rounds = new PeriodicTask({
+    const task = new PeriodicTask({
       async work(stopping) {
         begun++;
         began.resolve();
@@ -38,9 +38,9 @@ describe('Rounds', () => {
         throw error;
       },
     });
-    rounds.start();
+    task.start();
     await began.promise;
-    const stopped = rounds.stop().then(() => 'stopped');
+    const stopped = task.stop().then(() => 'stopped');
     expect(await Promise.race([stopped, new Promise((resolve) => setImmediate(resolve, 'waiting'))])).toBe('waiting');
     gate.resolve();
     expect(await stopped).toBe('stopped');

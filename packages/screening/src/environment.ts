@@ -52,4 +52,4 @@ export function openScreening(config: ScreeningConfig, log: Logger): Screening {
 }
 
 const wrong = (problem: string): ConfigurationError =>
-  new ConfigurationError(`The configuration cannot be used:\n  ${problem}`);
+  new ConfigurationError(`The configuration is invalid:\n  ${problem}`);

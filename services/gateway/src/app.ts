@@ -1,6 +1,6 @@
 import type { Database } from '@pf/database';
 import type { RedisClient } from '@pf/redis';
-import { type HealthAnswer, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
+import { type HealthResponse, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { ApiError, asApiError } from './api-error.ts';
@@ -86,7 +86,7 @@ export function createApp(dependencies: AppDependencies): Express {
   return app;
 }
 
-function respondToProbe(response: Response, { status, body }: HealthAnswer): void {
+function respondToProbe(response: Response, { status, body }: HealthResponse): void {
   write(response, status, JSON.stringify(body));
 }
 

@@ -10,55 +10,63 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { ConfigurationError } from '../config.ts';
-import { errorTypeOf } from '../telemetry/spans.ts';
-import type { TelemetryConfig } from '../telemetry/variables.ts';
+import { errorTypeOf } from '../error-type.ts';
 import { type GaugeName, METRICS } from './catalogue.ts';
 import { type Metric, nameWithUnit, type ServiceName } from './metric.ts';
 import { registerProcessGauges } from './process.ts';
 import { readGauges, registerGauge, recordTo } from './recording.ts';
 
-export interface MetricsTarget {
-  /** A collector's /v1/metrics; null: nobody is sent them. */
-  readonly pushTo: string | null;
-  /** The port on which they can be read; null: none. */
-  readonly scraped: number | null;
-  readonly config: Pick<
-    TelemetryConfig,
-    'HOST' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_EXPORTER_OTLP_TIMEOUT' | 'OTEL_METRIC_EXPORT_INTERVAL'
-  >;
+/** The address on which Prometheus scrapes the metrics. */
+export interface ScrapeTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A collector that receives the metrics by OTLP. */
+export interface PushTarget {
+  /** A collector's /v1/metrics. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly intervalMs: number;
+}
+
+export interface MetricsTargets {
+  readonly scrape: ScrapeTarget | null;
+  readonly push: PushTarget | null;
 }
 
 /**
- * Makes the catalogue's metrics of this service real.
- * @returns ends it; what is left is sent before
- * @throws where the port cannot be listened on
+ * Begins to record and export the catalogue's metrics of this service.
+ * @returns ends it, and sends what is left first
+ * @throws ConfigurationError if the port cannot be listened on
  */
 export async function exportMetrics(
   service: ServiceName,
   resource: Resource,
-  { pushTo, scraped, config }: MetricsTarget,
+  { scrape, push }: MetricsTargets,
 ): Promise<{ shutdown(): Promise<void> }> {
-  const port =
-    scraped === null
+  const endpoint =
+    scrape === null
       ? null
       : new NamedByUnit({
-          host: config.HOST,
-          port: scraped,
+          host: scrape.host,
+          port: scrape.port,
           preventServerStart: true,
           withResourceConstantLabels: /^service\.name$/,
           withoutScopeInfo: true,
         });
-  await port?.startServer().catch((cause: unknown) => {
+  await endpoint?.startServer().catch((cause: unknown) => {
     throw new ConfigurationError(
-      `The configuration cannot be used:\n  METRICS_PORT: ${scraped} cannot be listened on: ${errorTypeOf(cause)}`,
+      `The configuration is invalid:\n  METRICS_PORT: ${scrape?.port} cannot be listened on: ${errorTypeOf(cause)}`,
     );
   });
   const provider = new MeterProvider({
     resource,
-    readers: [...(port ? [port] : []), ...(pushTo === null ? [] : [pushing(pushTo, config)])],
+    readers: [...(endpoint ? [endpoint] : []), ...(push === null ? [] : [pushReader(push)])],
   });
   recordAll(provider.getMeter('payments'), service);
-  const unlook = [
+  const unregister = [
     ...registerProcessGauges(),
     registerGauge('payments.build.info', () => [
       [1, { 'service.version': String(resource.attributes['service.version']) }],
@@ -68,27 +76,20 @@ export async function exportMetrics(
     async shutdown() {
       await provider.shutdown();
       recordTo(null);
-      for (const end of unlook) end();
+      for (const end of unregister) end();
     },
   };
 }
 
-function pushing(
-  url: string,
-  {
-    OTEL_EXPORTER_OTLP_HEADERS: headers,
-    OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMillis,
-    OTEL_METRIC_EXPORT_INTERVAL: exportIntervalMillis,
-  }: MetricsTarget['config'],
-): PeriodicExportingMetricReader {
+function pushReader({ url, headers, timeoutMs, intervalMs }: PushTarget): PeriodicExportingMetricReader {
   return new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter({ url, headers, timeoutMillis }),
-    exportIntervalMillis,
-    exportTimeoutMillis: Math.min(timeoutMillis, exportIntervalMillis),
+    exporter: new OTLPMetricExporter({ url, headers, timeoutMillis: timeoutMs }),
+    exportIntervalMillis: intervalMs,
+    exportTimeoutMillis: Math.min(timeoutMs, intervalMs),
   });
 }
 
-/** Prometheus' names end in the unit, as those that come to it by OTLP do; the exporter leaves it out. */
+/** Ends the names in their units, as Prometheus does with metrics that it receives by OTLP: the exporter does not. */
 class NamedByUnit extends PrometheusExporter {
   override async collect(options?: MetricCollectOptions): Promise<CollectionResult> {
     const { resourceMetrics, errors } = await super.collect(options);
@@ -110,7 +111,7 @@ class NamedByUnit extends PrometheusExporter {
   }
 }
 
-/** An instrument for each metric of this service, and the way from the code's calls to them. */
+/** Creates an instrument for each metric of this service, and records the code's calls with them. */
 function recordAll(meter: Meter, service: ServiceName): void {
   const added = new Map<string, Counter | UpDownCounter>();
   const recorded = new Map<string, Histogram>();
@@ -153,7 +154,7 @@ function recordAll(meter: Meter, service: ServiceName): void {
   });
 }
 
-/** Where all labels are known: a series that begins with its first 1 has not risen, as Prometheus sees it. */
+/** For metrics whose labels are all known: to Prometheus, a series that begins with its first 1 has not increased. */
 function beginAtZero<Instrument extends Counter | UpDownCounter>(
   instrument: Instrument,
   { labels }: Metric,

@@ -1,14 +1,17 @@
-/** The processes that measure. */
+/** The services that export metrics. */
 export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
 
-/** Which values a label can have. `values`: exactly these; `pattern`: as the configuration or the code has them, at most `most`. */
+/**
+ * The values that a label can have: exactly `values`, or if that is null those described by `what`, which match
+ * `pattern` and are at most `most`.
+ */
 export interface LabelValues<Value extends string, Optional extends boolean = false> {
   readonly values: readonly Value[] | null;
   readonly what: string | null;
   readonly pattern: RegExp;
   readonly most: number;
   readonly isOptional: Optional;
-  /** The same, for a label that can be absent. */
+  /** The same for a label that can be absent. */
   optional(): LabelValues<Value, true>;
 }
 
@@ -22,7 +25,7 @@ function labelValues<Value extends string>(
   };
 }
 
-/** A label that is one of these. */
+/** A label with one of these values. */
 export const of = <const Value extends string>(...values: readonly Value[]): LabelValues<Value> =>
   labelValues({
     values,
@@ -31,7 +34,7 @@ export const of = <const Value extends string>(...values: readonly Value[]): Lab
     most: values.length,
   });
 
-/** A label whose values this package does not know one by one; there are few, and `what` says which. */
+/** A label whose values this package does not know one by one; they are few, and `what` describes them. */
 export const some = (values: {
   readonly what: string;
   readonly pattern: RegExp;
@@ -40,7 +43,7 @@ export const some = (values: {
 
 export type Labels = Readonly<Record<string, LabelValues<string, boolean>>>;
 type ValueOf<Values> = Values extends LabelValues<infer Value, boolean> ? Value : never;
-/** What is said with a value of a metric that has these labels. */
+/** The labels that come with each value of a metric. */
 export type LabelsOf<L extends Labels> = {
   readonly [Name in keyof L as L[Name]['isOptional'] extends true ? never : Name]: ValueOf<L[Name]>;
 } & {
@@ -48,22 +51,23 @@ export type LabelsOf<L extends Labels> = {
 };
 
 interface Described<L extends Labels> {
-  /** Those that export it. */
+  /** The services that export it. */
   readonly services: readonly ServiceName[];
-  /** UCUM: `s`, `By`, `{request}`; `1` for a share, nothing for what is 0 or 1. */
+  /** UCUM: `s`, `By`, `{request}`; `1` for a ratio, empty for a metric that is 0 or 1. */
   readonly unit: string;
   readonly description: string;
   readonly labels: L;
 }
 
 /**
- * counter: only grows. total: the same, looked up when somebody reads the metrics. level: is raised and lowered. gauge: is looked up. histogram: how
- * often a value lay below each of the buckets' bounds.
+ * - `counter` only increases. `total` does too, and is read by a callback when metrics are collected.
+ * - `level` increases and decreases. `gauge` is read by a callback when metrics are collected.
+ * - `histogram` counts values by the bounds of its buckets.
  */
 export type MetricKind = 'counter' | 'total' | 'level' | 'gauge' | 'histogram';
 export interface Metric<Kind extends MetricKind = MetricKind, L extends Labels = Labels> extends Described<L> {
   readonly kind: Kind;
-  /** Upper bounds, of a histogram. */
+  /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
 }
 
@@ -78,16 +82,17 @@ export const histogram = <L extends Labels>(
   metric: Described<L> & { readonly buckets: readonly number[] },
 ): Metric<'histogram', L> => ({ kind: 'histogram', ...metric });
 
-/** UCUM → how Prometheus writes the unit into a name (OpenTelemetry's specification of the compatibility with Prometheus). */
+/** The unit in a name in Prometheus, by UCUM unit (OpenTelemetry's specification "Prometheus and OpenMetrics"). */
 const PROMETHEUS_UNITS: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };
 
-/** A metric's name in OTLP with its unit as Prometheus wants it: `http.server.request.duration.seconds`. */
+/** The name with the unit at its end, as Prometheus has it: `http.server.request.duration.seconds`. */
 export function nameWithUnit(name: string, unit: string, isGauge: boolean): string {
   const suffix = PROMETHEUS_UNITS[unit] ?? (unit === '1' && isGauge ? 'ratio' : undefined);
   return suffix === undefined || name.endsWith(`.${suffix}`) ? name : `${name}.${suffix}`;
 }
 
-/** The name in Prometheus; of a histogram without its `_bucket`, `_sum`, `_count`. */
+/** The name in Prometheus; for a histogram without `_bucket`, `_sum` and `_count`. */
 export function prometheusName(name: string, { kind, unit }: Pick<Metric, 'kind' | 'unit'>): string {
-  return `${nameWithUnit(name, unit, kind === 'gauge').replaceAll('.', '_')}${kind === 'counter' || kind === 'total' ? '_total' : ''}`;
+  const base = nameWithUnit(name, unit, kind === 'gauge').replaceAll('.', '_');
+  return kind === 'counter' || kind === 'total' ? `${base}_total` : base;
 }

@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { registerGauge } from './recording.ts';
 
-/** Of the histogram of delays: finer costs more than it tells. */
+/** Of the histogram of delays: a finer one costs more than it shows. */
 const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
-/** Has the process' own use of memory, CPU and event loop looked up. @returns each ends one of them */
+/** Registers the gauges of the process's memory, CPU and event loop. @returns functions that end them */
 export function registerProcessGauges(): (() => void)[] {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
@@ -22,7 +22,7 @@ export function registerProcessGauges(): (() => void)[] {
       ];
     }),
     registerGauge('nodejs.eventloop.delay.p99', () => {
-      // What is above the resolution is late. Nothing was measured yet: 0, where the histogram says NaN.
+      // Timers above the resolution are late. Before the first measurement the histogram says NaN: 0.
       const late = Math.max(0, (delay.percentile(99) || 0) / NANOSECONDS - RESOLUTION_MS / 1_000);
       delay.reset();
       return [[late, {}]];

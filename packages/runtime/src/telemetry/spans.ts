@@ -11,8 +11,9 @@ import {
   trace,
   TraceFlags,
 } from '@opentelemetry/api';
+import { errorTypeOf } from '../error-type.ts';
 
-/** What travels with every message: where in a trace it belongs, and the HTTP request that began it. */
+/** What travels with every message: its place in a trace, and the HTTP request that began the trace. */
 export interface TraceContext {
   readonly traceparent: string | null;
   readonly requestId: string | null;
@@ -21,16 +22,16 @@ export interface TraceContext {
 export interface SpanOptions {
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
-  /** Other traces that have to do with it. */
+  /** Other traces that it relates to. */
   readonly links?: readonly TraceContext[];
-  /** When it began, as performance.now() tells it; else now. */
+  /** When it began, by performance.now(). Default: now. */
   readonly began?: number;
 }
 
 const REQUEST_ID = createContextKey('request id');
 const tracer = trace.getTracer('payments');
 
-/** The trace context of the work going on now, to be put into a message. */
+/** The trace context of the current work, to be put into a message. */
 export function currentTrace(): TraceContext {
   return traceOf(context.active());
 }
@@ -44,39 +45,36 @@ function traceOf(from: typeof ROOT_CONTEXT): TraceContext {
   };
 }
 
-/** What log lines carry of it. */
+/** The fields of the current trace that every log line carries. */
 export function traceFields(): { traceId?: string; requestId?: string } {
   const traceId = trace.getSpanContext(context.active())?.traceId;
   const requestId = context.active().getValue(REQUEST_ID) as string | undefined;
   return { ...(traceId !== undefined && { traceId }), ...(requestId !== undefined && { requestId }) };
 }
 
-/** What a log line about one message of many carries: work on a batch runs in a trace of its own. */
+/** The same fields for a log line about one message of a batch: the batch itself runs in a trace of its own. */
 export function fieldsOf({ traceparent, requestId }: TraceContext): { traceId?: string; requestId?: string } {
   const traceId = traceparent?.split('-')[1];
   return { ...(traceId !== undefined && { traceId }), ...(requestId !== null && { requestId }) };
 }
 
-/** True where somebody keeps the spans of this trace; what is begun for the others costs time and shows nothing. */
+/** True if the spans of this trace are kept. Spans of other traces cost time and are never seen. */
 export const isSampled = ({ traceparent }: TraceContext): boolean =>
   traceparent !== null && (Number.parseInt(traceparent.slice(-2), 16) & TraceFlags.SAMPLED) !== 0;
 
-/** Whether the work going on now is in a span that is kept. */
-export const isRecording = (): boolean => trace.getActiveSpan()?.isRecording() === true;
-
-/** Says more of the span that the work going on now is in. */
+/** Adds attributes to the span of the current work. */
 export function describeSpan(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
 
-/** Where a message belongs, for the span of a batch that works on it among others. */
+/** A link from the span of a batch to the trace of one of its messages. */
 function linkTo({ traceparent }: TraceContext): Link[] {
   const spanContext =
     traceparent === null ? undefined : trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
   return spanContext === undefined ? [] : [{ context: spanContext }];
 }
 
-/** The context of `parent` (from a message, or an HTTP request) on top of `base`. */
+/** The context of `parent` (from a message or an HTTP request) on top of `base`. */
 function continuing(base: typeof ROOT_CONTEXT, parent: TraceContext | null): typeof ROOT_CONTEXT {
   let continued = base;
   if (parent?.traceparent) continued = propagation.extract(continued, { traceparent: parent.traceparent });
@@ -91,7 +89,7 @@ const started = ({ kind, attributes, links, began }: SpanOptions) => ({
   ...(began !== undefined && { startTime: began }),
 });
 
-/** A span says by its status and by `error.type` that it failed, and by an event why. */
+/** The status and `error.type` of a span tell that it failed; an event tells why. */
 function fail(span: Span, error: unknown): void {
   if (!span.isRecording()) return;
   span.recordException(error instanceof Error ? error : String(error));
@@ -99,22 +97,15 @@ function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Says of a span that it failed without an error to show: an answer that is one. */
+/** Marks a span as failed if there is no exception to record: the response itself is the error. */
 export function markFailed(span: Span, errorType: string): void {
   span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The class of an error, or its code where it has one that says more: never its message. */
-export function errorTypeOf(error: unknown): string {
-  // Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
-  const { code, name } =
-    typeof error === 'object' && error !== null ? (error as { code?: unknown; name?: unknown }) : {};
-  const type = typeof code === 'string' ? code : name;
-  if (typeof type !== 'string') return 'unknown';
-  return /^[\w.-]{1,64}$/.test(type) ? type : 'Error';
-}
-
-/** Runs `work` in a span that continues `parent` (null: that of the work going on now, if any); errors mark the span and pass on. */
+/**
+ * Runs `work` in a span. An error marks the span as failed and is thrown on.
+ * @param parent null: the span of the current work, if any
+ */
 export async function inSpan<T>(
   name: string,
   parent: TraceContext | null,
@@ -136,21 +127,21 @@ export async function inSpan<T>(
 }
 
 /**
- * A span whose beginning and end lie in different calls, or that is known only when it is over. It is not what the work
- * going on is in.
+ * A span that begins and ends in different calls, or that is known only when it is over. It is not the span of the
+ * current work.
  */
 export class OpenSpan {
   readonly #span: Span;
   readonly #context: typeof ROOT_CONTEXT;
 
-  /** @param parent null: it begins a trace */
+  /** @param parent null: the span begins a trace */
   constructor(name: string, parent: TraceContext | null, options: SpanOptions = {}) {
     const base = continuing(ROOT_CONTEXT, parent);
     this.#span = tracer.startSpan(name, started(options), base);
     this.#context = trace.setSpan(base, this.#span);
   }
 
-  /** Where it is in its trace: for messages, and for spans below it. */
+  /** Its place in its trace: for messages, and for child spans. */
   get trace(): TraceContext {
     return traceOf(this.#context);
   }
@@ -159,7 +150,7 @@ export class OpenSpan {
     return this.#span.isRecording();
   }
 
-  /** A span below it that is over. Times are performance.now()'s. */
+  /** Records a child span that is over. Times are performance.now()'s. */
   child(name: string, began: number, ended: number, options: Omit<SpanOptions, 'began'> = {}): void {
     if (this.recording) tracer.startSpan(name, started({ ...options, began }), this.#context).end(ended);
   }
@@ -169,7 +160,7 @@ export class OpenSpan {
     this.#span.end();
   }
 
-  /** Runs `work` below it. */
+  /** Runs `work` with this span as the parent of its spans. */
   run<T>(work: () => T): T {
     return context.with(this.#context, work);
   }

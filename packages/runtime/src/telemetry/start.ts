@@ -15,29 +15,30 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { z } from 'zod';
 import type { Logger } from '../logger.ts';
+import type { MetricsTargets } from '../metrics/exporting.ts';
 import type { ServiceName } from '../metrics/metric.ts';
-import { pause } from '../pause.ts';
-import { Complaints } from './complaints.ts';
+import { within } from '../pause.ts';
+import { DiagnosticLog } from './diagnostic-log.ts';
 import type { TelemetryConfig } from './variables.ts';
 
-/** What may be lost at the end of a process is not worth a slow end. */
-const FAREWELL_MS = 1_000;
-/** Spans that wait to be sent; more are dropped. A collector that is away costs this much memory and nothing else. */
-const QUEUE = 4_096;
+/** The last spans and values are not worth a slow exit. */
+const FLUSH_TIMEOUT_MS = 1_000;
+/** Spans that wait to be sent; more are dropped. An unavailable collector costs this much memory and nothing else. */
+const MAX_QUEUED_SPANS = 4_096;
 
-/** What runs in the background of a process to tell how it is doing. */
+/** What exports the traces and metrics of a process in the background. */
 export interface Telemetry {
   /** Sends what is left, within a second. Never rejects. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes traces and metrics real in this process, as the configuration wants them: called once, before the first span.
- * Trace ids are made and passed on in any case. What sends and counts is loaded only where it is wanted.
- * @throws where METRICS_PORT cannot be listened on
+ * Starts traces and metrics in this process as configured: to be called once, before the first span. Trace ids are
+ * created and passed on in any case. Exporters are loaded only if they are configured.
+ * @throws ConfigurationError if METRICS_PORT cannot be listened on
  */
 export async function startTelemetry(service: ServiceName, config: TelemetryConfig, log: Logger): Promise<Telemetry> {
-  diag.setLogger(new Complaints(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(new DiagnosticLog(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const resource = resourceFromAttributes({
@@ -52,26 +53,19 @@ export async function startTelemetry(service: ServiceName, config: TelemetryConf
   const sending = endpoint !== undefined && config.OTEL_TRACES_EXPORTER === 'otlp';
   const provider = new TracerProvider({
     resource,
-    // Nobody to send to: ids are made, and what others sample is passed on as sampled.
+    // Without a collector: ids are created, and what callers sample is passed on as sampled.
     sampler: sending ? samplerOf(config) : new ParentBasedSampler({ root: new AlwaysOffSampler() }),
     spanProcessors: sending ? [await spansTo(endpoint, config)] : [],
   });
   trace.setGlobalTracerProvider(provider);
 
-  const pushTo = config.OTEL_METRICS_EXPORTER === 'otlp' ? endpoint : undefined;
-  const scraped = on ? config.METRICS_PORT : undefined;
-  const exporting = pushTo === undefined && scraped === undefined ? null : await import('../metrics/exporting.ts');
-  const metrics = await exporting?.exportMetrics(service, resource, {
-    pushTo: pushTo === undefined ? null : otlpUrl(pushTo, 'metrics'),
-    scraped: scraped ?? null,
-    config,
-  });
+  const targets = metricsTargets(config);
+  const exporting = targets === null ? null : await import('../metrics/exporting.ts');
+  const metrics = targets && (await exporting?.exportMetrics(service, resource, targets));
   return {
     async stop() {
       const flushed = Promise.allSettled([provider.shutdown(), metrics?.shutdown()]);
-      const over = new AbortController();
-      await Promise.race([flushed, pause(FAREWELL_MS, over.signal)]);
-      over.abort();
+      await within(FLUSH_TIMEOUT_MS, flushed);
     },
   };
 }
@@ -83,7 +77,23 @@ async function spansTo(endpoint: string, config: TelemetryConfig): Promise<Batch
     headers: config.OTEL_EXPORTER_OTLP_HEADERS,
     timeoutMillis: config.OTEL_EXPORTER_OTLP_TIMEOUT,
   });
-  return new BatchSpanProcessor({ exporter, maxQueueSize: QUEUE });
+  return new BatchSpanProcessor({ exporter, maxQueueSize: MAX_QUEUED_SPANS });
+}
+
+function metricsTargets(config: TelemetryConfig): MetricsTargets | null {
+  if (config.OTEL_SDK_DISABLED) return null;
+  const { METRICS_PORT: port, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config;
+  const scrape = port === undefined ? null : { host: config.HOST, port };
+  const push =
+    endpoint === undefined || config.OTEL_METRICS_EXPORTER !== 'otlp'
+      ? null
+      : {
+          url: otlpUrl(endpoint, 'metrics'),
+          headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+          timeoutMs: config.OTEL_EXPORTER_OTLP_TIMEOUT,
+          intervalMs: config.OTEL_METRIC_EXPORT_INTERVAL,
+        };
+  return scrape === null && push === null ? null : { scrape, push };
 }
 
 /** An endpoint may have a path of its own, with or without a slash at its end. */
@@ -109,7 +119,7 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
   }
 }
 
-/** One version for all packages. */
+/** The version of this package: all packages have the same. */
 function versionOf(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version;

@@ -29,7 +29,7 @@ function isDecodable(text: string): boolean {
     decodeURIComponent(text);
     return true;
   } catch {
-    // A % that begins no character.
+    // A % that does not begin an encoded character.
     return false;
   }
 }
@@ -37,20 +37,20 @@ function isDecodable(text: string): boolean {
 const exporter = z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp');
 
 /**
- * The variables of every service by which it tells how it is doing: OpenTelemetry's own names
- * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Spread into each service's config.
+ * The telemetry variables of every service, with OpenTelemetry's own names
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Part of each service's config.
  */
 export const telemetryVariables = {
-  /** Serves Prometheus' metrics at /metrics of this port, on HOST. Absent: not at all. */
+  /** Serves metrics to Prometheus at /metrics on this port of HOST. Absent: not at all. */
   METRICS_PORT: variables.port.optional(),
   HOST: variables.host,
-  /** Where traces and metrics are sent to by OTLP: a collector's address, without /v1/traces. Absent: nothing is sent. */
+  /** The collector to which traces and metrics are sent by OTLP, without /v1/traces. Absent: nothing is sent. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
-  /** The only protocol that is spoken; others are refused rather than passed over. */
+  /** The only protocol that is supported; others are refused rather than ignored. */
   OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf'], 'must be http/protobuf').default('http/protobuf'),
   /** May hold a collector's key: never logged. */
   OTEL_EXPORTER_OTLP_HEADERS: pairs,
-  /** Milliseconds, of one request. */
+  /** Milliseconds for one request. */
   OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(1).max(60_000).default(10_000),
   OTEL_TRACES_EXPORTER: exporter,
   OTEL_METRICS_EXPORTER: exporter,
@@ -64,13 +64,13 @@ export const telemetryVariables = {
       'parentbased_traceidratio',
     ])
     .default('parentbased_always_on'),
-  /** The share that is sampled, for the two with a ratio. */
+  /** The share of traces that the two ratio samplers keep, 0 to 1. */
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   /** Milliseconds between two exports of metrics. */
   OTEL_METRIC_EXPORT_INTERVAL: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
-  /** Of the process, beside our own: `deployment.environment.name=production,k8s.pod.name=…`. */
+  /** More attributes of the process: `deployment.environment.name=production,k8s.pod.name=…`. */
   OTEL_RESOURCE_ATTRIBUTES: pairs,
-  /** Turns all of it off, whatever else is set. */
+  /** Turns all telemetry off, whatever else is set. */
   OTEL_SDK_DISABLED: variables.flag,
 } as const;
 

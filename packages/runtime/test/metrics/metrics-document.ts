@@ -1,22 +1,33 @@
 import { METRICS } from '../../src/metrics/catalogue.ts';
 import { type LabelValues, type Metric, prometheusName } from '../../src/metrics/metric.ts';
 
-const INTRODUCTION = `# Metrics
+const WIDTH = 120;
 
-Every metric of our processes. Each service serves its own at \`/metrics\` on a port of its own (\`METRICS_PORT\`), never the public one, and
-sends the same by OTLP where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set: [telemetry.md](../operations/telemetry.md).
+const INTRODUCTION = [
+  `# Metrics`,
+  wrapped(
+    `This page lists every metric that the services export, with its labels and their values: for queries, alerts and
+     dashboards. [telemetry.md](../operations/telemetry.md) explains how to collect them.`,
+  ),
+  [
+    `Each service serves its metrics at \`/metrics\` on \`METRICS_PORT\`, never on its public port, and sends the same
+     by OTLP if \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.`,
+    `**Names** follow OpenTelemetry's semantic conventions, or begin with \`payments.\`. In Prometheus dots become
+     underscores, and the unit and \`_total\` are appended. A histogram has the suffixes \`_bucket\`, \`_sum\` and
+     \`_count\`.`,
+    `**Labels** have underscores in Prometheus too (\`http_route\`). No label holds an id, an address or a URL. A label
+     marked ? can be absent. A test compares names, labels and values with what a running system exports.`,
+    `Every metric has the label \`service_name\` (\`gateway\`, \`intent\`, \`watcher\`, \`webhook\`); \`target_info\`
+     has the version and the instance.`,
+    `A **counter** begins at 0 if all values of its labels are listed here, so that its first increase is visible. A
+     **total** is a counter that is read on collection. A **level** and a **gauge** are gauges in Prometheus.`,
+  ]
+    .map((item) => `- ${wrapped(item, '  ')}`)
+    .join('\n'),
+  'Generated from `packages/runtime/src/metrics/catalogue.ts` by `npm run generate`.',
+].join('\n\n');
 
-- **Names** are OpenTelemetry's semantic conventions where they have one, else \`payments.*\`. The name in Prometheus is beside it: dots become
-  underscores, the unit and \`_total\` are added, as Prometheus does it by itself with what comes by OTLP. A histogram has \`_bucket\`, \`_sum\` and \`_count\`.
-- **Labels** lose their dots in Prometheus too (\`http_route\`). No label holds an id, an address or a URL: what each can be is said here, and a test
-  compares it with what a running system exports. A label marked ? is absent where it says nothing.
-- Every metric has the label \`service_name\` (\`gateway\`, \`intent\`, \`watcher\`, \`webhook\`); \`target_info\` has the version and the instance.
-- A **counter** whose labels are all listed here is 0 from the start, so that its first rise is one. A **level** and a **gauge** are gauges in Prometheus.
-
-Generated from the table in \`packages/runtime/src/metrics/catalogue.ts\` by \`npm run generate\`.
-`;
-
-/** docs/reference/metrics.md: the catalogue, for people. */
+/** docs/reference/metrics.md: the catalogue for readers. */
 export function metricsDocument(): string {
   const metrics: readonly (readonly [string, Metric])[] = Object.entries(METRICS);
   const rows = metrics.map(
@@ -24,6 +35,7 @@ export function metricsDocument(): string {
   );
   return [
     INTRODUCTION,
+    '',
     '| In Prometheus | Kind | Services |',
     '| --- | --- | --- |',
     ...rows,
@@ -34,16 +46,29 @@ export function metricsDocument(): string {
 
 function section(name: string, metric: Metric): string {
   const { kind, unit, description, labels, buckets } = metric;
-  const lines = [
-    `- **In Prometheus:** \`${prometheusName(name, metric)}\``,
-    `- **Kind:** ${kind}${unit === '' ? '' : `, in \`${unit}\``}. **From:** ${metric.services.join(', ')}.`,
+  const items = [
+    `**In Prometheus:** \`${prometheusName(name, metric)}\``,
+    `**Kind:** ${kind}${unit === '' ? '' : `, in \`${unit}\``}. **Services:** ${metric.services.join(', ')}.`,
     ...Object.entries(labels).map(
-      ([label, values]) => `- \`${label}\`${values.isOptional ? '?' : ''}: ${valuesOf(values)}`,
+      ([label, values]) => `**Label** \`${label}\`${values.isOptional ? '?' : ''}: ${valuesOf(values)}`,
     ),
-    ...(buckets ? [`- **Buckets:** ${buckets.join(', ')}`] : []),
+    ...(buckets ? [`**Buckets:** ${buckets.join(', ')}`] : []),
   ];
-  return [`## \`${name}\``, '', description, '', ...lines, ''].join('\n');
+  return [`## \`${name}\``, '', wrapped(description), '', ...items.map((item) => `- ${wrapped(item, '  ')}`), ''].join(
+    '\n',
+  );
 }
 
 const valuesOf = ({ values, what, most }: LabelValues<string, boolean>): string =>
   values ? values.map((value) => `\`${value}\``).join(', ') : `${what ?? ''} (at most ${most})`;
+
+/** @param indent of the lines after the first; the first one follows a mark of the same length */
+function wrapped(text: string, indent = ''): string {
+  const lines = [''];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && indent.length + line.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join(`\n${indent}`);
+}

@@ -4,17 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { loadConfig } from '../../src/config.ts';
+import { errorTypeOf } from '../../src/error-type.ts';
 import type { Logger } from '../../src/logger.ts';
 import { exportMetrics } from '../../src/metrics/exporting.ts';
 import { count, registerGauge, isRecording } from '../../src/metrics/recording.ts';
-import { Complaints } from '../../src/telemetry/complaints.ts';
-import { errorTypeOf, isSampled } from '../../src/telemetry/spans.ts';
+import { DiagnosticLog } from '../../src/telemetry/diagnostic-log.ts';
+import { isSampled } from '../../src/telemetry/spans.ts';
 import { telemetryVariables } from '../../src/telemetry/variables.ts';
 
 const read = (environment: Record<string, string>) => loadConfig(telemetryVariables, environment);
 
-describe('the variables of telemetry', () => {
-  it('send and serve nothing where none is set', () => {
+describe('The telemetry variables', () => {
+  it('send and serve nothing if none is set', () => {
     expect(read({})).toMatchObject({
       METRICS_PORT: undefined,
       OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
@@ -23,7 +24,7 @@ describe('the variables of telemetry', () => {
     });
   });
 
-  it('read headers and attributes as OpenTelemetry writes them', () => {
+  it('accept headers and attributes as OpenTelemetry writes them', () => {
     expect(
       read({
         OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-team=payments',
@@ -44,31 +45,26 @@ describe('the variables of telemetry', () => {
     ['OTEL_TRACES_SAMPLER', 'sometimes'],
     ['OTEL_TRACES_SAMPLER_ARG', '10'],
     ['OTEL_METRICS_EXPORTER', 'prometheus'],
-  ])('name %s where it is %s, and do not repeat it', (name, value) => {
+  ])('refuse %s=%s with the name of the variable, without its value', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(`  ${name}: `);
     expect(() => read({ [name]: value })).not.toThrow(value);
   });
 });
 
-describe('telemetry that cannot be sent', () => {
-  it('is complained of once a minute, without what was to be sent', () => {
+describe('OpenTelemetry’s diagnostic log', () => {
+  it('has one line per minute, without the data that was to be sent', () => {
     const lines: unknown[] = [];
-    const complaints = new Complaints({
+    const diagnostics = new DiagnosticLog({
       warn: (fields: unknown, message: string) => lines.push([fields, message]),
     } as unknown as Logger);
-    complaints.error('{"stack":"…"}', new Error('ECONNREFUSED'), { headers: { authorization: 'secret' } });
-    complaints.warn('another');
+    diagnostics.error('{"stack":"…"}', new Error('ECONNREFUSED'), { headers: { authorization: 'secret' } });
+    diagnostics.warn('another');
     expect(lines).toEqual([[{ reason: 'ECONNREFUSED' }, 'telemetry cannot be sent']]);
   });
 });
 
-describe('the port of the metrics', () => {
-  const config = {
-    HOST: '127.0.0.1',
-    OTEL_EXPORTER_OTLP_HEADERS: {},
-    OTEL_EXPORTER_OTLP_TIMEOUT: 1_000,
-    OTEL_METRIC_EXPORT_INTERVAL: 60_000,
-  };
+describe('The metrics endpoint', () => {
+  const on = (port: number) => ({ scrape: { host: '127.0.0.1', port }, push: null });
   const resource = resourceFromAttributes({ 'service.name': 'webhook', 'service.version': '1.2.3' });
   async function takenPort(): Promise<{ readonly port: number; readonly free: () => Promise<unknown> }> {
     const server = createServer().listen(0, '127.0.0.1');
@@ -76,24 +72,24 @@ describe('the port of the metrics', () => {
     return { port: (server.address() as AddressInfo).port, free: () => once(server.close(), 'close') };
   }
 
-  it('is named where another has it', async () => {
+  it('fails to start with the name of its variable if its port is taken', async () => {
     const { port, free } = await takenPort();
-    await expect(exportMetrics('webhook', resource, { pushTo: null, scraped: port, config })).rejects.toThrow(
+    await expect(exportMetrics('webhook', resource, on(port))).rejects.toThrow(
       `METRICS_PORT: ${port} cannot be listened on: EADDRINUSE`,
     );
     await free();
   });
 
-  it('serves what the service measures: by name with the unit, from zero on, and what is looked up as it is then', async () => {
+  it('serves the metrics of its service: names with units, counters from zero, gauges as they are now', async () => {
     const { port, free } = await takenPort();
     await free();
-    const metrics = await exportMetrics('webhook', resource, { pushTo: null, scraped: port, config });
+    const metrics = await exportMetrics('webhook', resource, on(port));
     let age = 2;
-    const unlook = registerGauge('payments.deliveries.due.age', () => [[age, {}]]);
+    const unregister = registerGauge('payments.deliveries.due.age', () => [[age, {}]]);
     const page = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     try {
       count('payments.delivery.attempts', { outcome: 'retried' }, 2);
-      // Not this service's: nothing comes of it.
+      // A metric of another service: it is dropped.
       count('payments.rate_limited', { policy: 'key' });
       const first = await page();
       expect(first).toContain('payments_delivery_attempts_total{outcome="retried",service_name="webhook"} 2\n');
@@ -105,15 +101,15 @@ describe('the port of the metrics', () => {
       expect(await page()).toContain('payments_deliveries_due_age_seconds{service_name="webhook"} 3\n');
       expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
     } finally {
-      unlook();
+      unregister();
       await metrics.shutdown();
     }
     expect(isRecording()).toBe(false);
   });
 });
 
-describe('what spans say', () => {
-  it('of an error is its code or its class, never its message', () => {
+describe('errorTypeOf', () => {
+  it('returns the code or the class of an error, never its message', () => {
     expect(
       [
         Object.assign(new Error('to 10.0.0.1'), { code: 'ECONNREFUSED' }),
@@ -123,8 +119,10 @@ describe('what spans say', () => {
       ].map(errorTypeOf),
     ).toEqual(['ECONNREFUSED', 'TypeError', 'unknown', 'Error']);
   });
+});
 
-  it('of a trace whether it is kept', () => {
+describe('isSampled', () => {
+  it('reads the sampled flag of a traceparent', () => {
     const traceOf = (flags: string) => ({
       traceparent: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${flags}`,
       requestId: null,
