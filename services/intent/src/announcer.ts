@@ -3,8 +3,8 @@ import { ChannelPublisher, encodeNotice, intentChannel, type Notice } from '@pf/
 import type { Logger } from '@pf/runtime';
 
 /**
- * Publishes replies to gateways and notices to streams through Redis. All of them can be lost: outcomes and intents are in
- * Postgres. Nothing here throws, waits or blocks.
+ * Publishes replies to gateways and notices to streams through Redis. All of them can be lost: outcomes and intents
+ * are in Postgres. Nothing here throws, waits or blocks.
  */
 export class Announcer {
   readonly #publisher: ChannelPublisher;
@@ -25,7 +25,7 @@ export class Announcer {
     ]);
   }
 
-  /** Replies that are under way still go out; a server that is unavailable is not waited for. */
+  /** Lets replies in flight go out; does not wait for an unavailable server. */
   close(): Promise<void> {
     return this.#publisher.close();
   }

@@ -31,18 +31,18 @@ import type { Notice } from '@pf/redis';
 import type { Input, MessageHead } from './input.ts';
 import { outcomeOf } from './outcome.ts';
 
-/** Where a record says to whom an accepted command is to be answered, should its writer die before it has. */
+/** Header with the reply channel of an accepted command: the next owner replies if this one dies before it has. */
 export const REPLY_TO_HEADER = 'reply-to';
-/** The broker refuses 1 MiB for ever: what comes near it must not be decided to be appended. */
+/** The broker rejects records over 1 MiB for good, so an event stays far below that. */
 const MAX_EVENT_BYTES = 512 * 1024;
 
-/** A letter for intent.dead, and the error that led to it where it was one of ours. */
+/** A letter for intent.dead, and the error behind it where one was thrown. */
 export interface DeadLettered {
   readonly letter: DeadLetter;
   readonly cause: unknown;
 }
 
-/** Everything that a slice of input led to. */
+/** Everything that a batch led to. */
 export interface DecidedBatch {
   readonly at: Instant;
   readonly records: readonly NewRecord[];
@@ -51,30 +51,30 @@ export interface DecidedBatch {
   readonly intents: readonly ProjectedIntent[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
-  /** By the channel of the gateway that waits. */
+  /** By the reply channel of the gateway that waits. */
   readonly replies: ReadonlyMap<string, readonly Reply[]>;
   readonly notices: readonly Notice[];
   readonly dead: readonly DeadLettered[];
-  /** Commands that came after their deadline: nobody waits for them any more. */
+  /** Commands that came after their deadline: their gateway no longer waits. */
   readonly late: readonly CommandMessage[];
 }
 
-/** What was read of the projection for a slice. */
+/** What was read of the projection for a batch. */
 export interface Known {
   readonly intents: Iterable<PaymentIntent>;
   readonly outcomes: Iterable<Outcome>;
 }
 
-/** An intent that this slice has changed. */
+/** An intent that this batch has changed. */
 interface Changed {
   readonly before: number;
   intent: PaymentIntent;
   shown: PublicIntent;
-  /** True once an event was public, which somebody may be watching for. */
+  /** True once one of its events was public: a stream may wait for it. */
   noticed: boolean;
 }
 
-/** Decides the messages of one slice one after another: what one appends the next one sees. Pure but for what it gathers. */
+/** Decides the messages of one batch in order: each sees what those before it changed. Without side effects. */
 export class BatchDecider {
   readonly #partition: number;
   readonly #at: Instant;
@@ -91,8 +91,8 @@ export class BatchDecider {
   readonly #late: CommandMessage[] = [];
 
   /**
-   * @param at the slice's time: it never goes back within the partition, and is all that the ledger knows of time.
-   * @param clock the writer's own clock, against which the age of commands is taken.
+   * @param at the time of the batch's events; it never goes back within the partition.
+   * @param clock the writer's own clock, for the age of commands.
    */
   constructor(partition: number, at: Instant, clock: Instant, known: Known) {
     this.#partition = partition;
@@ -102,10 +102,10 @@ export class BatchDecider {
     for (const outcome of known.outcomes) this.#outcomes.set(outcome.commandId, outcome);
   }
 
-  /** Takes the next record of the slice. Never throws: what cannot be decided is put aside. */
-  take(input: Input): void {
+  /** Decides the next record of the batch. Never throws: a record that cannot be decided becomes a dead letter. */
+  process(input: Input): void {
     const { record, message } = input;
-    if (message === null) return this.#putAside(record, input.head, input.reason, null);
+    if (message === null) return this.#deadLetter(record, input.head, input.reason, null);
     if (message.kind === 'command') {
       const known = this.#outcomes.get(message.commandId);
       if (known !== undefined) return this.#reply(message.replyTo, known);
@@ -121,7 +121,7 @@ export class BatchDecider {
         message.kind === 'command'
           ? message
           : { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
-      this.#putAside(
+      this.#deadLetter(
         record,
         head,
         `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,
@@ -130,7 +130,7 @@ export class BatchDecider {
     }
   }
 
-  /** Decides an input of the owner's own. Throws what the domain throws. */
+  /** Decides an expiry, the owner's own input. Throws what the domain throws. */
   expire(message: Extract<InputMessage, { kind: 'expire' }>): void {
     this.#decide(message);
   }
@@ -145,7 +145,7 @@ export class BatchDecider {
       events: this.#events,
       outcomes: this.#newOutcomes,
       replies: this.#replies,
-      // Of an intent that this slice has made nobody knows the id yet.
+      // No stream can wait for an intent that this batch has created.
       notices: changed
         .filter(({ before, noticed }) => noticed && before > 0)
         .map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status })),
@@ -161,11 +161,11 @@ export class BatchDecider {
     this.#append(message, decision, accepted);
     if (message.kind !== 'command') return;
     const outcome = outcomeOf(message, decision.outcome);
-    this.#settle(outcome);
+    this.#keepOutcome(outcome);
     this.#reply(message.replyTo, outcome);
   }
 
-  /** All of a decision's events or none: nothing is gathered before the last of them is made. */
+  /** Collects all of a decision's events or none: nothing is kept before the last record is made. */
   #append(message: InputMessage, { transitions }: Decision, accepted: CommandMessage | null): void {
     const changed = new Map<IntentId, Changed>();
     const records: NewRecord[] = [];
@@ -179,7 +179,7 @@ export class BatchDecider {
         shown,
         noticed: earlier?.noticed === true || isPublic(event.type),
       });
-      // The time of the intent was over when the command came: the expiry is not the command's, nor says its outcome.
+      // The intent's time was over when the command came: the command did not cause the expiry.
       const cause = event.type === 'intent.expired' && !event.data.simulated ? null : accepted;
       const envelope: EventEnvelope = {
         eventId: eventIdOf(intent.id, event.version),
@@ -197,7 +197,7 @@ export class BatchDecider {
       };
       const value = encodeEvent(envelope);
       if (Buffer.byteLength(value) > MAX_EVENT_BYTES)
-        throw new RangeError(`${event.type} of ${intent.id} is larger than the log takes`);
+        throw new RangeError(`${event.type} of ${intent.id} is larger than ${MAX_EVENT_BYTES} bytes`);
       const replyTo = cause?.replyTo ?? null;
       records.push({
         partition: this.#partition,
@@ -216,13 +216,14 @@ export class BatchDecider {
     this.#events.push(...projected);
   }
 
-  #putAside(
+  #deadLetter(
     { topic, offset }: LogRecord,
     { commandId, intentId, replyTo, trace }: MessageHead,
     reason: string,
     cause: unknown,
   ): void {
-    if (topic !== 'intent.commands' && topic !== 'chain.observations') throw new RangeError(`${topic} is no input`);
+    if (topic !== 'intent.commands' && topic !== 'chain.observations')
+      throw new RangeError(`${topic} is not an input topic`);
     this.#dead.push({
       letter: {
         at: isoTime(this.#clock),
@@ -238,25 +239,25 @@ export class BatchDecider {
     });
     if (commandId === null || intentId === null) return;
     const outcome = this.#outcomes.get(commandId) ?? { kind: 'dead', commandId, intentId };
-    this.#settle(outcome);
+    this.#keepOutcome(outcome);
     this.#reply(replyTo, outcome);
   }
 
-  #settle(outcome: Outcome): void {
+  #keepOutcome(outcome: Outcome): void {
     this.#outcomes.set(outcome.commandId, outcome);
     this.#newOutcomes.push({ outcome, at: this.#at });
   }
 
   #reply(replyTo: string | null, outcome: Outcome): void {
     if (replyTo === null) return;
-    const reply: Reply = { outcome, intent: outcome.kind === 'accepted' ? this.#shown(outcome.intentId) : null };
+    const reply: Reply = { outcome, intent: outcome.kind === 'accepted' ? this.#viewOf(outcome.intentId) : null };
     const others = this.#replies.get(replyTo);
     if (others === undefined) this.#replies.set(replyTo, [reply]);
     else others.push(reply);
   }
 
-  /** Null where a first answer is repeated whose intent was not read: the gateway reads it itself. */
-  #shown(id: IntentId): PublicIntent | null {
+  /** Null where the outcome is repeated and its intent was not read: the gateway then reads it itself. */
+  #viewOf(id: IntentId): PublicIntent | null {
     const changed = this.#changed.get(id);
     if (changed !== undefined) return changed.shown;
     const intent = this.#ledger.intent(id);

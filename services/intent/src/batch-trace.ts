@@ -4,11 +4,11 @@ import type { Input } from './input.ts';
 
 type Message = CommandMessage | ObservationMessage;
 
-/** More is cut off where spans are kept. */
+/** Collectors cut off more links than this. */
 const LINKS_AT_MOST = 128;
 
-/** What is said of a message in the span of its processing, by the conventions for messaging. */
-function aboutMessage({ topic, partition, offset }: Input['record'], message: Message) {
+/** Attributes of the span of a message, by OpenTelemetry's semantic conventions for messaging. */
+function messageAttributes({ topic, partition, offset }: Input['record'], message: Message) {
   return {
     'messaging.system': 'kafka',
     'messaging.operation.name': 'process',
@@ -37,14 +37,14 @@ const PROJECT = {
 } as const;
 
 /**
- * The spans of a slice. It has one of its own, in a trace of its own, linked to its messages; and each message whose trace
- * somebody keeps has one in that trace, with the transaction and the projection below it: so each payment's trace shows
- * all that was done for it, however many others were in the slice.
+ * The spans of a batch. It has one in a trace of its own, linked to its messages. Each message with a sampled trace has
+ * one in that trace too, with the transaction and the projection below it: the trace of a payment shows all that was
+ * done for it, however many other messages were in the batch.
  */
 export class BatchTrace {
-  /** As they were read, but with the trace in which they are processed: their events go on from there. */
+  /** The inputs, each with the trace of its processing, which its events continue. */
   readonly inputs: readonly Input[];
-  readonly #slice: OpenSpan;
+  readonly #batch: OpenSpan;
   readonly #messages: OpenSpan[] = [];
   readonly #partition: number;
   #decidedAt = 0;
@@ -54,7 +54,7 @@ export class BatchTrace {
   constructor(name: string, partition: number, inputs: readonly Input[]) {
     this.#partition = partition;
     const links = inputs.flatMap(({ message }) => (message === null ? [] : [message.trace])).slice(0, LINKS_AT_MOST);
-    this.#slice = new OpenSpan(name, null, {
+    this.#batch = new OpenSpan(name, null, {
       links,
       attributes: {
         'messaging.batch.message_count': inputs.length,
@@ -62,29 +62,29 @@ export class BatchTrace {
       },
     });
     this.inputs = inputs.map((input) =>
-      input.message !== null && isSampled(input.message.trace) ? this.#followed(input, input.message) : input,
+      input.message !== null && isSampled(input.message.trace) ? this.#withSpan(input, input.message) : input,
     );
   }
 
-  /** Of the slice itself: for what no message has caused. */
+  /** The batch's own trace, for events that no message has caused. */
   get trace(): TraceContext {
-    return this.#slice.trace;
+    return this.#batch.trace;
   }
 
-  /** Does a part of the slice's work, below its span. */
+  /** Runs a part of the batch's work below its span. */
   run<Result>(work: () => Result): Result {
-    return this.#slice.run(work);
+    return this.#batch.run(work);
   }
 
-  /** Everything is decided; what follows is the transaction. */
+  /** Everything is decided; the transaction follows. */
   decided(): void {
     this.#decidedAt = performance.now();
   }
 
-  /** The transaction is committed; what follows is the projection. */
+  /** The transaction is committed; the projection follows. */
   committed(appended: number): void {
     this.#committedAt = performance.now();
-    this.#below('send intent.events', this.#decidedAt, this.#committedAt, SpanKind.PRODUCER, {
+    this.#addChildren('send intent.events', this.#decidedAt, this.#committedAt, SpanKind.PRODUCER, {
       ...SEND,
       'messaging.destination.partition.id': String(this.#partition),
       'messaging.batch.message_count': appended,
@@ -100,34 +100,34 @@ export class BatchTrace {
     this.#end();
   }
 
-  /** It came to nothing here: whoever takes the partition over does it again, or finds it done. Nothing where it has ended. */
+  /** The batch failed here: the partition's next owner repeats it or finds it done. No effect after its end. */
   failed(error: unknown): void {
     this.#end(error);
   }
 
-  #followed(input: Input, message: Message): Input {
+  #withSpan(input: Input, message: Message): Input {
     const span = new OpenSpan(`process ${input.record.topic}`, message.trace, {
       kind: SpanKind.CONSUMER,
-      links: [this.#slice.trace],
-      attributes: aboutMessage(input.record, message),
+      links: [this.#batch.trace],
+      attributes: messageAttributes(input.record, message),
     });
     this.#messages.push(span);
     return { record: input.record, message: { ...message, trace: span.trace } };
   }
 
-  #below(
+  #addChildren(
     name: string,
     began: number,
     ended: number,
     kind: SpanKind,
     attributes: Record<string, string | number>,
   ): void {
-    for (const span of [this.#slice, ...this.#messages]) span.child(name, began, ended, { kind, attributes });
+    for (const span of [this.#batch, ...this.#messages]) span.child(name, began, ended, { kind, attributes });
   }
 
   #end(error?: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const span of [...this.#messages, this.#slice]) span.end(error);
+    for (const span of [...this.#messages, this.#batch]) span.end(error);
   }
 }

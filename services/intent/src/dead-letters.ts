@@ -6,8 +6,8 @@ import type { DeadLettered } from './batch-decider.ts';
 const PUBLISH_TIMEOUT_MS = 5_000;
 
 /**
- * Puts letters into intent.dead and says so in the log. Called before the offsets of their messages are committed, so a
- * letter may come twice and is never missing.
+ * Publishes letters to intent.dead and logs them. Called before the offsets of their messages are committed, so a
+ * letter may be there twice and is never missing.
  * @throws LogUnavailableError when the broker may not have them.
  */
 export async function sendDeadLetters(
@@ -31,7 +31,7 @@ export async function sendDeadLetters(
       count('payments.dead_letters', { 'messaging.destination.name': letter.topic });
       log.error(
         { ...letter, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) },
-        'a message was put aside',
+        'a message was moved to the dead letters',
       );
     }),
   );

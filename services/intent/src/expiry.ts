@@ -4,7 +4,7 @@ import type { LogReader, PartitionOwner, BatchResult } from '@pf/event-log';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
 const ROUND_MS = 1_000;
-/** Of one partition and round: what more is due waits a second. */
+/** Intents per partition and round; the rest waits for the next round. */
 const DUE_AT_MOST = 500;
 
 export interface ExpiryDependencies<Context> {
@@ -16,20 +16,23 @@ export interface ExpiryDependencies<Context> {
   readonly clock: () => Instant;
 }
 
-/** Looks once a second for open intents of the partitions owned here whose time has run out. */
+/** Expires open intents of the owned partitions once a second. */
 export class Expiry<Context> {
-  readonly #parts: ExpiryDependencies<Context>;
+  readonly #dependencies: ExpiryDependencies<Context>;
   readonly #rounds: PeriodicTask;
-  /** Partitions whose last finds are still waiting to be decided. */
+  /** Partitions whose overdue intents are still being decided. */
   readonly #waiting = new Set<number>();
 
-  constructor(parts: ExpiryDependencies<Context>) {
-    this.#parts = parts;
-    // Postgres or Kafka is away: nothing expires until they are back.
+  constructor(dependencies: ExpiryDependencies<Context>) {
+    this.#dependencies = dependencies;
     this.#rounds = new PeriodicTask({
       work: () => this.look(),
       pauseMs: ROUND_MS,
-      onFailure: (error) => parts.log.warn({ err: error }, 'expiry cannot look'),
+      onFailure: (error) =>
+        dependencies.log.warn(
+          { err: error },
+          'overdue intents cannot be read: nothing expires until Postgres and Kafka respond',
+        ),
     });
   }
 
@@ -37,29 +40,29 @@ export class Expiry<Context> {
     this.#rounds.start();
   }
 
-  /** Looks no more. What has been handed to the owner ends with the owner. */
+  /** Stops looking. Expiries handed to the owner end with the owner. */
   stop(): Promise<void> {
     return this.#rounds.stop();
   }
 
-  /** One round. Resolves when the finds are in their partitions' chains, not when they are decided. */
+  /** One round. Resolves when the expiries are queued in their partitions, not when they are decided. */
   async look(): Promise<void> {
-    const { owner, states, reader, clock } = this.#parts;
+    const { owner, states, reader, clock } = this.#dependencies;
     const partitions = owner.owned().filter((partition) => !this.#waiting.has(partition));
     const due = await states.overdue(partitions, clock(), DUE_AT_MOST);
     if (due.size === 0) return;
-    // Read after the look: every observation that was there then is below. Who paid in time is paid in time.
+    // Read after the query, so every observation that was there then comes first: a payment in time counts.
     const ends = await reader.endOffsets('chain.observations');
     for (const [partition, ids] of due) void this.#decide(partition, ids, ends[partition] ?? 0n);
   }
 
   async #decide(partition: number, ids: readonly IntentId[], end: bigint): Promise<void> {
-    const { owner, expire, log } = this.#parts;
+    const { owner, expire, log } = this.#dependencies;
     this.#waiting.add(partition);
     try {
       await owner.run(partition, { topic: 'chain.observations', offset: end }, () => expire(partition, ids));
     } catch (error) {
-      log.error({ err: error, partition }, 'what is overdue could not be decided');
+      log.error({ err: error, partition }, 'overdue intents could not be expired');
     } finally {
       this.#waiting.delete(partition);
     }

@@ -13,7 +13,7 @@ import type { CommandId, IntentId } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 import { z } from 'zod';
 
-/** What can be said of a message that cannot be read, for whoever waits for its answer. */
+/** The readable part of a message that cannot be parsed, to reply to its sender. */
 export interface MessageHead {
   readonly commandId: CommandId | null;
   readonly intentId: IntentId | null;
@@ -33,25 +33,26 @@ const head = z.object({
   replyTo: z.string().max(128).nullable().catch(null),
   trace: traceSchema.nullable().catch(null),
 });
-/** Of many things wrong with one message the first say enough. */
+/** The number of issues of one message that its reason names. */
 const ISSUES_NAMED = 5;
 
 /**
- * Reads a record of an input topic. Never throws: what is no message, or of an intent of another partition, is told so.
- * @param partitions how many the log has.
+ * Reads a record of an input topic. Never throws: a record that is not a message, or is of an intent of another
+ * partition, has a reason in place of the message.
+ * @param partitions the number of partitions of the log.
  */
 export function readInput(record: LogRecord, partitions: number): Input {
   if (record.value === null) return { record, message: null, reason: 'the record has no value', head: UNREADABLE };
   try {
     const message = record.topic === 'intent.commands' ? parseCommand(record.value) : parseObservation(record.value);
     const ids = message.type === 'refund' ? [message.intentId, message.data.refundIntentId] : [message.intentId];
-    // One writer an intent: what another partition's writer works on must not be touched here.
-    const strange = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);
-    if (strange === undefined) return { record, message };
+    // Each intent has one writer: an intent of another partition is not this one's to change.
+    const foreign = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);
+    if (foreign === undefined) return { record, message };
     return {
       record,
       message: null,
-      reason: `the intent ${strange} is not of this partition`,
+      reason: `the intent ${foreign} is not of this partition`,
       head: headOf(record.value),
     };
   } catch (error) {
@@ -59,7 +60,7 @@ export function readInput(record: LogRecord, partitions: number): Input {
   }
 }
 
-/** Paths and rules, never values: what the message held may be secret. */
+/** Paths and rules, never values, which may be secret. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return 'the record is not JSON';
   return error.issues
@@ -72,7 +73,7 @@ function headOf(value: string): MessageHead {
   try {
     return head.parse(JSON.parse(value));
   } catch {
-    // Not even an object: there is nobody to be told.
+    // Not even a JSON object: there is no sender to reply to.
     return UNREADABLE;
   }
 }

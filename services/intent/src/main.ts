@@ -7,7 +7,7 @@ import { intentVariables } from './config.ts';
 import { Expiry } from './expiry.ts';
 import { IntentWriter } from './writer.ts';
 
-/** Without progress of the group's loop for so long the process is stuck: the supervisor restarts it. */
+/** After this time without progress of the group's loop the process is stuck, and the supervisor restarts it. */
 const STUCK_MS = 60_000;
 const CHECK_MS = 1_000;
 
@@ -17,7 +17,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'intent',
-    // One for a slice of each partition, up to a number, and two for what goes on beside them.
+    // One for a batch of each partition, up to 16, and two for expiry and retention.
     maxConnections: Math.min(config.KAFKA_PARTITIONS, 16) + 2,
     settings: BY_INDEX,
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
@@ -37,7 +37,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const owner = eventLog.partitionOwner(writer, crash);
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
     live: () => owner.idleMs() < STUCK_MS,
-    // Redis away makes answers slower, not wrong.
+    // Without Redis replies are slower, not wrong, so it is not part of readiness.
     ready: { kafka: () => eventLog.ready(CHECK_MS), database: () => database.ready(CHECK_MS) },
   });
   onShutdown('health', () => health.close());
@@ -54,7 +54,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   });
   onShutdown('expiry', () => expiry.stop());
   expiry.start();
-  const cleaner = createRetention(database, log);
-  onShutdown('cleaning', () => cleaner.stop());
-  cleaner.start();
+  const retention = createRetention(database, log);
+  onShutdown('retention', () => retention.stop());
+  retention.start();
 });

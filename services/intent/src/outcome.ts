@@ -18,8 +18,8 @@ export function outcomeOf(
 }
 
 /**
- * The outcomes that the log itself tells: of the commands these events decided. Only what was accepted and changed
- * something is there; anything else is decided anew when it is asked again.
+ * The outcomes of the commands that caused these events. The log has only commands that were accepted and changed
+ * something; any other is decided again when it is sent again.
  */
 export function outcomesIn(events: readonly EventEnvelope[]): readonly Outcome[] {
   const byCommand = new Map<CommandId, EventEnvelope[]>();
@@ -38,11 +38,11 @@ function acceptedBy(commandId: CommandId, caused: readonly EventEnvelope[]): Out
   let attempts: number | null = null;
   for (const event of caused.map(eventOf)) {
     intentId ??= event.intentId;
-    // The answer to a refund is the refund.
+    // The outcome of a refund names the refund.
     if (event.type === 'refund_linked') intentId = event.data.refundIntentId;
     if (event.type === 'transaction_built') build = { version: event.version, ...event.data };
     if (event.type === 'submission_prepared') attempts = event.data.attempts;
   }
-  if (intentId === null) throw new Error(`no event of command ${commandId}`);
+  if (intentId === null) throw new Error(`command ${commandId} has no event`);
   return { kind: 'accepted', commandId, intentId, replayed: false, build, attempts };
 }

@@ -14,7 +14,7 @@ import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
 import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
-import { answersFrom } from './answers-from-log.ts';
+import { owedReplies } from './owed-replies.ts';
 import { sendDeadLetters } from './dead-letters.ts';
 import { type Input, readInput } from './input.ts';
 import { recordTransitions } from './ledger-metrics.ts';
@@ -31,13 +31,13 @@ export interface WriterDependencies {
   readonly clock?: () => Instant;
 }
 
-/** A decided slice on its way to the projection, and the spans that show it. */
+/** A decided batch on its way to the projection, and its spans. */
 export interface WriterContext {
   readonly decided: DecidedBatch;
   readonly trace: BatchTrace;
 }
 
-/** What ends the spans of a slice that its partition was lost with. */
+/** Ends the spans of a batch whose partition was lost. */
 class PartitionLostError extends Error {
   override readonly name = 'PartitionLostError';
   constructor(partition: number) {
@@ -45,81 +45,84 @@ class PartitionLostError extends Error {
   }
 }
 
-/** The business of a partition's owner: commands and observations in; events, projection and answers out (architecture.md). */
+/**
+ * The work of a partition's owner: commands and observations in; events, projection and replies out
+ * (docs/internals/architecture.md).
+ */
 export class IntentWriter implements PartitionWork<WriterContext> {
-  readonly #parts: WriterDependencies;
+  readonly #dependencies: WriterDependencies;
   readonly #clock: () => Instant;
   readonly #states: IntentStates;
   readonly #projection: ProjectionWriter;
-  /** The last time stamped in each partition that is owned. */
+  /** The last time stamped in each owned partition. */
   readonly #lastAt = new Map<number, Instant>();
-  /** Of the slice under way in each partition. */
+  /** The trace of the current batch of each partition. */
   readonly #traces = new Map<number, BatchTrace>();
 
-  constructor(parts: WriterDependencies) {
-    this.#parts = parts;
-    this.#clock = parts.clock ?? Date.now;
-    this.#states = new IntentStates(parts.database.sql);
-    this.#projection = new ProjectionWriter(parts.database.sql);
+  constructor(dependencies: WriterDependencies) {
+    this.#dependencies = dependencies;
+    this.#clock = dependencies.clock ?? Date.now;
+    this.#states = new IntentStates(dependencies.database.sql);
+    this.#projection = new ProjectionWriter(dependencies.database.sql);
   }
 
   async checkpoint(partition: number): Promise<bigint> {
-    return (await readCheckpoint(this.#parts.database, partition)).position;
+    return (await readCheckpoint(this.#dependencies.database, partition)).position;
   }
 
   async acquired(partition: number): Promise<void> {
-    // The last time in the log stands in the checkpoint: time does not go back, though another's clock was ahead of ours.
-    this.#lastAt.set(partition, (await readCheckpoint(this.#parts.database, partition)).lastAt);
-    this.#parts.log.info({ partition }, 'partition acquired');
+    // The checkpoint has the last time in the log: time does not go back, even if another owner's clock was ahead.
+    this.#lastAt.set(partition, (await readCheckpoint(this.#dependencies.database, partition)).lastAt);
+    this.#dependencies.log.info({ partition }, 'partition acquired');
   }
 
   lost(partition: number): void {
     this.#lastAt.delete(partition);
     this.#traces.get(partition)?.failed(new PartitionLostError(partition));
     this.#traces.delete(partition);
-    this.#parts.log.info({ partition }, 'partition lost');
+    this.#dependencies.log.info({ partition }, 'partition lost');
   }
 
   /**
-   * Projects what a former owner appended and did not live to project, and gives the answers it still owed.
-   * @throws where the log does not follow what is projected: the partition then stands still until somebody looks.
+   * Projects events that an earlier owner appended and did not project, and publishes the replies it still owed.
+   * @throws where the log does not follow the projection: the partition then stops until an operator intervenes.
    */
   async catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
     return inSpan('catch up', null, () =>
-      this.#alarming(partition, async () => {
+      this.#withGapAlarm(partition, async () => {
         const events = parseEvents(records);
         const folded = fold(await this.#states.find(intentsOf(events)), events);
-        const { outcomes, replies, notices } = answersFrom(records, events, folded.intents, this.#clock());
+        const { outcomes, replies, notices } = owedReplies(records, events, folded.intents, this.#clock());
         const projected = await this.#projection.project({ partition, from, next, ...folded, outcomes });
-        if (projected) this.#parts.announcer.announce(replies, notices);
-        this.#parts.log.info({ partition, events: events.length, projected }, 'caught up with the log');
+        if (projected) this.#dependencies.announcer.announce(replies, notices);
+        this.#dependencies.log.info({ partition, events: events.length, projected }, 'caught up with the log');
         return projected;
       }),
     );
   }
 
   async decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<WriterContext>> {
-    const inputs = records.map((record) => readInput(record, this.#parts.partitions));
+    const inputs = records.map((record) => readInput(record, this.#dependencies.partitions));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
-    return this.#deciding(`slice of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
+    return this.#decideBatch(`batch of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
       const decider = this.#decider(partition, await this.#known(messages));
-      for (const input of trace.inputs) decider.take(input);
+      for (const input of trace.inputs) decider.process(input);
       return decider.decided();
     });
   }
 
-  /** Decides the end of these intents' time. Those for which it has been put off meanwhile, or which are no longer open, stay as they are. */
+  /** Expires these intents, except those that are no longer open or whose expiresAt has moved. */
   async expire(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
-    return this.#deciding('expire', partition, [], async ({ trace }) => {
+    return this.#decideBatch('expire', partition, [], async ({ trace }) => {
       const known = await this.#states.lookUp({ ids, keys: [], commandIds: [] });
       const decider = this.#decider(partition, known);
-      // Relatives are among them: what is not due stays as it is.
+      // Related intents are among them: the domain expires only those that are due.
       for (const { id: intentId } of known.intents) {
         try {
           decider.expire({ kind: 'expire', intentId, trace });
         } catch (error) {
-          // No message stands behind it that could be put aside; the others' time has run out all the same.
-          this.#parts.log.error({ err: error, partition, intentId }, 'the end of an intent’s time cannot be decided');
+          // There is no message for the dead letters, and the other intents must still expire.
+          this.#dependencies.log.error({ err: error, partition, intentId }, 'an intent could not be expired');
         }
       }
       return decider.decided();
@@ -130,12 +133,12 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const { at, intents, events, outcomes } = decided;
     trace.committed(decided.records.length);
     recordTransitions(decided.transitions);
-    // Only offsets have moved: there is nothing to write, and no checkpoint to move.
+    // Only offsets have moved: there is nothing to write.
     const nothing = from === next && outcomes.length === 0;
     const projected =
       nothing ||
       (await trace.run(() =>
-        this.#alarming(partition, () =>
+        this.#withGapAlarm(partition, () =>
           this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes }),
         ),
       ));
@@ -144,7 +147,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   published(_partition: number, { decided }: WriterContext): void {
-    this.#parts.announcer.announce(decided.replies, decided.notices);
+    this.#dependencies.announcer.announce(decided.replies, decided.notices);
   }
 
   #decider(partition: number, known: Known): BatchDecider {
@@ -154,7 +157,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     return new BatchDecider(partition, at, clock, known);
   }
 
-  /** Everything that the decisions may look at. */
+  /** Reads everything that the decisions may need. */
   #known(messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Known> {
     const ids: IntentId[] = [];
     const keys: IdempotencyKey[] = [];
@@ -171,8 +174,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     return this.#states.lookUp({ ids, keys, commandIds });
   }
 
-  /** Decides in the slice's span, and does what comes before the commit. */
-  async #deciding(
+  /** Decides in the batch's span and publishes dead letters before the commit. */
+  async #decideBatch(
     name: string,
     partition: number,
     inputs: readonly Input[],
@@ -181,14 +184,14 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const trace = new BatchTrace(name, partition, inputs);
     this.#traces.set(partition, trace);
     return trace.run(async () => {
-      const { publisher, log } = this.#parts;
+      const { publisher, log } = this.#dependencies;
       const decided = await decide(trace);
       await sendDeadLetters(publisher, decided.dead, log);
       for (const { commandId, intentId, type, trace: sent } of decided.late) {
         count('payments.commands.late', {});
         log.warn(
           { ...fieldsOf(sent), commandId, intentId, type },
-          'the command came after its deadline: nobody waits for it any more',
+          'the command came after its deadline: it was dropped, because its gateway no longer waits',
         );
       }
       trace.decided();
@@ -196,15 +199,15 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     });
   }
 
-  async #alarming<T>(partition: number, work: () => Promise<T>): Promise<T> {
+  async #withGapAlarm<T>(partition: number, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       if (error instanceof VersionGapError || error instanceof ProjectionGapError) {
         count('payments.alarms', { alarm: 'version_gap' });
-        this.#parts.log.error(
+        this.#dependencies.log.error(
           { err: error, partition, alarm: 'version_gap' },
-          'the log does not follow the projection: the partition stands still',
+          'the log does not follow the projection: the partition has stopped',
         );
       }
       throw error;

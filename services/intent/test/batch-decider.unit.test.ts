@@ -7,12 +7,12 @@ import { arrived, decideSlice, eventsOf, NOW, PartitionModel, raw, typesOf } fro
 
 const GATEWAY = 'pf:replies:one';
 
-describe('A slice of commands and observations', () => {
-  it('becomes an event with its cause, a row, an outcome and a reply with the intent after it', () => {
+describe('BatchDecider', () => {
+  it('makes an event with its cause, a row, an outcome and a reply with the intent after it', () => {
     const command = create({ metadata: { order: '17' } }, { replyTo: GATEWAY });
-    const slice = decideSlice([arrived(command)]);
+    const batch = decideSlice([arrived(command)]);
 
-    const [event] = eventsOf(slice);
+    const [event] = eventsOf(batch);
     expect(event).toMatchObject({
       type: 'intent.created',
       intentId: command.intentId,
@@ -21,45 +21,45 @@ describe('A slice of commands and observations', () => {
       trace: TRACE,
       at: new Date(NOW).toISOString(),
     });
-    expect(slice.intents).toMatchObject([
+    expect(batch.intents).toMatchObject([
       { before: 0, intent: { id: command.intentId, version: 1, status: 'created' } },
     ]);
-    expect(JSON.parse(slice.events[0]?.body ?? '')).toMatchObject({
+    expect(JSON.parse(batch.events[0]?.body ?? '')).toMatchObject({
       eventId: event?.eventId,
       type: 'intent.created',
       data: { intent: { id: command.intentId, metadata: { order: '17' } } },
     });
-    expect(slice.outcomes).toMatchObject([
+    expect(batch.outcomes).toMatchObject([
       { outcome: { kind: 'accepted', commandId: command.commandId, intentId: command.intentId }, at: NOW },
     ]);
-    expect(slice.replies.get(GATEWAY)).toMatchObject([
+    expect(batch.replies.get(GATEWAY)).toMatchObject([
       { outcome: { kind: 'accepted' }, intent: { id: command.intentId, state: 'created' } },
     ]);
-    expect(slice.records[0]?.headers).toEqual({ [REPLY_TO_HEADER]: GATEWAY });
+    expect(batch.records[0]?.headers).toEqual({ [REPLY_TO_HEADER]: GATEWAY });
   });
 
-  it('is decided in order: what one command appends the next one sees, and one row comes of it', () => {
+  it('decides commands in order, each on the state that the one before left, and makes one row', () => {
     const made = create();
-    const slice = decideSlice(
+    const batch = decideSlice(
       [made, of(made.intentId, gateway.detect()), of(made.intentId, gateway.cancel())].map((message) =>
         arrived(message),
       ),
     );
-    expect(typesOf(slice)).toEqual(['intent.created', 'intent.detected', 'intent.cancelled']);
-    expect(slice.intents).toMatchObject([{ before: 0, intent: { version: 3, status: 'cancelled' } }]);
-    expect(slice.events.map(({ version }) => version)).toEqual([1, 2, 3]);
+    expect(typesOf(batch)).toEqual(['intent.created', 'intent.detected', 'intent.cancelled']);
+    expect(batch.intents).toMatchObject([{ before: 0, intent: { version: 3, status: 'cancelled' } }]);
+    expect(batch.events.map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
-  it('decides a command that arrives twice once, and answers both times alike', () => {
+  it('decides a repeated command once and replies the same twice', () => {
     const command = create({}, { replyTo: GATEWAY });
-    const slice = decideSlice([arrived(command), arrived(command)]);
-    expect(slice.records).toHaveLength(1);
-    expect(slice.outcomes).toHaveLength(1);
-    const [first, second] = slice.replies.get(GATEWAY) ?? [];
+    const batch = decideSlice([arrived(command), arrived(command)]);
+    expect(batch.records).toHaveLength(1);
+    expect(batch.outcomes).toHaveLength(1);
+    const [first, second] = batch.replies.get(GATEWAY) ?? [];
     expect(second).toEqual(first);
   });
 
-  it('repeats the first answer to a command of an earlier slice, with the intent as it is now', () => {
+  it('repeats the outcome of a command of an earlier batch, with the intent as it is now', () => {
     const model = new PartitionModel();
     const command = create({}, { replyTo: GATEWAY });
     model.take([command], NOW);
@@ -71,14 +71,14 @@ describe('A slice of commands and observations', () => {
     ]);
   });
 
-  it('makes one intent of creates with one idempotency key', () => {
+  it('makes one intent of several creates with one idempotency key', () => {
     const [first, second] = [
       create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
       create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
     ];
-    const slice = decideSlice([arrived(first), arrived(second)]);
-    expect(slice.records).toHaveLength(1);
-    expect(slice.replies.get(GATEWAY)).toMatchObject([
+    const batch = decideSlice([arrived(first), arrived(second)]);
+    expect(batch.records).toHaveLength(1);
+    expect(batch.replies.get(GATEWAY)).toMatchObject([
       { outcome: { intentId: first.intentId, replayed: false } },
       {
         outcome: { commandId: second.commandId, intentId: first.intentId, replayed: true },
@@ -87,21 +87,21 @@ describe('A slice of commands and observations', () => {
     ]);
   });
 
-  it('leaves no trace of a refused command in the log, though an expiry went before it', () => {
+  it('leaves no trace of a refused command in the log, even when an expiry came first', () => {
     const model = new PartitionModel();
     const made = create({ ttlSeconds: 60 });
     model.take([made], NOW);
     const cancel = of(made.intentId, gateway.cancel(), GATEWAY);
-    const slice = model.take([cancel], NOW + 60_000);
-    expect(eventsOf(slice)).toMatchObject([{ type: 'intent.expired', commandId: null }]);
-    expect(slice.records[0]?.headers).toBeUndefined();
-    expect(slice.outcomes).toMatchObject([
+    const batch = model.take([cancel], NOW + 60_000);
+    expect(eventsOf(batch)).toMatchObject([{ type: 'intent.expired', commandId: null }]);
+    expect(batch.records[0]?.headers).toBeUndefined();
+    expect(batch.outcomes).toMatchObject([
       { outcome: { kind: 'refused', refusal: { code: 'intent.expired', currentState: 'expired' } } },
     ]);
-    expect(slice.replies.get(GATEWAY)).toMatchObject([{ outcome: { kind: 'refused' }, intent: null }]);
+    expect(batch.replies.get(GATEWAY)).toMatchObject([{ outcome: { kind: 'refused' }, intent: null }]);
   });
 
-  it('tells streams of public changes only, and not of intents nobody can know yet', () => {
+  it('notifies streams of public changes only, and not of intents that are new', () => {
     const model = new PartitionModel();
     const made = create();
     expect(model.take([made], NOW).notices).toEqual([]);
@@ -117,10 +117,10 @@ describe('A slice of commands and observations', () => {
     const made = create({}, { partition: 2 });
     model.take([made, of(made.intentId, gateway.simulate('confirmed'))], NOW);
     const refund = of(made.intentId, gateway.refund(newIntentId(2)), GATEWAY);
-    const slice = model.take([refund], NOW + 1);
-    expect(typesOf(slice)).toEqual(['refund_linked', 'intent.created']);
-    expect(slice.intents.map(({ before }) => before)).toEqual([3, 0]);
-    const [reply] = slice.replies.get(GATEWAY) ?? [];
+    const batch = model.take([refund], NOW + 1);
+    expect(typesOf(batch)).toEqual(['refund_linked', 'intent.created']);
+    expect(batch.intents.map(({ before }) => before)).toEqual([3, 0]);
+    const [reply] = batch.replies.get(GATEWAY) ?? [];
     expect(reply).toMatchObject({
       outcome: { kind: 'accepted' },
       intent: { refundOf: made.intentId, direction: 'send' },
@@ -131,40 +131,40 @@ describe('A slice of commands and observations', () => {
 describe('A command past its deadline', () => {
   const after = NOW + COMMAND_DEADLINE_MS + 1;
 
-  it('is dropped: nobody waits for it any more', () => {
+  it('is dropped without an outcome', () => {
     const command = create({}, { replyTo: GATEWAY });
-    const slice = decideSlice([arrived(command, NOW)], { now: after });
-    expect(slice).toMatchObject({ records: [], outcomes: [], late: [{ commandId: command.commandId }] });
-    expect(slice.replies.size).toBe(0);
+    const batch = decideSlice([arrived(command, NOW)], { now: after });
+    expect(batch).toMatchObject({ records: [], outcomes: [], late: [{ commandId: command.commandId }] });
+    expect(batch.replies.size).toBe(0);
   });
 
-  it('is decided all the same where it is repeated until answered', () => {
+  it('is decided when it is of a type that the gateway repeats until it has the outcome', () => {
     const model = new PartitionModel();
     const made = create();
     model.take([made], NOW);
     const { intents } = model.take([of(made.intentId, gateway.prepare(samples.FIRST))], NOW);
     const broadcast = of(made.intentId, gateway.recordBroadcast(samples.FIRST));
-    const slice = decideSlice([arrived(broadcast, NOW)], {
+    const batch = decideSlice([arrived(broadcast, NOW)], {
       known: { intents: intents.map(({ intent }) => intent), outcomes: [] },
       now: after,
     });
-    expect(typesOf(slice)).toEqual(['intent.pending']);
+    expect(typesOf(batch)).toEqual(['intent.pending']);
   });
 
-  it('is measured by the writer’s clock, not by the time it stamps', () => {
+  it('is recognized by the writer’s clock, not by the time of the batch', () => {
     const command = create();
     expect(decideSlice([arrived(command, NOW)], { now: after, clock: NOW + 1 }).records).toHaveLength(1);
   });
 });
 
-describe('A message that cannot be handled', () => {
-  it('is put aside with its reason and place, is answered, and does not keep the next one', () => {
+describe('A message that cannot be processed', () => {
+  it('becomes a dead letter with its reason and place, gets a reply, and does not hold up the next one', () => {
     const broken = create({}, { replyTo: GATEWAY, partition: 0 });
     const next = create({}, { partition: 0 });
     const value = JSON.stringify({ ...broken, data: { secret: 'hunter2' } });
-    const slice = decideSlice([raw(value, { offset: 41n }), arrived(next)]);
-    expect(slice.dead).toHaveLength(1);
-    const [{ letter } = { letter: null }] = slice.dead;
+    const batch = decideSlice([raw(value, { offset: 41n }), arrived(next)]);
+    expect(batch.dead).toHaveLength(1);
+    const [{ letter } = { letter: null }] = batch.dead;
     expect(letter).toMatchObject({
       topic: 'intent.commands',
       partition: 0,
@@ -176,15 +176,15 @@ describe('A message that cannot be handled', () => {
     expect(letter?.reason).toMatch(/data\.chain/);
     expect(JSON.stringify(letter)).not.toContain('hunter2');
     const dead: Outcome = { kind: 'dead', commandId: broken.commandId, intentId: broken.intentId };
-    expect(slice.replies.get(GATEWAY)).toEqual([{ outcome: dead, intent: null }]);
-    expect(slice.outcomes[0]?.outcome).toEqual(dead);
-    expect(typesOf(slice)).toEqual(['intent.created']);
+    expect(batch.replies.get(GATEWAY)).toEqual([{ outcome: dead, intent: null }]);
+    expect(batch.outcomes[0]?.outcome).toEqual(dead);
+    expect(typesOf(batch)).toEqual(['intent.created']);
   });
 
-  it('is put aside where the domain throws: an observation of an intent that does not exist', () => {
+  it('becomes a dead letter when the domain throws, as for an observation of an unknown intent', () => {
     const id = newIntentId(0);
-    const slice = decideSlice([arrived(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
-    expect(slice.dead).toMatchObject([
+    const batch = decideSlice([arrived(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
+    expect(batch.dead).toMatchObject([
       {
         letter: {
           topic: 'chain.observations',
@@ -194,15 +194,15 @@ describe('A message that cannot be handled', () => {
         },
       },
     ]);
-    expect(slice.outcomes).toEqual([]);
+    expect(batch.outcomes).toEqual([]);
   });
 
-  it('is put aside where its event would be larger than the broker takes, and nothing of it stays', () => {
+  it('becomes a dead letter when its event would be too large for the broker, and changes nothing', () => {
     const huge = create({ metadata: { note: 'x'.repeat(300_000) } }, { partition: 0 });
-    const slice = decideSlice([arrived(huge), arrived(of(huge.intentId, gateway.cancel()))]);
-    expect(slice.dead).toMatchObject([{ letter: { reason: 'cannot be decided: RangeError' } }]);
-    expect(slice.records).toEqual([]);
-    expect(slice.outcomes).toMatchObject([
+    const batch = decideSlice([arrived(huge), arrived(of(huge.intentId, gateway.cancel()))]);
+    expect(batch.dead).toMatchObject([{ letter: { reason: 'cannot be decided: RangeError' } }]);
+    expect(batch.records).toEqual([]);
+    expect(batch.outcomes).toMatchObject([
       { outcome: { kind: 'dead' } },
       { outcome: { kind: 'refused', refusal: { code: 'intent.not_found' } } },
     ]);

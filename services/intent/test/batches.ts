@@ -46,7 +46,7 @@ export const arrived = (message: CommandMessage | ObservationMessage, timestamp:
     timestamp,
   });
 
-/** Decides records of one partition as one slice. */
+/** Decides records of one partition as one batch. */
 export function decideSlice(
   records: readonly LogRecord[],
   {
@@ -56,22 +56,22 @@ export function decideSlice(
   }: { known?: Known; now?: Instant; clock?: Instant } = {},
 ): DecidedBatch {
   const decider = new BatchDecider(records[0]?.partition ?? 0, now, clock, known);
-  for (const record of records) decider.take(readInput(record, PARTITIONS));
+  for (const record of records) decider.process(readInput(record, PARTITIONS));
   return decider.decided();
 }
 
-/** The events that a slice appends, as a reader of the log sees them. */
+/** The events that a batch appends, as a reader of the log sees them. */
 export const eventsOf = ({ records }: DecidedBatch): readonly EventEnvelope[] =>
   records.map(({ value }) => parseEvent(value));
 
-/** One partition with its log and its projection, in memory: states go through their bytes, as through Postgres. */
+/** One partition with its log and its projection, in memory: states are encoded and decoded, as with Postgres. */
 export class PartitionModel {
   readonly log: EventEnvelope[] = [];
   readonly rows = new Map<IntentId, string>();
   readonly history: string[] = [];
   readonly outcomes = new Map<string, DecidedBatch['outcomes'][number]['outcome']>();
 
-  /** Decides and projects a slice, and checks each row's version as the database does. */
+  /** Decides and projects a batch, and checks each row's version as the database does. */
   take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedBatch {
     const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
     const slice = decideSlice(
@@ -90,7 +90,7 @@ export class PartitionModel {
     return slice;
   }
 
-  /** The projection as the log alone makes it, in runs of the given length. */
+  /** The projection folded from the log alone, in batches of the given length. */
   rebuilt(length: number): { rows: Map<IntentId, string>; history: string[] } {
     const rows = new Map<IntentId, string>();
     const history: string[] = [];
@@ -107,5 +107,5 @@ export class PartitionModel {
   }
 }
 
-/** What happened, in the domain's words. */
+/** The domain's events in envelopes. */
 export const typesOf = (slice: DecidedBatch): readonly string[] => eventsOf(slice).map((event) => eventOf(event).type);

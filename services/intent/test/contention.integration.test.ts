@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed, of } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
 
-// The machine may be busy with the rest of the stack.
+// The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
 const { ALICE, BOB, CAROL, FIRST, SECOND } = samples;
@@ -30,24 +30,24 @@ afterAll(async () => {
 const make = async (): Promise<IntentId> => (await asker.ask(create())).outcome.intentId;
 const eventsOf = async (intentId: IntentId) =>
   (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
-/** Sent in one go, so that they meet in the partition; what became of each. */
+/** Sends commands at once, so that they meet in the partition. Returns their outcomes. */
 const atOnce = async (intentId: IntentId, ...commands: readonly Command[]) => {
   const messages = commands.map((command): CommandMessage => of(intentId, command, asker.channel));
   await asker.send(...messages);
   return Promise.all(
-    messages.map(async ({ commandId }) => (await until('the reply', () => asker.answersTo(commandId)[0])).outcome),
+    messages.map(async ({ commandId }) => (await until('the reply', () => asker.repliesTo(commandId)[0])).outcome),
   );
 };
 
-describe('A command that comes again', () => {
-  it('in a later slice changes nothing and gets the first answer', async () => {
+describe('A repeated command', () => {
+  it('changes nothing in a later batch and has the first outcome', async () => {
     const cancel = of(await make(), gateway.cancel(), asker.channel);
     const first = await asker.ask(cancel);
     expect(first.outcome).toMatchObject({ kind: 'accepted' });
-    // Decided anew it would be refused: there is nothing to cancel any more.
+    // Decided again it would be refused: the intent is cancelled already.
     await asker.send(cancel);
-    await until('the second reply', () => asker.answersTo(cancel.commandId).length === 2);
-    expect(asker.answersTo(cancel.commandId)[1]).toEqual(first);
+    await until('the second reply', () => asker.repliesTo(cancel.commandId).length === 2);
+    expect(asker.repliesTo(cancel.commandId)[1]).toEqual(first);
     expect(await eventsOf(cancel.intentId)).toEqual(['intent.created', 'intent.cancelled']);
   });
 });
@@ -55,7 +55,7 @@ describe('A command that comes again', () => {
 describe('A claim', () => {
   const byCarol = { sender: CAROL, nonce: '1' };
 
-  it('of two payers at once is one payer’s', async () => {
+  it('goes to one of two payers who submit at once', async () => {
     const intentId = await make();
     const outcomes = await atOnce(intentId, gateway.prepare(FIRST), gateway.prepare(SECOND, byCarol));
     expect(outcomes).toMatchObject([
@@ -65,7 +65,7 @@ describe('A claim', () => {
     expect(await eventsOf(intentId)).toEqual(['intent.created', 'submission_prepared']);
   });
 
-  it('is held against the terms of the intent as they are now, whatever the gateway has seen', async () => {
+  it('is checked against the current terms of the intent, whatever the gateway has read', async () => {
     const { intent, outcome } = await asker.ask(create());
     const raise = gateway.update({
       updatedAt: Date.parse(intent?.updatedAt ?? ''),
@@ -80,7 +80,7 @@ describe('A claim', () => {
     });
   });
 
-  it('that was made twice is not given up by one of the two', async () => {
+  it('is not released by one of two gateways that made it', async () => {
     const intentId = await make();
     const outcomes = await atOnce(
       intentId,
@@ -100,7 +100,7 @@ describe('A claim', () => {
 });
 
 describe('Commands and observations of one intent', () => {
-  it('at once lead to one order of events, each applied once, and to a projection that is their fold', async () => {
+  it('lead to one order of events, each applied once, and to a projection that equals their fold', async () => {
     const intents = await Promise.all(Array.from({ length: 30 }, make));
     await Promise.all(
       intents.map(async (intentId) => {

@@ -3,8 +3,8 @@ import { until } from '@pf/testing';
 import { type Place, startWriter } from './running-writer.ts';
 
 /**
- * A writer in a process of its own, which kills itself between the commit of the first events and their projection: the
- * worst moment. Started with the place as its only argument.
+ * A writer in its own process, which kills itself between the commit of the first events and their projection, the
+ * worst moment. Its only argument is the place, as JSON.
  */
 const place = JSON.parse(process.argv[2] ?? '') as Place;
 const { owner } = await startWriter(place, {

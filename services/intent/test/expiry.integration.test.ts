@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
 
-// The machine may be busy with the rest of the stack.
+// The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
-describe('An intent whose time has run out', () => {
+describe('An intent past expiresAt', () => {
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   let cluster: Cluster;
@@ -38,13 +38,13 @@ describe('An intent whose time has run out', () => {
     await cluster.close();
   });
 
-  it('is paid when its payment had arrived before anybody looked, though it had not been decided', async () => {
+  it('is confirmed when its landing was in the log before the expiry, though not yet decided', async () => {
     const partition = 2;
     const [other, short] = [create({}, { partition }), create({ ttlSeconds: 1 }, { partition })];
     await asker.ask(other);
     const { intent } = await asker.ask(short);
     await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
-    // The owner is at another intent's observation when the payment arrives and the time is looked at.
+    // The owner is deciding another intent's observation when the landing arrives and the expiry runs.
     await asker.send(observed(about(other.intentId, watcher.landed(samples.FIRST))));
     await begun.promise;
     await asker.send(observed(about(short.intentId, watcher.landed(samples.SECOND))));

@@ -6,7 +6,7 @@ import { Expiry } from '../src/expiry.ts';
 
 const ID = 'pi_overdue' as IntentId;
 
-/** An owner of partitions 0 and 1 that remembers what it was asked for and decides nothing until told to. */
+/** An owner of partitions 0 and 1 that records its calls and decides nothing until the test lets it. */
 function parts(due: readonly number[]) {
   const said: string[] = [];
   const runs: { partition: number; after: { topic: InputTopic; offset: bigint } | null; end: () => void }[] = [];
@@ -34,22 +34,22 @@ function parts(due: readonly number[]) {
   return { expiry, said, runs };
 }
 
-describe('Looking for intents whose time has run out', () => {
-  it('decides them only after the observations that were there when it looked', async () => {
+describe('Expiry', () => {
+  it('expires intents only after the observations that were there when it queried', async () => {
     const { expiry, said, runs } = parts([1]);
     await expiry.look();
-    // Were the end read before the look, an observation between the two would not be waited for.
+    // If the end were read before the query, an observation between the two would not come first.
     expect(said).toEqual(['looked at 0 and 1', 'asked where observations end']);
     expect(runs).toMatchObject([{ partition: 1, after: { topic: 'chain.observations', offset: 11n } }]);
   });
 
-  it('asks Kafka nothing while nothing is due', async () => {
+  it('asks Kafka for nothing while no intent is due', async () => {
     const { expiry, said } = parts([]);
     await expiry.look();
     expect(said).toEqual(['looked at 0 and 1']);
   });
 
-  it('leaves a partition alone until what it found there is decided', async () => {
+  it('skips a partition until its last expiries are decided', async () => {
     const { expiry, said, runs } = parts([0]);
     await expiry.look();
     await expiry.look();

@@ -10,20 +10,20 @@ const reasonOf = (value: string | null, partition = 0): string | null => {
   const input = readInput(raw(value, { partition }), PARTITIONS);
   return input.message === null ? input.reason : null;
 };
-/** A create in partition 0, with some of its text changed. */
+/** A create in partition 0, with its text changed. */
 const changed = (change: (text: string) => string): string =>
   change(encodeInput(create({ idempotencyKey: 'KEY', metadata: { note: 'NOTE' } }, { partition: 0 })));
 
-describe('Reading a record of an input topic', () => {
-  it('takes what it is sent', () => {
+describe('readInput', () => {
+  it('reads commands and observations', () => {
     expect(reasonOf(changed((text) => text))).toBeNull();
   });
 
   it.each([
     ['no value', null, 'the record has no value'],
     ['text that is not JSON', 'password=hunter2', 'the record is not JSON'],
-    ['JSON that is no object', '"hunter2"', 'message: Invalid input: expected object, received string'],
-  ])('says what is wrong with %s, not what it holds', (_what, value, reason) => {
+    ['JSON that is not an object', '"hunter2"', 'message: Invalid input: expected object, received string'],
+  ])('names the problem of %s, not its content', (_what, value, reason) => {
     expect(reasonOf(value)).toBe(reason);
   });
 
@@ -44,7 +44,7 @@ describe('Reading a record of an input topic', () => {
       /data\.amountBaseUnits/,
     ],
     [
-      'a command id that is no UUID',
+      'a command id that is not a UUID',
       (text: string) => text.replace(/"commandId":"[^"]+"/, '"commandId":"1"'),
       /commandId/,
     ],
@@ -53,11 +53,11 @@ describe('Reading a record of an input topic', () => {
       (text: string) => text.replace('"ttlSeconds":3600', '"ttlSeconds":9000000000000'),
       /data\.ttlSeconds/,
     ],
-  ])('refuses %s, which Postgres would refuse after the commit', (_what, change, reason) => {
+  ])('rejects %s, which Postgres would reject after the commit', (_what, change, reason) => {
     expect(reasonOf(changed(change))).toMatch(reason);
   });
 
-  it('refuses what belongs to another partition’s writer', () => {
+  it('rejects messages of another partition’s intents', () => {
     const { intentId } = create({}, { partition: 1 });
     expect(reasonOf(encodeInput(of(intentId, gateway.detect())), 0)).toMatch(/not of this partition/);
     expect(reasonOf(encodeInput(of(newIntentId(0), gateway.refund(newIntentId(1)))), 0)).toMatch(
@@ -66,7 +66,7 @@ describe('Reading a record of an input topic', () => {
     expect(reasonOf(encodeInput(of(newIntentId(0), gateway.refund(newIntentId(0)))), 0)).toBeNull();
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(

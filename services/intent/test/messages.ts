@@ -19,7 +19,7 @@ export const TRACE: Trace = {
   requestId: 'req_test',
 };
 
-/** A command as the gateway sends it: of a fresh id, and answered to `replyTo`. */
+/** A command as the gateway sends it, with a new id and a reply to `replyTo`. */
 export const sent = (command: Command, replyTo: string | null = null): CommandMessage => ({
   ...command,
   commandId: newCommandId(),
@@ -30,7 +30,7 @@ export const sent = (command: Command, replyTo: string | null = null): CommandMe
 /** An observation as a watcher sends it. */
 export const observed = (observation: Observation): ObservationMessage => ({ ...observation, trace: TRACE });
 
-/** A create of a new intent, in the partition that its key demands or in the given one. */
+/** A create of a new intent, in the partition of its idempotency key or in the given one. */
 export function create(
   change: Partial<CreateData> = {},
   { replyTo = null, partition }: { replyTo?: string | null; partition?: number } = {},
@@ -44,11 +44,11 @@ export function create(
   return sent(about(newIntentId(where), gateway.create(change)), replyTo);
 }
 
-/** The same command of another intent of a test. */
+/** The same command for another intent of the test. */
 export const of = (intentId: IntentId, command: Command, replyTo: string | null = null): CommandMessage =>
   sent(about(intentId, command), replyTo);
 
-/** A message as it goes into its topic. */
+/** A message as a record of its topic. */
 export const recordOf = (message: CommandMessage | ObservationMessage): NewRecord => ({
   partition: partitionOf(message.intentId),
   key: message.intentId,

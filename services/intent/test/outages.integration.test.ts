@@ -17,7 +17,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { create, of, PARTITIONS } from './messages.ts';
 import { Asker, type Place, type RunningWriter, startWriter } from './running-writer.ts';
 
-// The machine may be busy with the rest of the stack.
+// The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
 let cluster: Cluster;
@@ -43,7 +43,7 @@ afterEach(async () => {
   await Promise.all([proxies.database.restore(), proxies.redis.restore()]);
   await running?.stop();
   running = null;
-  // Whatever went wrong: the projection is the log's, and nothing was decided twice.
+  // Whatever the fault: the projection equals the log, and no command was decided twice.
   const { intents, problems } = await readWholeLog(cluster);
   expect(problems).toEqual([]);
   expect(await compareProjection(cluster.database, intents)).toEqual([]);
@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe('A writer killed between commit and projection', () => {
-  it('leaves its answer to the next owner, which finds it in the log and gives it', async () => {
+  it('leaves its reply to the next owner, which reads the outcome from the log', async () => {
     const dying = fork(path.join(import.meta.dirname, 'dying-writer.ts'), [JSON.stringify(place)], {
       execArgv: ['--conditions=source', '--import', 'tsx'],
     });
@@ -72,18 +72,18 @@ describe('A writer killed between commit and projection', () => {
     expect(outcome).toMatchObject({ kind: 'accepted', intentId: command.intentId, replayed: false });
     const [reply] = await until(
       'the reply',
-      () => asker.answersTo(command.commandId).length > 0 && asker.answersTo(command.commandId),
+      () => asker.repliesTo(command.commandId).length > 0 && asker.repliesTo(command.commandId),
     );
     expect(reply).toMatchObject({ outcome, intent: { id: command.intentId, state: 'created' } });
-    // The same command once more: known.
+    // The same command again is known.
     await asker.send({ ...command, replyTo: asker.channel });
-    await until('the second reply', () => asker.answersTo(command.commandId).length === 2);
-    expect(asker.answersTo(command.commandId)[1]).toEqual(reply);
+    await until('the second reply', () => asker.repliesTo(command.commandId).length === 2);
+    expect(asker.repliesTo(command.commandId)[1]).toEqual(reply);
   });
 });
 
-describe('Postgres away', () => {
-  it('for a moment: commands wait, and are answered when it is back', async () => {
+describe('An outage of Postgres', () => {
+  it('delays commands, which are decided when Postgres is back', async () => {
     running = await startWriter(place);
     const { owner } = running;
     await asker.ask(create({}, { partition: 0 }));
@@ -91,14 +91,14 @@ describe('Postgres away', () => {
     const command = create({}, { partition: 0 });
     await asker.send({ ...command, replyTo: asker.channel });
     await until('the partition to be given up', () => !owner.owned().includes(0));
-    expect(asker.answersTo(command.commandId)).toEqual([]);
+    expect(asker.repliesTo(command.commandId)).toEqual([]);
     await proxies.database.restore();
-    await until('the reply', () => asker.answersTo(command.commandId).length > 0);
-    expect(asker.answersTo(command.commandId)).toMatchObject([{ outcome: { kind: 'accepted' } }]);
+    await until('the reply', () => asker.repliesTo(command.commandId).length > 0);
+    expect(asker.repliesTo(command.commandId)).toMatchObject([{ outcome: { kind: 'accepted' } }]);
     await until('all partitions', () => owner.owned().length === PARTITIONS);
   });
 
-  it('between commit and projection: what is in the log is projected when it is back, and answered', async () => {
+  it('between commit and projection delays the projection and the reply until Postgres is back', async () => {
     let cutting = true;
     running = await startWriter(place, {
       wrap: (writer) => {
@@ -118,21 +118,21 @@ describe('Postgres away', () => {
     );
     expect(await findOutcomes(cluster.database, [command.commandId])).toEqual([]);
     await proxies.database.restore();
-    await until('the reply', () => asker.answersTo(command.commandId).length > 0);
-    expect(asker.answersTo(command.commandId)).toMatchObject([
+    await until('the reply', () => asker.repliesTo(command.commandId).length > 0);
+    expect(asker.repliesTo(command.commandId)).toMatchObject([
       { outcome: { kind: 'accepted' }, intent: { id: command.intentId } },
     ]);
   });
 });
 
-describe('Redis away', () => {
+describe('An outage of Redis', () => {
   it.each([
-    ['gone', () => proxies.redis.cut()],
+    ['disconnected', () => proxies.redis.cut()],
     ['silent', async () => proxies.redis.freeze()],
-  ])('and %s: outcomes come all the same, replies come again when it is back', async (_how, takeAway) => {
+  ])('leaves outcomes in Postgres while it is %s, and replies resume after it', async (_how, interrupt) => {
     running = await startWriter(place);
     await until('a reply', async () => (await asker.ask(create())).outcome.kind === 'accepted');
-    await takeAway();
+    await interrupt();
     const command = create();
     await asker.send({ ...command, replyTo: asker.channel });
     expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
@@ -143,7 +143,7 @@ describe('Redis away', () => {
     await until('a reply', async () => {
       const probe = await sendOnly(create());
       await asker.outcome(probe.commandId);
-      return asker.answersTo(probe.commandId).length > 0;
+      return asker.repliesTo(probe.commandId).length > 0;
     });
   });
 

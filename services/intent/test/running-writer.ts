@@ -10,11 +10,11 @@ import { Expiry } from '../src/expiry.ts';
 import { IntentWriter, type WriterContext } from '../src/writer.ts';
 import { PARTITIONS, recordOf } from './messages.ts';
 
-/** Where a writer of a test works. */
+/** The topics and databases that a test's writer works on. */
 export interface Place {
   readonly databaseUrl: string;
   readonly prefix: string;
-  /** host:port in place of the stack's: a proxy. */
+  /** host:port of a proxy in front of the stack's. */
   readonly detours?: { readonly database?: string; readonly redis?: string };
   readonly sessionTimeoutMs?: number;
 }
@@ -26,7 +26,7 @@ export interface RunningWriter {
   stop(): Promise<void>;
 }
 
-/** The parts of main.ts in the test's own process, owning all partitions. `wrap` may stand between the owner and the writer. */
+/** The services of main.ts in the test's process, owning all partitions. `wrap` can intercept the writer's methods. */
 export async function startWriter(
   place: Place,
   {
@@ -84,9 +84,9 @@ export const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place
     ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
   });
 
-/** A gateway's side: sends commands and hears the replies. */
+/** The gateway's side: sends commands and receives the replies. */
 export class Asker {
-  /** The channel on which it is answered. */
+  /** The reply channel. */
   readonly channel = replyChannel(newCommandId());
   readonly replies = new Map<CommandId, Reply[]>();
   readonly #publisher: Publisher;
@@ -111,7 +111,7 @@ export class Asker {
     return asker;
   }
 
-  answersTo(commandId: CommandId): readonly Reply[] {
+  repliesTo(commandId: CommandId): readonly Reply[] {
     return this.replies.get(commandId) ?? [];
   }
 
@@ -129,10 +129,10 @@ export class Asker {
   /** Sends and waits for the reply. */
   async ask(message: CommandMessage): Promise<Reply> {
     await this.send({ ...message, replyTo: this.channel });
-    return until(`the reply to ${message.type}`, () => this.answersTo(message.commandId)[0]);
+    return until(`the reply to ${message.type}`, () => this.repliesTo(message.commandId)[0]);
   }
 
-  /** The outcome as Postgres has it, once it has. */
+  /** Waits for the outcome in Postgres. */
   outcome(commandId: CommandId): Promise<Outcome> {
     return until(`the outcome of ${commandId}`, async () => (await findOutcomes(this.#database, [commandId]))[0]);
   }
@@ -144,6 +144,6 @@ export class Asker {
 
   #receive(text: string): void {
     for (const reply of parseReplies(text))
-      this.replies.set(reply.outcome.commandId, [...this.answersTo(reply.outcome.commandId), reply]);
+      this.replies.set(reply.outcome.commandId, [...this.repliesTo(reply.outcome.commandId), reply]);
   }
 }

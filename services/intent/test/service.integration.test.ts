@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { create, PARTITIONS } from './messages.ts';
 import { Asker } from './running-writer.ts';
 
-// The machine may be busy with the rest of the stack.
+// The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
 let cluster: Cluster;
@@ -16,7 +16,7 @@ const started: Service[] = [];
 interface Service {
   readonly process: ChildProcess;
   readonly url: string;
-  /** What it has written, and its exit code. */
+  /** Its output and its exit code. */
   output(): string;
   readonly exited: Promise<number | null>;
 }
@@ -38,7 +38,7 @@ afterAll(async () => {
   await cluster.close();
 });
 
-/** The service as it is run, from its sources. */
+/** The service in its own process, run from its sources. */
 async function start(change: Record<string, string> = {}): Promise<Service> {
   const stack = readBackingStack();
   const [port = 0] = await freePorts(1);
@@ -75,7 +75,7 @@ const isReady = (service: Service) =>
   until(`readiness: ${service.output()}`, async () => (await fetch(`${service.url}/readyz`)).ok, 30_000);
 
 describe('The intent service', () => {
-  it('is live and ready, answers, expires what is due, and leaves within moments when it is told to', async () => {
+  it('becomes ready, decides commands, expires due intents, and stops within moments after SIGTERM', async () => {
     const service = await start();
     await isReady(service);
     expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({
@@ -101,7 +101,7 @@ describe('The intent service', () => {
     expect(service.output()).toContain('"outcome":"closed"');
   });
 
-  it('hands over without losing a command: one instance leaves while another comes', async () => {
+  it('loses no command when one instance stops while another starts', async () => {
     const first = await start();
     await isReady(first);
     const commands = Array.from({ length: 300 }, () => create());
@@ -115,16 +115,16 @@ describe('The intent service', () => {
     first.process.kill('SIGTERM');
     expect(await first.exited).toBe(0);
     await clients;
-    for (const { commandId } of commands) expect(asker.answersTo(commandId)[0]?.outcome.kind).toBe('accepted');
+    for (const { commandId } of commands) expect(asker.repliesTo(commandId)[0]?.outcome.kind).toBe('accepted');
   });
 
-  it('refuses to start where the cluster has other partitions than it was told', async () => {
+  it('refuses to start when the topics have another number of partitions than configured', async () => {
     const service = await start({ KAFKA_PARTITIONS: '4' });
     expect(await service.exited).toBe(1);
     expect(service.output()).toMatch(/partitions/);
   });
 
-  it('refuses a configuration that lacks something, and names it', async () => {
+  it('refuses to start without a required variable and names it', async () => {
     const service = await start({ REDIS_URL: '' });
     expect(await service.exited).toBe(78);
     expect(service.output()).toMatch(/REDIS_URL: is not set/);

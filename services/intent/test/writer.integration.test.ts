@@ -17,7 +17,7 @@ import fc from 'fast-check';
 import { create, observed, of } from './messages.ts';
 import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
 
-// The machine may be busy with the rest of the stack.
+// The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
 let cluster: Cluster;
@@ -25,7 +25,7 @@ let running: RunningWriter;
 let asker: Asker;
 let publisher: Publisher;
 let reader: LogReader;
-/** How far the writer's clock is ahead of the broker's. */
+/** Milliseconds by which the writer's clock is ahead of the broker's. */
 let ahead = 0;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ const eventsOf = async (intentId: string) =>
   (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId);
 
 describe('A command', () => {
-  it('becomes an event in the log, a row, a webhook’s bytes, an outcome and a reply', async () => {
+  it('leads to an event in the log, a row, the body of a webhook, an outcome and a reply', async () => {
     const metadata = { order: 'ä "quoted" \\ , {NULL}' };
     const command = create({ metadata });
     const reply = await asker.ask(command);
@@ -70,44 +70,46 @@ describe('A command', () => {
       intent: reply.intent,
     });
     const { rows } = await cluster.database.sql.query<{ body: string; metadata: unknown; partition: number }>(
-      'SELECT event.body, intent.metadata, intent.partition FROM ledger.intent_events AS event JOIN ledger.intents AS intent ON intent.id = event.intent_id WHERE intent.id = $1',
+      `SELECT event.body, intent.metadata, intent.partition
+       FROM ledger.intent_events AS event JOIN ledger.intents AS intent ON intent.id = event.intent_id
+       WHERE intent.id = $1`,
       [command.intentId],
     );
     expect(rows).toEqual([{ body: event && webhookBody(event), metadata, partition: partitionOf(command.intentId) }]);
     expect(await asker.outcome(command.commandId)).toEqual(reply.outcome);
   });
 
-  it('that arrives twice is decided once and answered twice alike', async () => {
+  it('is decided once and replied to twice when it arrives twice', async () => {
     const command = { ...create(), replyTo: asker.channel };
     await asker.send(command, command);
-    await until('two replies', () => asker.answersTo(command.commandId).length === 2);
-    const [first, second] = asker.answersTo(command.commandId);
+    await until('two replies', () => asker.repliesTo(command.commandId).length === 2);
+    const [first, second] = asker.repliesTo(command.commandId);
     expect(second).toEqual(first);
     expect(await eventsOf(command.intentId)).toHaveLength(1);
   });
 
-  it('of a key that a hundred use at once makes one intent', async () => {
+  it('makes one intent when a hundred creates use one idempotency key at once', async () => {
     const commands = Array.from({ length: 100 }, () => create({ idempotencyKey: 'hundred' }));
     const replies = await Promise.all(commands.map((command) => asker.ask(command)));
     expect(new Set(replies.map(({ intent }) => intent?.id)).size).toBe(1);
     expect(replies.filter(({ outcome }) => outcome.kind === 'accepted' && !outcome.replayed)).toHaveLength(1);
     const { rows } = await cluster.database.sql.query("SELECT FROM ledger.intents WHERE idempotency_key = 'hundred'");
     expect(rows).toHaveLength(1);
-    // And once more, from the row and not from the slice.
+    // And once more, from the row and not from the batch.
     expect(await asker.ask(create({ idempotencyKey: 'hundred' }))).toMatchObject({ outcome: { replayed: true } });
   });
 
-  it('that comes after its deadline changes nothing', async () => {
+  it('changes nothing when it comes after its deadline', async () => {
     const late = create({}, { partition: 4 });
     ahead = COMMAND_DEADLINE_MS + 1_000;
     await asker.send({ ...late, replyTo: asker.channel });
-    // Behind it in the same partition, and without a deadline: once this one is answered, the late one has been looked at.
+    // In the same partition behind it, and without a deadline: after the reply to this one, the late one was processed.
     await asker.ask(of(newIntentId(4), gateway.release(samples.FIRST)));
     expect(await eventsOf(late.intentId)).toEqual([]);
-    expect(asker.answersTo(late.commandId)).toEqual([]);
+    expect(asker.repliesTo(late.commandId)).toEqual([]);
   });
 
-  it('tells the intent’s stream when something public has changed', async () => {
+  it('notifies the intent’s stream of a public change', async () => {
     const command = create();
     await asker.ask(command);
     const redis = openConnection(readBackingStack().redis, {
@@ -124,7 +126,7 @@ describe('A command', () => {
   });
 });
 
-describe('A message that cannot be handled', () => {
+describe('A message that cannot be processed', () => {
   const lettersOf = async (partition: number) => {
     const letters = [];
     for await (const { records } of reader.read(
@@ -137,7 +139,7 @@ describe('A message that cannot be handled', () => {
     return letters;
   };
 
-  it('goes to the dead letters with its place, and the next command is handled', async () => {
+  it('goes to the dead letters with its place, and the next command is decided', async () => {
     const partition = 5;
     await publisher.publish('intent.commands', { partition, key: 'poison', value: '{"password":"hunter2"' });
     const broken = create({ metadata: { note: 'NOTE' } }, { partition, replyTo: asker.channel });
@@ -149,8 +151,8 @@ describe('A message that cannot be handled', () => {
     await asker.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
     const next = await asker.ask(create({}, { partition }));
     expect(next.outcome.kind).toBe('accepted');
-    await until('the broken one to be answered', () => asker.answersTo(broken.commandId).length > 0);
-    expect(asker.answersTo(broken.commandId)).toMatchObject([{ outcome: { kind: 'dead' }, intent: null }]);
+    await until('the broken one to be answered', () => asker.repliesTo(broken.commandId).length > 0);
+    expect(asker.repliesTo(broken.commandId)).toMatchObject([{ outcome: { kind: 'dead' }, intent: null }]);
     expect(await asker.outcome(broken.commandId)).toMatchObject({ kind: 'dead', intentId: broken.intentId });
     const letters = await until('three letters', async () => {
       const found = await lettersOf(partition);
@@ -164,7 +166,7 @@ describe('A message that cannot be handled', () => {
     expect(JSON.stringify(letters)).not.toContain('hunter2');
   });
 
-  it('is the only one that is not projected: whatever text gets through can be stored', async () => {
+  it('never reaches the projection: any text that passes can be stored in Postgres', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 });
     const data = fc.sample(fc.record({ metadata: fc.dictionary(text, text, { maxKeys: 5 }), token: text }), {
       numRuns: 200,
@@ -176,7 +178,7 @@ describe('A message that cannot be handled', () => {
   });
 });
 
-describe('Time', () => {
+describe('The time of a partition', () => {
   const past = async (command: ReturnType<typeof create>): Promise<void> => {
     const { intent } = await asker.ask(command);
     await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
@@ -188,7 +190,7 @@ describe('Time', () => {
       ])
     ).rows[0]?.status;
 
-  it('expires an open intent when it has run out', async () => {
+  it('expires an open intent when expiresAt has passed', async () => {
     const [short, long] = [create({ ttlSeconds: 1 }), create()];
     await asker.ask(long);
     await past(short);
@@ -201,7 +203,7 @@ describe('Time', () => {
     expect(await stateOf(long.intentId)).toBe('created');
   });
 
-  it('does not expire an intent whose payment was seen before anybody looked at the time', async () => {
+  it('does not expire an intent whose landing was observed before the expiry', async () => {
     const commands = Array.from({ length: 12 }, () => create({ ttlSeconds: 1 }));
     await Promise.all(commands.map(past));
     const looks: Promise<void>[] = [];
@@ -220,7 +222,7 @@ describe('Time', () => {
     expect(types).not.toContain('intent.expired');
   });
 
-  it('never goes back within a partition, though the next writer’s clock is behind', async () => {
+  it('never goes back, though the next writer’s clock is behind', async () => {
     const partition = 2;
     ahead = 5_000;
     const first = await asker.ask(create({}, { partition }));
@@ -234,12 +236,13 @@ describe('Time', () => {
   });
 });
 
-describe('What is kept', () => {
-  it('is outcomes for a day: older ones are deleted in portions', async () => {
+describe('The stored data', () => {
+  it('has outcomes of the last day; older ones are deleted in batches', async () => {
     const command = create();
     await asker.ask(command);
     await cluster.database.sql.query(
-      "INSERT INTO service.command_outcomes (command_id, body, at) SELECT gen_random_uuid(), '{}', now() - interval '25 hours' FROM generate_series(1, 25)",
+      `INSERT INTO service.command_outcomes (command_id, body, at)
+       SELECT gen_random_uuid(), '{}', now() - interval '25 hours' FROM generate_series(1, 25)`,
     );
     const dayAgo = Date.now() - 24 * 60 * 60 * 1000;
     expect([
@@ -250,7 +253,7 @@ describe('What is kept', () => {
     expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
   });
 
-  it('is in the end what the log says, byte for byte', async () => {
+  it('equals the fold of the log, byte for byte', async () => {
     const { intents, problems } = await readWholeLog(cluster);
     expect(problems).toEqual([]);
     expect(intents.size).toBeGreaterThan(100);

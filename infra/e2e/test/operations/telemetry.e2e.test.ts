@@ -198,8 +198,8 @@ describe('the trace of a payment', () => {
     const look = collector.spans.find(({ spanId }) => spanId === observed?.links[0]?.spanId);
     expect(look?.links.map(({ traceId }) => traceId)).toContain(observed?.traceId);
     for (const [service, name, batch] of [
-      ['intent', 'process intent.commands', 'slice of intent.commands'],
-      ['intent', 'process chain.observations', 'slice of chain.observations'],
+      ['intent', 'process intent.commands', 'batch of intent.commands'],
+      ['intent', 'process chain.observations', 'batch of chain.observations'],
       ['webhook', 'process intent.events', 'batch of intent.events'],
     ] as const) {
       const [processed] = named(spans, service, name);

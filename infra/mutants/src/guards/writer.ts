@@ -81,7 +81,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: ' ? message : null;',
     test: {
       file: 'services/intent/test/batch-decider.unit.test.ts',
-      name: 'leaves no trace of a refused command in the log, though an expiry went before it',
+      name: 'leaves no trace of a refused command in the log, even when an expiry came first',
     },
   },
   {
@@ -91,7 +91,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
-      name: 'in a later slice changes nothing and gets the first answer',
+      name: 'changes nothing in a later batch and has the first outcome',
     },
   },
   {
@@ -100,7 +100,10 @@ export const writerGuards: readonly Mutant[] = [
     guard:
       'if (live !== undefined && live.hash !== hash && !excludes(live, transaction))\n    return refuseWith(refusalInProgress(intent));',
     instead: '',
-    test: { file: 'services/intent/test/contention.integration.test.ts', name: 'of two payers at once is one payer’s' },
+    test: {
+      file: 'services/intent/test/contention.integration.test.ts',
+      name: 'goes to one of two payers who submit at once',
+    },
   },
   {
     name: 'The writer compares the terms of a transaction itself',
@@ -109,7 +112,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'if (Object.keys(differs).length > 9) {',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
-      name: 'is held against the terms of the intent as they are now, whatever the gateway has seen',
+      name: 'is checked against the current terms of the intent, whatever the gateway has read',
     },
   },
   {
@@ -119,7 +122,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
-      name: 'that was made twice is not given up by one of the two',
+      name: 'is not released by one of two gateways that made it',
     },
   },
   {
@@ -129,7 +132,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
-      name: 'at once lead to one order of events, each applied once, and to a projection that is their fold',
+      name: 'lead to one order of events, each applied once, and to a projection that equals their fold',
     },
   },
   {
@@ -139,7 +142,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: '{}',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'of a key that a hundred use at once makes one intent',
+      name: 'makes one intent when a hundred creates use one idempotency key at once',
     },
   },
   {
@@ -149,38 +152,38 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'message === null',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'that comes after its deadline changes nothing',
+      name: 'changes nothing when it comes after its deadline',
     },
   },
   {
-    name: 'A message that cannot be decided is put aside',
+    name: 'A message that cannot be decided becomes a dead letter',
     file: 'services/intent/src/batch-decider.ts',
     guard:
-      "this.#putAside(record, head, `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`, error);",
+      "this.#deadLetter(\n        record,\n        head,\n        `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,\n        error,\n      );",
     instead: 'throw error;',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'goes to the dead letters with its place, and the next command is handled',
+      name: 'goes to the dead letters with its place, and the next command is decided',
     },
   },
   {
-    name: 'A message that does not parse is put aside',
+    name: 'A message that does not parse becomes a dead letter',
     file: 'services/intent/src/input.ts',
     guard: 'return { record, message: null, reason: reasonOf(error), head: headOf(record.value) };',
     instead: 'throw error;',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'goes to the dead letters with its place, and the next command is handled',
+      name: 'goes to the dead letters with its place, and the next command is decided',
     },
   },
   {
-    name: 'What is put aside is in the dead letters before its offset is committed',
+    name: 'A dead letter is published before the offset of its message is committed',
     file: 'services/intent/src/writer.ts',
     guard: 'await sendDeadLetters(publisher, decided.dead, log);',
     instead: '',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'goes to the dead letters with its place, and the next command is handled',
+      name: 'goes to the dead letters with its place, and the next command is decided',
     },
   },
   {
@@ -190,7 +193,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'null',
     test: {
       file: 'services/intent/test/expiry.integration.test.ts',
-      name: 'is paid when its payment had arrived before anybody looked, though it had not been decided',
+      name: 'is confirmed when its landing was in the log before the expiry, though not yet decided',
     },
   },
   {
@@ -200,18 +203,18 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'clock',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'never goes back within a partition, though the next writer’s clock is behind',
+      name: 'never goes back, though the next writer’s clock is behind',
     },
   },
   {
     name: 'The next owner gives the answers that a killed one owed',
     file: 'services/intent/src/writer.ts',
-    guard: '...folded, outcomes });\n        if (projected) this.#parts.announcer.announce(replies, notices);',
+    guard: '...folded, outcomes });\n        if (projected) this.#dependencies.announcer.announce(replies, notices);',
     instead:
-      '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#parts.announcer.announce(replies, notices);',
+      '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#dependencies.announcer.announce(replies, notices);',
     test: {
       file: 'services/intent/test/outages.integration.test.ts',
-      name: 'leaves its answer to the next owner, which finds it in the log and gives it',
+      name: 'leaves its reply to the next owner, which reads the outcome from the log',
     },
   },
   {

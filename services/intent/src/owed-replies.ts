@@ -6,27 +6,27 @@ import type { Notice } from '@pf/redis';
 import { outcomesIn } from './outcome.ts';
 import { REPLY_TO_HEADER } from './batch-decider.ts';
 
-/** Outcomes are kept this long (decisions.md): older ones, met in a log that is read anew, are not written again. */
+/** How long outcomes are kept. Older ones that a new owner finds in the log are not written again. */
 export const OUTCOME_RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** What is to be said of events whose owner died before it could. */
-export interface OwedAnswers {
+/** The outcomes, replies and notices of events whose owner died before it published them. */
+export interface OwedReplies {
   readonly outcomes: readonly ProjectedOutcome[];
   readonly replies: ReadonlyMap<string, readonly Reply[]>;
   readonly notices: readonly Notice[];
 }
 
 /**
- * The answers that the log itself can give.
+ * Reads outcomes, replies and notices from the log.
  * @param events those of `records`, in the same order.
- * @param intents as the events have left them.
+ * @param intents their state after the events.
  */
-export function answersFrom(
+export function owedReplies(
   records: readonly LogRecord[],
   events: readonly EventEnvelope[],
   intents: readonly ProjectedIntent[],
   clock: Instant,
-): OwedAnswers {
+): OwedReplies {
   const recent = events
     .map((event, index) => ({
       event,
