@@ -19,8 +19,9 @@ const clean = { testEnvironment: '<rootDir>/jest.environment.mjs' };
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
 // e2e: end to end, through the public API only, on services and chains of their own. stack: so too, on the stack that is running.
 export default {
-  // Two cores carry a broker, a database, chains and services beside the tests. Of the whole run: a project's own is not heard.
-  testTimeout: 30_000,
+  // Two cores run a broker, a database, chains and services beside the tests, and perhaps other work. Set for the whole
+  // run, because Jest ignores a project's own.
+  testTimeout: 60_000,
   // A worker that has nothing open still ends only when V8 has compiled what it had begun to: on busy cores that takes longer
   // than the half second that Jest gives it by itself.
   workerGracefulExitTimeout: 10_000,

@@ -25,12 +25,20 @@ const open = () =>
  */
 export default class CleanEnvironment extends TestEnvironment {
   #before = open();
+  #failures = [];
+
+  /** A failed hook is often the reason why something stays open, and Jest reports a failed teardown in its place. */
+  handleTestEvent({ name, error, test }) {
+    if (name === 'hook_failure') this.#failures.push(`${test ? `${test.name}: ` : ''}${error?.stack ?? error}`);
+    if (name === 'test_fn_failure') this.#failures.push(`${test.name}: ${error?.stack ?? error}`);
+  }
 
   async teardown() {
     await super.teardown();
     const giveUp = performance.now() + PATIENCE_MS;
     for (let left = this.#left(); left.length > 0; left = this.#left()) {
-      if (performance.now() > giveUp) throw new Error(`This file leaves open behind it: ${left.join(', ')}.`);
+      if (performance.now() > giveUp)
+        throw new Error([`This file left open: ${left.join(', ')}.`, ...this.#failures].join('\n\n'));
       await delay(10);
     }
   }

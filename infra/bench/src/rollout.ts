@@ -62,7 +62,7 @@ try {
     `\n${created.size} intents, ${paid.size} of them paid on chain and final, ${verdict.events} events, ${receiver.received.length} webhooks (${verdict.repeatedWebhooks} came again), streams were taken up again ${reopened} times; ${Math.round(seconds)} s`,
   );
   console.log(
-    `failed requests: ${requests.failures.length}; worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms; lost or doubled: ${verdict.problems.length}; bad ends: ${problems.length - verdict.problems.length}`,
+    `failed requests: ${requests.failures.length}; sent again after a 503: ${requests.repeats}; worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms; lost or doubled: ${verdict.problems.length}; bad ends: ${problems.length - verdict.problems.length}`,
   );
   for (const problem of problems.slice(0, SHOWN)) console.log(problem);
   process.exitCode = requests.failures.length + problems.length === 0 ? 0 : 1;

@@ -4,12 +4,21 @@ import { OutageLog } from './outage-log.ts';
 
 /** A request waits no longer for Redis, and is served without it. */
 const COMMAND_TIMEOUT_MS = 250;
+
+export interface RedisClientOptions {
+  readonly log: Logger;
+  /** What the process does without Redis: completes "Redis is unavailable: …" */
+  readonly withoutRedis: string;
+  /** How long a command waits for Redis, in milliseconds. Default: 250 */
+  readonly commandTimeoutMs?: number;
+}
+
 /** After a failed command none is sent for so long: a silent Redis must not cost every request the whole timeout. */
 const REST_MS = 1_000;
 
 /**
- * Commands for what is better with Redis and works without it: nothing here throws, and nothing waits longer than a
- * quarter of a second.
+ * Commands for what is better with Redis and works without it: nothing here throws, and nothing waits longer than the
+ * command timeout.
  */
 export class RedisClient {
   readonly #connection: RedisConnection;
@@ -17,12 +26,11 @@ export class RedisClient {
   readonly #scripts = new Set<string>();
   #restingUntil = 0;
 
-  /** @param withoutRedis what the process does without Redis: completes "Redis is unavailable: …" */
-  constructor(url: string, { log, withoutRedis }: { readonly log: Logger; readonly withoutRedis: string }) {
+  constructor(url: string, { log, withoutRedis, commandTimeoutMs = COMMAND_TIMEOUT_MS }: RedisClientOptions) {
     this.#outage = new OutageLog(log, withoutRedis);
     this.#connection = connect(url, this.#outage, {
       lazyConnect: true,
-      commandTimeout: COMMAND_TIMEOUT_MS,
+      commandTimeout: commandTimeoutMs,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: null,

@@ -4,7 +4,7 @@
  * long as its process runs.
  */
 export * from './channels.ts';
-export { RedisClient } from './client.ts';
+export { RedisClient, type RedisClientOptions } from './client.ts';
 export { openConnection, type ConnectionOptions, type RedisConnection } from './connection.ts';
 export { isResponsive } from './health.ts';
 export { ChannelPublisher, type ChannelMessage } from './publisher.ts';

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
  * Asks until `probe` answers something other than null, undefined or false, and returns it. No fixed sleep: the next
  * look follows 10 ms after the last, up to 200 ms apart.
  *
- * @throws after `timeoutMs` (default 15 s), saying what was waited for and the last error of the probe
+ * @throws after `timeoutMs` (default 30 s), saying what was waited for and the last error of the probe
  */
 export async function until<T>(
   what: string,
   probe: () => Promise<T> | T,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const end = performance.now() + timeoutMs;
   let pause = 10;

@@ -44,7 +44,7 @@ export function startLoad(api: ApiClient, chain: Anvil, merchant: string, reques
 
   async function create(idempotencyKey: string): Promise<string | null> {
     const body = { chain: chain.caip2, token: 'USDC', amount: PAYMENT.amount, requestor: merchant, idempotencyKey };
-    const created = await requests.send('create', [201], () => api.create(body));
+    const created = await requests.send('create', [201], () => api.create(body), [200]);
     if (created === null) return null;
     promised.created.set(idempotencyKey, created.intent.id);
     return created.intent.id;
@@ -58,7 +58,8 @@ export function startLoad(api: ApiClient, chain: Anvil, merchant: string, reques
         if (read !== null && read.intent.id !== id) requests.fail('get', `${id} was asked for, ${read.intent.id} came`);
         if (round % 2 === 0 && (await requests.send('detected', [200], () => api.detected(id))))
           promised.detected.add(id);
-        if (round % 3 === 0 && (await requests.send('cancel', [200], () => api.cancel(id)))) promised.cancelled.add(id);
+        if (round % 3 === 0 && (await requests.send('cancel', [200], () => api.cancel(id), [409])))
+          promised.cancelled.add(id);
         if (round % 5 === 0) await requests.send('list', [200], () => api.list('limit=10'));
       }
       await delay(THINK_MS);

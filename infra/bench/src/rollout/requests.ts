@@ -1,9 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiAnswer } from '@pf/testing';
+
+/** A request that is refused with 503 as often as this has failed. */
+const MOST_REPEATS = 5;
 
 /** What was asked of the API, how long each answer took, and which were not what a client may expect. */
 export class Requests {
   /** In words, oldest first. */
   readonly failures: string[] = [];
+  /** How many responses were 503 and asked for another try. */
+  repeats = 0;
   readonly #took = new Map<string, number[]>();
   readonly #onFailure: (failure: string) => void;
 
@@ -12,17 +18,27 @@ export class Requests {
   }
 
   /**
-   * Sends a request once. A request fails where no answer comes, or another status than these.
+   * Sends a request, and again after a 503, as clients are told to. A request fails where no answer comes, or another
+   * status than these.
+   *
+   * @param repeated statuses of a repetition that found the request done: the first one had taken effect
    * @returns null where it failed
    */
   async send<Body>(
     kind: string,
     statuses: readonly number[],
     request: () => Promise<ApiAnswer<Body>>,
+    repeated: readonly number[] = [],
   ): Promise<ApiAnswer<Body>['body'] | null> {
     const began = performance.now();
     try {
-      const { status, body } = await request();
+      let { status, body } = await request();
+      for (let repeats = 0; status === 503 && repeats < MOST_REPEATS; repeats++) {
+        this.repeats++;
+        await delay(Number(body.error?.details?.['retry_after'] ?? 1) * 1_000);
+        ({ status, body } = await request());
+        if (repeated.includes(status)) return body;
+      }
       if (statuses.includes(status)) return body;
       this.fail(kind, `${status} ${body.error?.code ?? ''}: ${body.error?.message ?? ''}`);
     } catch (error) {

@@ -185,12 +185,18 @@ export async function startCluster(
     sanctionsListFile,
     start,
     async close() {
-      await Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited)));
-      await database.close();
-      // What tests leave behind slows the broker down for those that follow.
-      await log.deleteTopics();
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      await admin.end();
+      // Every step is taken, also after one that failed: what stays open would hide the reason.
+      const failures: unknown[] = [];
+      for (const step of [
+        () => Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited))),
+        () => database.close(),
+        // Topics and databases that tests leave behind slow down those that follow.
+        () => log.deleteTopics(),
+        () => admin.query(`DROP DATABASE ${name} WITH (FORCE)`),
+        () => admin.end(),
+      ])
+        await step().catch((error: unknown) => failures.push(error));
+      if (failures.length > 0) throw new AggregateError(failures, `the cluster ${name} was not cleaned up`);
     },
   };
 }

@@ -60,9 +60,15 @@ describe('rate limits of two gateways', () => {
   const log = createLogger('test', 'silent');
   let proxy: TcpProxy;
   const links: RedisClient[] = [];
+  /** No test of what is shared may fail because a busy machine made Redis late. */
+  const PATIENT_MS = 20_000;
   /** The rate limits of a gateway that is connected to Redis. */
-  const gateway = async (url: string): Promise<RateLimits> => {
-    const link = new RedisClient(url, { log, withoutRedis: 'each counts by itself' });
+  const gateway = async (url: string, commandTimeoutMs?: number): Promise<RateLimits> => {
+    const link = new RedisClient(url, {
+      log,
+      withoutRedis: 'each counts by itself',
+      ...(commandTimeoutMs && { commandTimeoutMs }),
+    });
     links.push(link);
     link.open();
     await until('Redis', () => link.publish('pf:test', ''));
@@ -95,7 +101,7 @@ describe('rate limits of two gateways', () => {
 
   it('allow together the quota of a key, and say when the next request is allowed', async () => {
     const { redis } = readBackingStack();
-    const [one, other] = [await gateway(redis), await gateway(redis)];
+    const [one, other] = [await gateway(redis, PATIENT_MS), await gateway(redis, PATIENT_MS)];
     const name = randomUUID();
     const both = [
       await count(one, name, 400, 300),
@@ -109,7 +115,7 @@ describe('rate limits of two gateways', () => {
   });
 
   it('query Redis less often the faster requests come', async () => {
-    const limits = await gateway(`redis://${proxy.address}`);
+    const limits = await gateway(`redis://${proxy.address}`, PATIENT_MS);
     const taken = jest.spyOn(SharedBuckets.prototype, 'take');
     const name = randomUUID();
     expect(allowed(await count(limits, name, 6_000, 1_000))).toBe(1_000);
