@@ -14,6 +14,6 @@ export const finalRevert = (intentId: IntentId, hash: TransactionHash, place: st
   intentId,
   data: {
     hash,
-    proof: `it failed on chain in ${place}, which is final: it is used up, and the intent did not wait for it`,
+    proof: `it failed on chain in ${place}, which is final, and the intent no longer waited for it`,
   },
 });

@@ -249,13 +249,13 @@ it(
     const [contract, smart, vault] = await Promise.all(NAMES.map(smartAccount));
     const [payer, mint] = [walletAt('solana', 7).address, chains.solana.tokens['PYUSD'] ?? ''];
     expect(await refusal('base', walletAt('base', 0).address, contract ?? '')).toEqual(
-      refused('fulfiller', 'is a contract: what it sends hides the payment in its own calls'),
+      refused('fulfiller', 'is a contract account, which cannot sign the payment itself'),
     );
     expect(await refusal('tempo', walletAt('tempo', 0).address, vault ?? '')).toEqual(
-      refused('fulfiller', 'is a contract: what it sends hides the payment in its own calls'),
+      refused('fulfiller', 'is a contract account, which cannot sign the payment itself'),
     );
     expect(await refusal('solana', walletAt('solana', 0).address, smart ?? '')).toEqual(
-      refused('fulfiller', 'is on no point of the curve: nobody can sign for it'),
+      refused('fulfiller', 'is off the ed25519 curve: no key can sign for it'),
     );
     const account = associatedAccount(
       new PublicKey(payer),
@@ -263,7 +263,7 @@ it(
       new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'),
     ).toBase58();
     expect(await refusal('solana', account, payer)).toEqual(
-      refused('requestor', 'is a mint or a token account: it must be the wallet that owns one'),
+      refused('requestor', 'is a mint or a token account: use the address of the wallet that owns it'),
     );
   },
   WAIT_MS,

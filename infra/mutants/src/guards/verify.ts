@@ -3,18 +3,18 @@ import type { Mutant } from '../mutant.ts';
 const CHAINS = 'packages/chains';
 const solana = {
   file: `${CHAINS}/src/solana/verify.ts`,
-  tests: `${CHAINS}/test/solana-mutations.unit.test.ts`,
-  others: 'signs other instructions',
+  tests: `${CHAINS}/test/solana/mutations.unit.test.ts`,
+  others: 'cannot change instructions unless',
 } as const;
 const base = {
   file: `${CHAINS}/src/base/verify.ts`,
-  tests: `${CHAINS}/test/mutations.unit.test.ts`,
-  fields: `${CHAINS}/test/verify.unit.test.ts`,
+  tests: `${CHAINS}/test/base/mutations.unit.test.ts`,
+  fields: `${CHAINS}/test/base/verify.unit.test.ts`,
 } as const;
 const tempo = {
   file: `${CHAINS}/src/tempo/verify.ts`,
-  tests: `${CHAINS}/test/tempo-mutations.unit.test.ts`,
-  fields: `${CHAINS}/test/tempo-verify.unit.test.ts`,
+  tests: `${CHAINS}/test/tempo/mutations.unit.test.ts`,
+  fields: `${CHAINS}/test/tempo/verify.unit.test.ts`,
 } as const;
 const FIELDS = 'names each field that differs, whatever it is changed to';
 
@@ -34,12 +34,35 @@ const uncompared = (
 
 /** What is accepted of a payer who signs what he likes. */
 export const verifyGuards: readonly Mutant[] = [
-  uncompared('Solana: nothing beside the payment', 'instructions', solana, solana.others),
-  uncompared('Solana: creation, memo, transfer, in this order', 'order', solana, solana.others),
+  {
+    ...uncompared('Solana: nothing beside the payment', 'instructions', solana, solana.others),
+    guard: "compare(\n    'instructions',",
+    instead: "void (\n    'instructions',",
+  },
+  {
+    ...uncompared('Solana: creation, memo, transfer, in this order', 'order', solana, solana.others),
+    guard: "compare(\n    'order',",
+    instead: "void (\n    'order',",
+  },
   uncompared('Solana: one transfer', 'transfers', solana, solana.others),
-  uncompared('Solana: from the payer’s own account', 'source', solana, 'is told what differs by its name'),
-  uncompared('Solana: to the requestor’s account', 'recipient', solana, 'is told what differs by its name'),
-  uncompared('Solana: of the intent’s token', 'token', solana, 'is told what differs by its name'),
+  uncompared(
+    'Solana: from the payer’s own account',
+    'source',
+    solana,
+    'learns the name of each part of the transfer that differs',
+  ),
+  uncompared(
+    'Solana: to the requestor’s account',
+    'recipient',
+    solana,
+    'learns the name of each part of the transfer that differs',
+  ),
+  uncompared(
+    'Solana: of the intent’s token',
+    'token',
+    solana,
+    'learns the name of each part of the transfer that differs',
+  ),
   {
     ...uncompared('Solana: one reference, the intent’s', 'reference', solana, solana.others),
     guard: "compare('reference', terms.reference, references",
@@ -62,7 +85,7 @@ export const verifyGuards: readonly Mutant[] = [
   {
     name: 'Solana: a guard is an assertion known today',
     file: solana.file,
-    guard: ' && first <= ASSERTIONS.last',
+    guard: ' &&\n    first <= ASSERTIONS.last',
     instead: '',
     test: { file: solana.tests, name: solana.others },
   },
@@ -72,8 +95,8 @@ export const verifyGuards: readonly Mutant[] = [
     guard: "if (of('guard').length > GUARDS_MAX)",
     instead: 'if (false)',
     test: {
-      file: `${CHAINS}/test/solana-verify.unit.test.ts`,
-      name: 'names each thing that differs, whatever is changed',
+      file: `${CHAINS}/test/solana/verify.unit.test.ts`,
+      name: 'names each field that differs, whatever it is changed to',
     },
   },
   {
@@ -88,7 +111,7 @@ export const verifyGuards: readonly Mutant[] = [
     file: solana.file,
     guard: 'if (fee > FEE_MAX)',
     instead: 'if (false)',
-    test: { file: solana.tests, name: 'signs other bytes' },
+    test: { file: solana.tests, name: 'cannot change bytes unless' },
   },
   {
     name: 'Solana: the signature is of this very message',
@@ -96,24 +119,24 @@ export const verifyGuards: readonly Mutant[] = [
     guard: 'if (sender !== null && !(await isSignedBy(transaction, sender)))',
     instead: 'if (false)',
     test: {
-      file: `${CHAINS}/test/solana-verify.unit.test.ts`,
-      name: 'is the fulfiller, with a signature over this very message',
+      file: `${CHAINS}/test/solana/verify.unit.test.ts`,
+      name: 'must be the fulfiller, with a signature of this message',
     },
   },
   uncompared('Base: for the intent’s chain', 'chain', { ...base, tests: base.fields }, FIELDS),
-  uncompared('Base: to the intent’s token', 'token', base, 'signs other bytes'),
+  uncompared('Base: to the intent’s token', 'token', base, 'cannot change bytes of a payment'),
   uncompared('Base: no ether beside', 'value', { ...base, tests: base.fields }, FIELDS),
-  uncompared('Base: the intent’s reference', 'reference', base, 'signs other bytes'),
+  uncompared('Base: the intent’s reference', 'reference', base, 'cannot change bytes of a payment'),
   {
     name: 'Base: nothing behind the reference but an attribution',
     file: base.file,
     guard: 'if (payment === null || !payment.clean)',
     instead: 'if (payment === null)',
-    test: { file: base.tests, name: 'says the words of the calldata twice' },
+    test: { file: base.tests, name: 'cannot repeat, reorder or insert words' },
   },
-  uncompared('Tempo: one call', 'calls', tempo, 'signs other calls'),
+  uncompared('Tempo: one call', 'calls', tempo, 'cannot add, change or reorder calls'),
   uncompared('Tempo: for the intent’s chain', 'chain', { ...tempo, tests: tempo.fields }, FIELDS),
-  uncompared('Tempo: to the intent’s token', 'token', tempo, 'signs other calls'),
-  uncompared('Tempo: the intent’s amount', 'amount', tempo, 'signs other bytes with a key'),
-  uncompared('Tempo: the intent’s reference', 'reference', tempo, 'signs other bytes with a key'),
+  uncompared('Tempo: to the intent’s token', 'token', tempo, 'cannot add, change or reorder calls'),
+  uncompared('Tempo: the intent’s amount', 'amount', tempo, 'cannot change bytes signed with a key'),
+  uncompared('Tempo: the intent’s reference', 'reference', tempo, 'cannot change bytes signed with a key'),
 ];

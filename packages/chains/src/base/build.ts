@@ -42,9 +42,9 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     refusable(estimateGas(call)),
   ]);
   if (isContract(code))
-    return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
+    return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
   if (balance instanceof RpcRefusedError)
-    return rejected(`the token's contract does not tell balances: ${reasonOf(balance)}`);
+    return rejected(`the token contract did not return the payer's balance: ${reasonOf(balance)}`);
   const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
   if (held < terms.amount)
     return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);

@@ -21,9 +21,9 @@ export interface AccountNow {
  * @param maxFee wei per gas that it pays at most.
  */
 export function whyNotLandable(nonce: bigint, maxFee: bigint, now: AccountNow): string | null {
-  if (nonce < now.latestCount) return `nonce ${nonce} is used already: the account's next one is ${now.latestCount}`;
-  if (nonce > now.pendingCount) return `nonce ${nonce} leaves a gap: the account's next one is ${now.pendingCount}`;
-  if (maxFee < now.baseFee) return `it pays at most ${maxFee} wei per gas, and the base fee is ${now.baseFee}`;
+  if (nonce < now.latestCount) return `nonce ${nonce} is already used: the account's next nonce is ${now.latestCount}`;
+  if (nonce > now.pendingCount) return `nonce ${nonce} leaves a gap: the account's next nonce is ${now.pendingCount}`;
+  if (maxFee < now.baseFee) return `its fee of at most ${maxFee} wei per gas is below the base fee of ${now.baseFee} wei`;
   return null;
 }
 
@@ -51,6 +51,6 @@ export async function whyItCannotLand(
   // A used nonce may have been used by this very transaction: the wallet has sent it too, or this is a repetition.
   if (nonce < latestCount) return (await node.call(getTransaction(hash))) === null ? reason : null;
   if (reason !== null) return reason;
-  if (wei < gasLimit * maxFee) return `the payer has ${wei} wei for fees and allowed for ${gasLimit * maxFee}`;
-  return simulated instanceof RpcRefusedError ? `it would fail: ${reasonOf(simulated)}` : null;
+  if (wei < gasLimit * maxFee) return `the payer has ${wei} wei, and the transaction may cost ${gasLimit * maxFee} wei in fees`;
+  return simulated instanceof RpcRefusedError ? `the transaction would fail: ${reasonOf(simulated)}` : null;
 }

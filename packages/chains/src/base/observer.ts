@@ -149,7 +149,7 @@ export class BaseObserver implements ChainObserver {
           seen: [...orphaned.seen],
         },
         observations: orphaned.observations,
-        warnings: [`the chain was reorganised within the last ${depth} blocks: reading on from block ${ancestor}`],
+        warnings: [`the chain was reorganized within the last ${depth} blocks: continuing at block ${ancestor}`],
       };
     }
     // Nothing of what was read before is on this chain.

@@ -21,7 +21,7 @@ const typeOf = (raw: Uint8Array): number => {
 export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
   const type = typeOf(raw);
   if (raw.length === 0 || type > 2 || (type === 0 && (raw[0] ?? 0) < 0xc0))
-    return problem(`is no transaction of type 0, 1 or 2`);
+    return problem(`is not a transaction of type 0, 1 or 2`);
   const serialized = `0x${Buffer.from(raw).toString('hex')}`;
   try {
     const transaction = Transaction.from(serialized);
@@ -31,7 +31,7 @@ export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
     return { ok: true, value: transaction };
   } catch {
     // ethers throws on all that is wrong in the bytes: lengths, fields too many, numbers too large.
-    return problem('is no valid RLP-encoded transaction');
+    return problem('is not a valid RLP-encoded transaction');
   }
 }
 

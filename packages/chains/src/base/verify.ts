@@ -23,7 +23,7 @@ export function differences(transaction: Transaction, terms: PaymentTerms, fulfi
   if (payment === null || !payment.clean) {
     compare(
       'calldata',
-      'transfer(recipient, amount) ‖ reference, and at most an ERC-8021 suffix',
+      'transfer(recipient, amount), then the reference, then at most an ERC-8021 suffix',
       transaction.data.slice(0, 2 + 2 * 256),
     );
   }

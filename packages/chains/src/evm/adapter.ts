@@ -64,7 +64,7 @@ export abstract class EvmAdapter implements ChainAdapter {
     const hash = parseEvmHash(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
     if (!HEX.test(text) && !BASE64.test(text))
-      return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or the hash of one' };
+      return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or a transaction hash' };
     const decoded = this.decode(HEX.test(text) ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text, 'base64'));
     return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: decoded.value } } : decoded;
   }

@@ -23,7 +23,7 @@ export function parseEvmAddress(text: string): Parsed<Address> {
   const canonical = checksummed.memo(text.toLowerCase());
   const digits = text.slice(2);
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (mixed && digits !== canonical.slice(2)) return problem('has a wrong EIP-55 checksum');
+  if (mixed && digits !== canonical.slice(2)) return problem('has an invalid EIP-55 checksum');
   return { ok: true, value: canonical as Address };
 }
 
@@ -33,7 +33,7 @@ export function parseWalletAddress(network: Network, text: string): Parsed<Addre
   if (!parsed.ok) return parsed;
   const number = BigInt(parsed.value);
   if (number === 0n) return problem('is the zero address');
-  if (number <= LAST_PRECOMPILE) return problem('is a precompile');
+  if (number <= LAST_PRECOMPILE) return problem('is a precompiled contract');
   if (number >= FIRST_PREDEPLOY && number <= LAST_PREDEPLOY) return problem("is one of the chain's own contracts");
   const token = network.tokens.find(({ address }) => (address as string) === parsed.value);
   return token === undefined ? parsed : problem(`is the address of the token ${token.symbol}`);

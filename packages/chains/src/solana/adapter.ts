@@ -65,7 +65,7 @@ export class SolanaAdapter implements ChainAdapter {
     const hash = parseSignature(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
     if (!BASE64.test(text))
-      return { ok: false, problem: 'must be a signed transaction in base64, or the signature of one' };
+      return { ok: false, problem: 'must be a signed transaction in base64, or a transaction signature' };
     const raw = Buffer.from(text, 'base64');
     if (raw.length > BYTES_MAX) return { ok: false, problem: `is longer than ${BYTES_MAX} bytes` };
     const decoded = decodeSigned(raw);

@@ -21,7 +21,7 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<B
   if (!live.value)
     return isKnown(await node.call(getSignatureStatuses([hash], true)))
       ? { kind: 'taken' }
-      : { kind: 'refused', reason: 'its blockhash has expired' };
+      : { kind: 'refused', reason: 'the blockhash has expired' };
   const answer = await node.call(refusable(sendTransaction(raw)));
   if (!(answer instanceof RpcRefusedError) || KNOWN.test(answer.message)) return { kind: 'taken' };
   return { kind: REFUSED.test(answer.message) ? 'refused' : 'unknown', reason: answer.message };

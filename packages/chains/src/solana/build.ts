@@ -38,7 +38,7 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
 export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
   const accounts = await accountsOf(terms, fulfiller);
   const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
-  if (isOffCurveAddress(payer)) return notPayable('fulfiller', 'is on no point of the curve: nobody can sign for it');
+  if (isOffCurveAddress(payer)) return notPayable('fulfiller', 'is off the ed25519 curve: no key can sign for it');
   const [found, latest, recent, tokenRent, walletRent] = await node.batch([
     getMultipleAccounts([payer, recipient, source, destination, mint]),
     getLatestBlockhash(),
@@ -88,7 +88,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);
   // Only tokens of Token-2022 can keep a part; and others pay the requestor meanwhile, so that more may seem to arrive.
   if (tokenProgram === TOKEN_2022_PROGRAM_ADDRESS && arrives < terms.amount)
-    return rejected(`the token would keep a part: ${arrives} of ${terms.amount} base units would arrive`);
+    return rejected(`the token would withhold a part: only ${arrives} of ${terms.amount} base units would arrive`);
   return {
     kind: 'built',
     transaction: {
@@ -106,7 +106,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
 /** Fee payers are plain accounts: no program's data, no nonce account. */
 function whyNotPayer(payer: AccountInfo | null): BuildResult | null {
   if (payer === null || (payer.owner === SYSTEM_PROGRAM_ADDRESS && payer.data.length === 0)) return null;
-  return notPayable('fulfiller', `is no plain wallet: it holds data of the program ${payer.owner} and cannot pay fees`);
+  return notPayable('fulfiller', `is not a wallet: the account belongs to the program ${payer.owner} and cannot pay fees`);
 }
 
 /** A wallet, one of a program too; but nothing that holds tokens itself. */
@@ -116,12 +116,12 @@ function whyNotRecipient(
   accounts: PaymentAccounts,
 ): BuildResult | null {
   if (recipient !== null && isMintOrTokenAccount(recipient))
-    return notPayable('requestor', 'is a mint or a token account: it must be the wallet that owns one');
+    return notPayable('requestor', 'is a mint or a token account: use the address of the wallet that owns it');
   if (recipient?.executable === true) return notPayable('requestor', 'is a program');
   if (credited === null) return null;
   if (credited.owner !== accounts.recipient)
-    return notPayable('requestor', 'has given its account for this token to somebody else');
-  return credited.frozen ? notPayable('requestor', 'has a frozen account for this token') : null;
+    return notPayable('requestor', 'no longer owns its associated token account for this token');
+  return credited.frozen ? notPayable('requestor', 'has a frozen token account for this token') : null;
 }
 
 function whyNotHeld(
@@ -136,7 +136,7 @@ function whyNotHeld(
       token === undefined ? `${units} base units` : `${formatAmount(units, token.decimals)} ${token.symbol}`;
     return rejected(`the payer has ${shown(amount)} and needs ${shown(terms.amount)}`);
   }
-  return held?.frozen === true ? rejected("the payer's account for this token is frozen") : null;
+  return held?.frozen === true ? rejected("the payer's token account is frozen") : null;
 }
 
 /** What a payment takes of the payer's lamports: the fee, the rent of the requestor's new account, and what must be left, if anything is. */

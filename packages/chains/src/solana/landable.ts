@@ -55,14 +55,14 @@ async function landabilityOn(
   ]);
   const lastValid = height + BLOCKHASH_BLOCKS;
   // Not even simulated: it breaks a rule of the chain that is not one of payments (the fee payer's account is not writable, say).
-  if (simulated instanceof RpcRefusedError) return { lastValid, reason: `it would fail: ${simulated.message}` };
+  if (simulated instanceof RpcRefusedError) return { lastValid, reason: `the transaction would fail: ${simulated.message}` };
   const { err } = simulated.value;
   // It is in a block already: the wallet has sent it too, or this is a repetition.
   if ((statuses.value[0] ?? null) !== null || err === 'AlreadyProcessed') return { lastValid, reason: null };
-  if (!live.value) return { lastValid, reason: 'its blockhash has expired' };
-  if (err !== null) return { lastValid, reason: `it would fail: ${reasonOf(err, programsOf(decoded))}` };
+  if (!live.value) return { lastValid, reason: 'the blockhash has expired' };
+  if (err !== null) return { lastValid, reason: `the transaction would fail: ${reasonOf(err, programsOf(decoded))}` };
   const account = tokenAccountIn(found.value[0] ?? null);
   if (account !== null && account.owner !== recipient)
-    return { lastValid, reason: "the requestor's token account belongs to somebody else" };
+    return { lastValid, reason: "the requestor's token account has another owner" };
   return { lastValid, reason: null };
 }

@@ -122,7 +122,7 @@ export class SolanaObserver implements ChainObserver {
         ...ended.warnings,
         ...looked.warnings,
         ...proven.warnings,
-        ...(shortfall > SHORTFALL_WARNED ? [`the head is slot ${head}, ${shortfall} below what was read before`] : []),
+        ...(shortfall > SHORTFALL_WARNED ? [`the head is slot ${head}, ${shortfall} slots below the last slot that was read`] : []),
       ],
     };
   }

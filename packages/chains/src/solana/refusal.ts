@@ -10,20 +10,20 @@ import {
 
 /** The whole transaction was turned away before any instruction ran. */
 const WHOLE: Readonly<Record<string, string>> = {
-  BlockhashNotFound: 'its blockhash has expired',
+  BlockhashNotFound: 'the blockhash has expired',
   AccountNotFound: 'the payer has no SOL for the fee',
   InsufficientFundsForFee: 'the payer has too little SOL for the fee',
   InsufficientFundsForRent: "the payer's account would be left with too little SOL to exist",
-  InvalidAccountForFee: 'the payer is no account that can pay fees',
-  SignatureFailure: 'a signature is not valid',
-  AccountInUse: 'an account of it is in use: try again',
+  InvalidAccountForFee: "the payer's account cannot pay fees",
+  SignatureFailure: 'a signature is invalid',
+  AccountInUse: 'one of its accounts is in use: try again',
 };
 
 /** Custom errors of the token programs (both number them alike) and of the system program. */
 const TOKEN: Readonly<Record<number, string>> = {
   0: 'a token account would be left with too little SOL to exist',
   1: 'insufficient funds: the payer holds too few tokens',
-  3: 'a token account is of another token',
+  3: 'a token account holds another token',
   4: 'the payer does not own the token account',
   17: 'a token account is frozen',
 };
@@ -34,9 +34,9 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   InsufficientFunds: 'insufficient funds',
   ComputationalBudgetExceeded: 'it needs more compute units than its limit allows',
   ProgramFailedToComplete: 'it needs more compute units than its limit allows',
-  InvalidAccountData: 'a token account does not exist or is of another kind',
+  InvalidAccountData: 'a token account does not exist or is another kind of account',
   IncorrectProgramId: 'an account belongs to another program',
-  IllegalOwner: 'the token account has another owner than it should',
+  IllegalOwner: 'a token account has the wrong owner',
 };
 
 const instructionError = z.object({
@@ -68,7 +68,7 @@ export function reasonOf(error: TransactionError, programs: readonly (Address | 
 function custom(program: Address | undefined, code: number): string {
   const unnamed = `error ${code} of ${program ?? 'a program'}`;
   if (program === undefined) return unnamed;
-  if (program === LIGHTHOUSE_PROGRAM_ADDRESS) return "a guard that the payer's wallet put in does not hold";
+  if (program === LIGHTHOUSE_PROGRAM_ADDRESS) return "an assertion that the payer's wallet added to the transaction failed";
   if (TOKEN_PROGRAMS.has(program)) return TOKEN[code] ?? unnamed;
   // Creating an account passes on the errors of the system program, which pays, and of the token program.
   if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS || program === SYSTEM_PROGRAM_ADDRESS)

@@ -52,7 +52,7 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
     const isCanonical =
       same(getTransactionEncoder().encode(transaction), raw) &&
       same(getCompiledTransactionMessageEncoder().encode(compiled), message);
-    if (!isCanonical) return problem('is not in the canonical form');
+    if (!isCanonical) return problem('is not in canonical form');
     const { header, staticAccounts, lifetimeToken } = compiled;
     const [payer] = staticAccounts;
     const signature = payer === undefined ? undefined : transaction.signatures[payer];
@@ -81,7 +81,7 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
     };
   } catch {
     // The codecs throw on all that is wrong in the bytes: lengths, versions, places behind the end.
-    return problem('is no valid Solana transaction');
+    return problem('is not a valid Solana transaction');
   }
 }
 

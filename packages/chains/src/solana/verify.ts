@@ -125,7 +125,7 @@ export async function differences(
   compare('sender', fulfiller, sender);
   compare('signers', '1', String(transaction.signers));
   if (sender !== null && !(await isSignedBy(transaction, sender)))
-    compare('signature', 'of the sender, over this very message', 'of something else');
+    compare('signature', "the sender's, of this message", 'another');
 
   const instructions = named(transaction);
   const of = (kind: Kind): readonly Named[] => instructions.filter((one) => one.kind === kind);
@@ -134,10 +134,10 @@ export async function differences(
   compareBudget(of('limit'), of('price'), instructions.length, compare);
   compare(
     'instructions',
-    'nothing beside the payment',
+    'only the payment',
     of('other')
       .map(({ program, data }) => `${program} ${hex(data)}`)
-      .join(', ') || 'nothing beside the payment',
+      .join(', ') || 'only the payment',
   );
   compareAccountCreation(of('account'), expected, compare);
   compareMemo(of('memo'), terms, compare);
@@ -158,8 +158,8 @@ export async function differences(
   );
   compare(
     'accounts',
-    'none that no instruction uses',
-    unused(transaction).join(', ') || 'none that no instruction uses',
+    'no unused accounts',
+    unused(transaction).join(', ') || 'no unused accounts',
   );
   return differs;
 }
@@ -189,7 +189,7 @@ function compareAccountCreation(
   compare: Compare,
 ): void {
   const exact = [payer, destination, recipient, mint, SYSTEM_PROGRAM_ADDRESS, tokenProgram].join(', ');
-  if (creations.length > 1) compare('token_account', 'created once at most', `created ${creations.length} times`);
+  if (creations.length > 1) compare('token_account', 'created at most once', `created ${creations.length} times`);
   for (const { accounts } of creations) compare('token_account', exact, accounts.join(', '));
 }
 

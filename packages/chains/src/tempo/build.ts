@@ -41,7 +41,7 @@ export async function buildPayment(
   { terms, fulfiller, expiresAt }: BuildRequest,
 ): Promise<BuildResult> {
   const { tokenAddress: token, requestor } = terms;
-  if (isVirtual(fulfiller)) return notPayable('fulfiller', 'is a virtual address: it forwards, and signs for nobody');
+  if (isVirtual(fulfiller)) return notPayable('fulfiller', 'is a virtual address, which forwards payments and cannot sign');
   const [code, newest, fees, client, held, keptBack] = await node.batch([
     getCode(fulfiller),
     getBlock('latest'),
@@ -52,11 +52,11 @@ export async function buildPayment(
   ]);
   if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
   if (isContract(code))
-    return notPayable('fulfiller', 'is a contract: what it sends hides the payment in its own calls');
+    return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
   if (keptBack === true)
     return notPayable(
       'requestor',
-      'does not receive this token from this payer: its receive policy would keep the payment back',
+      'has a receive policy that would block this payment',
     );
   if (held < terms.amount)
     return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);

@@ -49,7 +49,7 @@ export function describeShortage(
     return `the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}, and up to ${formatAmount(fee, FEE_DECIMALS)} more for the fee`;
   }
   if (held >= fee) return null;
-  const who = isPayer ? 'the payer' : 'who sponsors the fee';
+  const who = isPayer ? 'the payer' : 'the fee sponsor';
   const shown = (units: bigint): string => inTokens({ chain: terms.chain, tokenAddress: feeToken }, units);
   return `${who} has ${shown(held)} for the fee and may need ${shown(fee)}`;
 }

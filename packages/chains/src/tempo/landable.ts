@@ -42,15 +42,15 @@ export async function whyItCannotLand(
 
   const until = BigInt(validBefore);
   if (until <= newest.timestamp)
-    return `its time is over: it could land before ${until}, and the chain's clock says ${newest.timestamp}`;
+    return `it has expired: its validBefore is ${until}, and the chain's time is ${newest.timestamp}`;
   if (isTooLong(until, newest, now))
-    return `it could land until ${until}, for too long: at most some five minutes from now`;
-  if (nonceKey === EXPIRING && nonce !== 0n) return 'an expiring nonce has to be 0';
-  if (nonceKey !== EXPIRING && nonce < next) return `nonce ${nonce} is used already: the next one is ${next}`;
+    return `its validBefore ${until} is too far ahead: choose a time at most five minutes from now`;
+  if (nonceKey === EXPIRING && nonce !== 0n) return 'an expiring nonce must be 0';
+  if (nonceKey !== EXPIRING && nonce < next) return `nonce ${nonce} is already used: the next one is ${next}`;
   if (maxFeePerGas < newest.baseFeePerGas)
-    return `it pays at most ${maxFeePerGas} for a gas, and the base fee is ${newest.baseFeePerGas}`;
-  if (held < terms.amount) return `the payer has ${held} base units of the token and pays ${terms.amount}`;
-  if (feeBalance instanceof RpcRefusedError) return 'its fee token is none';
+    return `its maxFeePerGas ${maxFeePerGas} is below the base fee of ${newest.baseFeePerGas}`;
+  if (held < terms.amount) return `the payer has ${held} base units of the token and needs ${terms.amount}`;
+  if (feeBalance instanceof RpcRefusedError) return 'its fee token is not a TIP-20 token';
   const missing = describeShortage(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
   if (missing !== null) return missing;
   // The account's own nonces, and the one that expires, say nothing about the payment: it is simulated with the next one.
@@ -58,5 +58,5 @@ export async function whyItCannotLand(
   const simulated = await node.call(
     refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, gas, ...keyed })),
   );
-  return simulated instanceof RpcRefusedError ? `it would fail: ${refusalOf(simulated).reason}` : null;
+  return simulated instanceof RpcRefusedError ? `the transaction would fail: ${refusalOf(simulated).reason}` : null;
 }

@@ -138,7 +138,7 @@ async function recover(
       return {
         position: { ...position, checkpoints: [...found.checkpoints], reread: atMost(found.ancestor, position.reread) },
         warnings: [
-          `the last ${found.depth} blocks were final and are other ones now: reading on from block ${found.ancestor}`,
+          `the last ${found.depth} blocks were final and have been replaced: continuing at block ${found.ancestor}`,
         ],
       };
     case 'anew':

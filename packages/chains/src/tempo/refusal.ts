@@ -16,8 +16,8 @@ const WORDS: Readonly<Record<string, string>> = {
   InvalidRecipient: 'the token cannot be sent to this recipient',
   PolicyForbids: "the token's policy forbids it",
   ContractPaused: 'the token is paused',
-  VirtualAddressUnregistered: 'the recipient is a virtual address that nobody has registered',
-  SpendingLimitExceeded: 'the key may not spend so much',
+  VirtualAddressUnregistered: 'the recipient is an unregistered virtual address',
+  SpendingLimitExceeded: "the amount exceeds the key's spending limit",
 };
 /** Those that are the recipient's doing, whoever pays; and the one that may be his or the payer's. */
 const UNPAYABLE = new Set(['InvalidRecipient', 'VirtualAddressUnregistered']);

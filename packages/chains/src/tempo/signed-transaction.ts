@@ -42,19 +42,19 @@ function hasHighS({ signature }: TempoTransaction): boolean {
  * another way is refused. Never throws, whatever the bytes are.
  */
 export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
-  if (raw[0] !== TYPE) return problem('is no transaction of type 0x76');
+  if (raw[0] !== TYPE) return problem('is not a transaction of type 0x76');
   if (raw.length > BYTES_MAX) return problem(`is longer than ${BYTES_MAX} bytes`);
   const serialized = hexOf(raw) as TxEnvelopeTempo.Serialized;
   try {
     const transaction = TxEnvelopeTempo.deserialize(serialized);
     if (transaction.signature === undefined) return problem('is not signed');
-    if (transaction.feePayerSignature === null) return problem('is not signed by who is to pay its fee');
+    if (transaction.feePayerSignature === null) return problem('lacks the signature of its fee payer');
     if (TxEnvelopeTempo.serialize(transaction) !== serialized) return problem('is not in canonical form');
     const signed = { ...transaction, signature: transaction.signature };
     return hasHighS(signed) ? problem('has a signature with a high s') : { ok: true, value: signed };
   } catch {
     // ox throws on all that is wrong in the bytes: lengths, fields too many or too few, numbers too large.
-    return problem('is no valid transaction of type 0x76');
+    return problem('is not a valid transaction of type 0x76');
   }
 }
 

@@ -32,7 +32,7 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   compare('value', '0', calls.reduce((sum, { value = 0n }) => sum + value, 0n).toString());
   compare('authorizations', '0', String(authorizationList?.length ?? 0));
   compare('keyAuthorization', null, keyAuthorization === undefined ? null : 'present');
-  if (validBefore === undefined) compare('validBefore', 'a time at which it ends', null);
+  if (validBefore === undefined) compare('validBefore', 'a time', null);
   compare('validAfter', null, validAfter === undefined ? null : String(validAfter));
   const payment = decodePayment(call?.data ?? '0x');
   if (payment === null)

@@ -87,8 +87,8 @@ function isPayment(raw: Buffer): boolean {
   );
 }
 
-describe('a payer on Base who means ill', () => {
-  it('signs other bytes: accepted is what pays the same, and nothing else', async () => {
+describe('Base verify › a malicious payer', () => {
+  it('cannot change bytes of a payment unless it pays the same', async () => {
     let [accepted, read] = [0, 0];
     const chosen = fc
       .constantFrom(...unsigned)
@@ -114,7 +114,7 @@ describe('a payer on Base who means ill', () => {
     expect(accepted).toBeGreaterThan(30);
   }, 60_000);
 
-  it('says the words of the calldata twice, in another order, or others between: none is accepted', async () => {
+  it('cannot repeat, reorder or insert words of the calldata', async () => {
     const words = [
       calldata.slice(0, 10),
       ...(calldata.slice(10).match(/.{64}/g) ?? []),

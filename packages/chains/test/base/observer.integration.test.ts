@@ -7,7 +7,7 @@ import type { KeptBytes, SignedTransaction } from '../../src/index.ts';
 import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './chain.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 
-describe('the observer of Base', () => {
+describe('BaseObserver', () => {
   let base: BaseUnderTest;
   let proxy: RpcProxy;
   let watcher: Watcher;
@@ -82,7 +82,7 @@ describe('the observer of Base', () => {
     return signed;
   }
 
-  it('reports a landing only after it has stayed for two seconds', async () => {
+  it('reports a landing once it has been canonical for two seconds', async () => {
     await pay();
     await base.anvil.mine();
     expect(await watcher.step()).toEqual([]);
@@ -93,14 +93,14 @@ describe('the observer of Base', () => {
     expect(named(await watcher.step())).toEqual(['landed confirmed']);
   });
 
-  it('waits anew after a reorganisation that orphans a landing before it was confirmed', async () => {
+  it('waits again after a reorg that orphans a landing before it was confirmed', async () => {
     const { signed } = await pay();
     await base.anvil.mine();
     await watcher.step();
     await base.anvil.rpc('anvil_reorg', 2, []);
     base.clock.pass(5_000);
     expect(await watcher.step()).toEqual([]);
-    expect(watcher.warnings).toEqual([expect.stringContaining('reorganised')]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('reorganized')]);
     await base.adapter.broadcast(signed);
     await base.anvil.mine();
     expect(await watcher.step()).toEqual([]);
@@ -108,7 +108,7 @@ describe('the observer of Base', () => {
     expect(named(await watcher.step())).toEqual(['landed confirmed']);
   });
 
-  it('observes lost after a reorganisation, and the landing again in its new block', async () => {
+  it('observes a landing as lost after a reorg, and as landed again in its new block', async () => {
     const { signed } = await pay();
     await base.anvil.mine();
     await watcher.step();
@@ -127,13 +127,13 @@ describe('the observer of Base', () => {
     expect(named(await watcher.step())).toEqual(['landed finalized']);
   });
 
-  it('observes a lost settlement as dropped when its nonce went to another transaction', async () => {
+  it('observes a lost settlement as dropped when another transaction used its nonce', async () => {
     await payInVain();
     base.clock.pass(2_000);
     expect(named([...(await watcher.step())])).toEqual(['dropped']);
   });
 
-  it('proves a lost settlement dead from the bytes that were kept, when it has forgotten it and so have the nodes', async () => {
+  it('proves from the stored bytes that a lost settlement is dropped, when no node knows the transaction', async () => {
     const signed = await payInVain();
     const pool = poolOver([proxy.url]);
     closing.push(() => pool.close());
@@ -146,7 +146,7 @@ describe('the observer of Base', () => {
     ]);
   });
 
-  it('finds the fee-bumped replacement by its reference, then proves the first one dead', async () => {
+  it('finds a fee-bumped replacement by its reference, then proves that the first transaction is dropped', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     const first = await sign(terms, payer(0));
@@ -169,7 +169,7 @@ describe('the observer of Base', () => {
     expect(rest.find(({ type }) => type === 'dropped')?.data.hash).toBe(first.hash);
   });
 
-  it('tells what the chain recorded, also of a wrong amount, and passes by what carries no reference', async () => {
+  it('observes a wrong amount as the chain recorded it, and ignores transfers without a reference', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     const [chain, first] = [base.anvil, base.anvil.wallets[1]];
@@ -197,7 +197,7 @@ describe('the observer of Base', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('does not take a missing transaction for a dropped one, however long it is missing', async () => {
+  it('never observes a missing transaction as dropped without proof', async () => {
     await pay();
     await base.anvil.rpc('anvil_dropAllTransactions');
     for (let hour = 0; hour < 24; hour += 1) {
@@ -207,7 +207,7 @@ describe('the observer of Base', () => {
     }
   });
 
-  it('finds by another node what one denies: its receipt and its transfer', async () => {
+  it('finds on another node the receipt and the transfer that one node leaves out', async () => {
     const { signed } = await pay();
     const pool = poolOver([proxy.url, base.anvil.rpcUrl]);
     closing.unshift(() => pool.close());
@@ -230,7 +230,7 @@ describe('the observer of Base', () => {
     });
   });
 
-  it('finds at the safe block what a lagging node left out before', async () => {
+  it('finds at the safe block what a lagging node left out', async () => {
     const { signed } = await pay();
     proxy.answer = ({ method }) =>
       method === 'eth_getLogs' ? [] : method === 'eth_getTransactionReceipt' ? null : undefined;
@@ -244,7 +244,7 @@ describe('the observer of Base', () => {
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } }]);
   });
 
-  it('reads on where it stood after a restart, and finds what landed meanwhile', async () => {
+  it('continues at its cursor after a restart, and finds what landed in between', async () => {
     const { signed } = await pay();
     await base.anvil.mine(50);
     const pool = poolOver([proxy.url]);
@@ -257,7 +257,7 @@ describe('the observer of Base', () => {
     expect(next.observations[0]).toMatchObject({ type: 'landed', data: { hash: signed.hash, level: 'confirmed' } });
   });
 
-  it('reads nothing of another network that its upstream has become', async () => {
+  it('reads nothing from an upstream that has started to serve another network', async () => {
     await pay();
     // Started in the same second, its first block would be the same: the chain's id is not in it.
     const foreign = await startAnvil({ chain: 'eip155:8453', genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });
@@ -269,7 +269,7 @@ describe('the observer of Base', () => {
     expect(watcher.cursor).toBe(cursor);
   });
 
-  it('says that the chain is another one, reads it anew and drops nothing', async () => {
+  it('warns of a different chain, reads it from the start and drops nothing', async () => {
     await pay();
     const other = await startAnvil({ genesisAt: Math.floor(Date.now() / 1_000) - 1_000 });
     closing.unshift(() => other.stop());
@@ -277,7 +277,7 @@ describe('the observer of Base', () => {
     proxy.target = other.rpcUrl;
     base.clock.pass(60_000);
     expect(await watcher.step()).toEqual([]);
-    expect(watcher.warnings).toEqual([expect.stringContaining('another one than before')]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('a different one')]);
     const landed = await pay('pi_other', payer(3));
     proxy.target = other.rpcUrl;
     await other.rpc('eth_sendRawTransaction', `0x${Buffer.from(landed.signed.raw).toString('hex')}`);
@@ -307,7 +307,7 @@ describe('the observer of Base', () => {
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
   });
 
-  it('asks as little for 10,000 open intents as for 10', async () => {
+  it('makes as few requests for 10,000 open intents as for 10', async () => {
     const recipients = Array.from({ length: 20 }, () => base.newRecipient());
     const measure = async (): Promise<number> => {
       proxy.calls.clear();

@@ -10,7 +10,7 @@ const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
 /** A contract that answers half an ETH to every question: PUSH8 0x06f05b59d3b20000, stored and returned. */
 const HALF_AN_ETH = '0x6706f05b59d3b2000060005260206000f3';
 
-describe('a payment on Base', () => {
+describe('Base adapter', () => {
   let base: BaseUnderTest;
   beforeAll(async () => {
     base = await startBase();
@@ -51,8 +51,8 @@ describe('a payment on Base', () => {
     return base.adapter.verify(await signed(terms, by, change), terms, by.address, sent);
   }
 
-  describe('built', () => {
-    it('is an EIP-1559 transfer with the reference behind its arguments, which ethers signs as it comes', async () => {
+  describe('build', () => {
+    it('returns an EIP-1559 transfer with the reference after its arguments, which ethers signs unchanged', async () => {
       const terms = newTerms();
       const text = `0x${Buffer.from(await blobOf(terms, payer(0).address), 'base64').toString('hex')}`;
       const unsigned = Transaction.from(text);
@@ -66,7 +66,7 @@ describe('a payment on Base', () => {
       });
     });
 
-    it('says its fee in ETH as a decimal: gas times base fee and tip, and the L1 fee where the chain has one', async () => {
+    it('estimates the fee in ETH: gas times base fee and tip, plus the L1 fee where the chain has one', async () => {
       const before = await build(newTerms(), payer(0).address);
       await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, HALF_AN_ETH);
       const after = await build(newTerms(), payer(0).address);
@@ -86,7 +86,7 @@ describe('a payment on Base', () => {
       });
     });
 
-    it('is refused to a contract, and made for an EIP-7702 account that sends for itself', async () => {
+    it('refuses a contract as the payer, and accepts an EIP-7702 account', async () => {
       const { address } = payer(1);
       await base.anvil.rpc('anvil_setCode', address, '0x600160005260206000f3');
       expect(await build(newTerms(), address)).toMatchObject({ kind: 'not_payable', param: 'fulfiller' });
@@ -95,7 +95,7 @@ describe('a payment on Base', () => {
       await base.anvil.rpc('anvil_setCode', address, '0x');
     });
 
-    it('is rejected with what is missing: tokens, ETH, or the leave of the contract', async () => {
+    it('rejects a payer who lacks tokens or ETH, or whom the token contract refuses', async () => {
       const poor = '0x00000000000000000000000000000000000A11cE' as Address;
       expect(await build(newTerms(), poor)).toEqual({
         kind: 'rejected',
@@ -122,7 +122,7 @@ describe('a payment on Base', () => {
       await base.anvil.rpc('anvil_setCode', GAS_PRICE_ORACLE, '0x');
     });
 
-    it('is refused for a requestor whom the issuer has blocked, whoever pays', async () => {
+    it('refuses a requestor whom the token issuer has blocked, whoever pays', async () => {
       const terms = newTerms();
       await base.anvil.asTokenOwner(terms.tokenAddress, 'blacklist', [terms.requestor]);
       expect(await build(terms, payer(0).address)).toEqual({
@@ -132,7 +132,7 @@ describe('a payment on Base', () => {
       });
     });
 
-    it('can land no more once its nonce is used, or the base fee has passed what it pays', async () => {
+    it('reports that a build can no longer land once its nonce is used or the base fee exceeds its maximum', async () => {
       const terms = newTerms();
       const built = await build(terms, payer(4).address);
       if (built.kind !== 'built') throw new Error('it can be built');
@@ -154,7 +154,7 @@ describe('a payment on Base', () => {
     });
   });
 
-  describe('verified', () => {
+  describe('verify', () => {
     it.each<[string, NonNullable<Change>, string]>([
       [
         'a nonce that leaves a gap',
@@ -166,29 +166,29 @@ describe('a payment on Base', () => {
         (transaction) => ({ ...transaction, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }),
         'base fee',
       ],
-      ['gas that does not do', (transaction) => ({ ...transaction, gas: 30_000n }), 'would fail'],
+      ['too little gas', (transaction) => ({ ...transaction, gas: 30_000n }), 'would fail'],
       [
         'a fee that the payer cannot afford',
         (transaction) => ({ ...transaction, maxFeePerGas: 10n ** 20n }),
         'the payer has',
       ],
-    ])('is rejected with %s, unless it was sent already', async (_what, change, reason) => {
+    ])('rejects %s, unless the transaction was already sent', async (_what, change, reason) => {
       expect(await verify(payer(5), change)).toEqual({ kind: 'rejected', reason: expect.stringContaining(reason) });
       expect(await verify(payer(5), change, true)).toMatchObject({ kind: 'verified' });
     });
 
-    it('is rejected with a nonce that another transaction has used', async () => {
+    it('rejects a nonce that another transaction has used', async () => {
       const terms = newTerms();
       const transaction = await signed(terms, payer(6));
       await base.kill(transaction, payer(6));
       expect(await base.adapter.verify(transaction, terms, payer(6).address, false)).toMatchObject({
         kind: 'rejected',
-        reason: expect.stringContaining('used already'),
+        reason: expect.stringContaining('already used'),
       });
       expect(await base.adapter.broadcast(transaction)).toMatchObject({ kind: 'refused' });
     });
 
-    it('takes a nonce behind transactions that wait, and says the nonce', async () => {
+    it('accepts a nonce after pending transactions, and returns it', async () => {
       const first = newTerms();
       expect(await base.adapter.broadcast(await signed(first, payer(7)))).toEqual({ kind: 'taken' });
       expect(await verify(payer(7))).toMatchObject({
@@ -198,14 +198,14 @@ describe('a payment on Base', () => {
     });
   });
 
-  describe('with a node that fails', () => {
+  describe('failover', () => {
     let proxy: RpcProxy;
     beforeAll(async () => {
       proxy = await startRpcProxy(base.anvil.rpcUrl);
     });
     afterAll(() => proxy.stop());
 
-    it('is broadcast by the next upstream when the first takes it and hangs, and says so', async () => {
+    it('broadcasts through the next upstream when the first one accepts and hangs', async () => {
       const pool = poolOver([proxy.url, base.anvil.rpcUrl], 300);
       const adapter = new BaseAdapter(base.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(8));
@@ -215,7 +215,7 @@ describe('a payment on Base', () => {
       await pool.close();
     });
 
-    it('throws that the chain cannot be asked', async () => {
+    it('throws RpcUnavailableError when no upstream responds', async () => {
       const pool = poolOver([proxy.url], 300);
       proxy.faults = [{ kind: 'status', status: 503 }];
       const adapter = new BaseAdapter(base.adapter.network, pool);

@@ -13,8 +13,8 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const adapter = new BaseAdapter(networkOf(CHAIN), poolOver([]));
 const raw = await signed(good);
 
-describe('reading what a wallet gave', () => {
-  it('takes base64, hex, and the hash of what was sent', () => {
+describe('Base signed transactions', () => {
+  it('accept base64, hex, and the hash of a sent transaction', () => {
     const hash = Transaction.from(`0x${raw.toString('hex')}`).hash ?? '';
     const transaction = { ok: true, value: { kind: 'signed', transaction: { hash, raw } } };
     expect(adapter.parseSubmitted(raw.toString('base64'))).toEqual(transaction);
@@ -25,7 +25,7 @@ describe('reading what a wallet gave', () => {
     });
   });
 
-  it('never throws on any text or bytes, and finds no payment in them', () => {
+  it('never throw on arbitrary text or bytes, and find no payment in them', () => {
     const junk = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -42,7 +42,7 @@ describe('reading what a wallet gave', () => {
     );
   });
 
-  it('never takes a good transaction with bytes changed, put in or taken out for one of its payer', () => {
+  it('never attribute a transaction with changed, added or removed bytes to its payer', () => {
     const at = fc.nat(raw.length - 1);
     const byte = fc.nat(255);
     const edit = fc.oneof(
@@ -69,7 +69,7 @@ describe('reading what a wallet gave', () => {
     );
   });
 
-  it('refuses the twin of a signature with a high s', () => {
+  it('refuse the high-s twin of a signature', () => {
     const twin = Transaction.from(`0x${raw.toString('hex')}`);
     const { r, s, yParity } = twin.signature ?? Signature.from();
     const unsigned = Buffer.from(twin.unsignedSerialized.slice(4), 'hex');
@@ -96,7 +96,7 @@ describe('reading what a wallet gave', () => {
     expect(Buffer.concat([head, same]).equals(raw)).toBe(true);
   });
 
-  it('refuses unsigned transactions, other types, bytes behind the end and numbers written long', () => {
+  it('refuse unsigned transactions, other types, trailing bytes and non-minimal numbers', () => {
     const unsigned = Buffer.from(Transaction.from(`0x${raw.toString('hex')}`).unsignedSerialized.slice(2), 'hex');
     expect(decodeSigned(unsigned)).toEqual({ ok: false, problem: 'is not signed' });
     expect(decodeSigned(Buffer.concat([raw, Buffer.of(0)])).ok).toBe(false);

@@ -25,8 +25,8 @@ const suffixes = [
   'a000010280218021802180218021802180218021',
 ];
 
-describe('verifying by meaning', () => {
-  it('accepts whatever nonce, gas, fees, access list and attribution a wallet chooses, in all three types', async () => {
+describe('Base verify', () => {
+  it('accepts any nonce, gas, fees, access list and attribution, in all three transaction types', async () => {
     const own = fc.record({
       nonce: fc.nat(),
       gas: fc.bigInt({ min: 21_000n, max: 2n ** 40n }),
@@ -68,7 +68,7 @@ describe('verifying by meaning', () => {
     );
   });
 
-  it('accepts what ethers signs just as what viem signs', async () => {
+  it('accepts the signatures of ethers and of viem', async () => {
     const wallet = new Wallet(`0x${'a1'.repeat(32)}`);
     const { gas, ...rest } = good;
     const text = await wallet.signTransaction({ ...rest, type: 2, gasLimit: gas });
@@ -114,7 +114,7 @@ describe('verifying by meaning', () => {
     );
   });
 
-  it('accepts no calldata with a byte changed, put in, taken out, or said twice', async () => {
+  it('refuses calldata with a byte changed, added, removed or repeated', async () => {
     const bytes = [...Buffer.from(calldata.slice(2), 'hex')];
     const edit = fc.oneof(
       fc
@@ -136,7 +136,7 @@ describe('verifying by meaning', () => {
     );
   });
 
-  it('knows another signer by the signature alone', async () => {
+  it('recognizes another signer by the signature alone', async () => {
     const other = privateKeyToAccount(generatePrivateKey());
     expect(await differ(good, other)).toEqual({ sender: { expected: fulfiller, actual: other.address } });
   });

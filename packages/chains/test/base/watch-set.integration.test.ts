@@ -5,14 +5,14 @@ import type { Hex } from 'viem';
 import { type BaseUnderTest, startBase } from './chain.ts';
 import { Watched } from '../conformance/watching.ts';
 
-describe('a block of Base', () => {
+describe('BaseObserver and the watch set', () => {
   let base: BaseUnderTest;
   beforeAll(async () => {
     base = await startBase();
   }, 30_000);
   afterAll(() => base.stop());
 
-  it('is passed only with a watch set that was brought up to date after the block was there', async () => {
+  it('passes a block only with a watch set that was updated after the block existed', async () => {
     const token = base.adapter.token('USDC');
     const [wallet] = base.anvil.wallets;
     if (token === null || wallet === undefined) throw new Error('Base has USDC, and wallets');

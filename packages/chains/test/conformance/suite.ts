@@ -50,7 +50,7 @@ export interface ChainUnderTest {
 
 /** What every chain's adapter and observer have to do. Run over each of them. */
 export function conformance(name: string, start: () => Promise<ChainUnderTest>, exempt: Exemptions = {}): void {
-  describe(`${name} behaves like a chain`, () => {
+  describe(`${name} chain`, () => {
     let chain: ChainUnderTest;
     /** The level that a landing is first observed at. */
     const first = exempt.finalityGap ? 'finalized' : 'confirmed';
@@ -118,11 +118,11 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       return { signed, terms, payer };
     }
 
-    it('answers that it is ready', async () => {
+    it('reports that it is ready', async () => {
       expect(await chain.adapter.ready(2_000)).toBe(true);
     });
 
-    it('builds what the libraries of this chain sign as it comes, and verifies it', async () => {
+    it("builds what the chain's libraries sign unchanged, and verifies it", async () => {
       const [terms, payer] = [newTerms(), nextPayer()];
       const { format, build: made, blob } = await build(terms, payer);
       expect(format).toBe(chain.adapter.network.format);
@@ -142,7 +142,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       }
     });
 
-    it('names its fee in the field of its own chain, and leaves the others null', async () => {
+    it('estimates the fee in the field of its own chain, and leaves the others null', async () => {
       const { estimatedFeeEth, estimatedFeeLamports, estimatedFeeUsdc, ataRentLamports } = await build(
         newTerms(),
         nextPayer(),
@@ -179,7 +179,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       });
     });
 
-    it('lands, is confirmed once it has stayed, and is final in the end', async () => {
+    it('observes a payment as confirmed, then as final', async () => {
       const watcher = new Watcher(chain.observer);
       const { signed, terms, payer } = await pay(watcher);
       expect(await watcher.step()).toEqual([]);
@@ -211,7 +211,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(await watcher.step()).toEqual([]);
     });
 
-    it('takes the same bytes twice, also after they landed', async () => {
+    it('accepts the same bytes twice, also after they landed', async () => {
       const watcher = new Watcher(chain.observer);
       const { signed, terms, payer } = await pay(watcher);
       expect(await chain.adapter.broadcast(signed)).toEqual({ kind: 'taken' });
@@ -220,7 +220,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(await chain.adapter.verify(signed, terms, payer.address, false)).toMatchObject({ kind: 'verified' });
     });
 
-    it('reads a transaction that a wallet sent by itself, once the chain shows it', async () => {
+    it('reads a transaction that a wallet sent itself, once the chain shows it', async () => {
       const watcher = new Watcher(chain.observer);
       const { signed, terms, payer } = await pay(watcher);
       await chain.land();
@@ -232,7 +232,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(await chain.adapter.fetchSent(chain.adapter.synthetic().hash)).toBeNull();
     });
 
-    it('finds a payment that nobody submitted, also one made while no watcher ran', async () => {
+    it('finds a payment that was never submitted, also one made while no watcher ran', async () => {
       const watcher = new Watcher(chain.observer);
       await watcher.step();
       const [terms, payer] = [newTerms(), nextPayer()];
@@ -268,7 +268,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(named(all)).toEqual(['reverted']);
     });
 
-    it('observes that a submission is used up when it reverts for good and its intent was paid otherwise', async () => {
+    it('observes a final revert as a drop when the intent was paid by another transaction', async () => {
       const watcher = new Watcher(chain.observer);
       await watcher.step();
       const [terms, payer, other] = [newTerms(), nextPayer(), nextPayer()];
@@ -295,7 +295,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       ]);
     });
 
-    it('observes a drop only when it is proven; built anew and signed again, it is paid', async () => {
+    it('observes a drop only with proof; a new build pays the intent', async () => {
       const watcher = new Watcher(chain.observer);
       await watcher.step();
       const [terms, payer] = [newTerms(), nextPayer()];
@@ -329,7 +329,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
     });
 
     if (!exempt.expiry) {
-      it('lets a transaction die with its lifetime: it is not taken any more, and its build is dead', async () => {
+      it('refuses a transaction after its lifetime, and reports that its build can no longer land', async () => {
         const [terms, payer] = [newTerms(), nextPayer()];
         const { blob, build: made } = await build(terms, payer);
         const signed = await sign(blob, payer);

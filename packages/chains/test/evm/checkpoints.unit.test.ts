@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { advance, type Checkpoint } from '../../src/evm/observe/checkpoints.ts';
 
-describe('the checkpoints of a cursor', () => {
+describe('EVM checkpoints', () => {
   it('stay few over weeks of blocks, newest first, dense near the head and never far apart below it', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 50, maxLength: 3_000 }), (strides) => {
@@ -16,7 +16,7 @@ describe('the checkpoints of a cursor', () => {
         expect(checkpoints.length).toBeLessThan(80);
         const depths = checkpoints.map(({ number }) => Number(head - number));
         expect(depths).toEqual([...depths].sort((a, b) => a - b));
-        // A reorganisation is read back to at most some times its depth.
+        // A reorg is read back to at most some times its depth.
         for (let place = 33; place < depths.length; place += 1)
           expect(depths[place]).toBeLessThanOrEqual(4 * (depths[place - 1] ?? 0) + 80);
       }),

@@ -70,15 +70,15 @@ const paid = (index: string) => [
   },
 ];
 
-describe('what a landed transaction pays', () => {
-  it('is its transferChecked, at the place of the instruction', async () => {
+describe('Solana landings', () => {
+  it('come from transferChecked, with the index of the instruction', async () => {
     expect(read(await landed(signedBy(await blobFor(terms)), terms))).toMatchObject({
       landings: paid('4'),
       warnings: [],
     });
   });
 
-  it('is a plain transfer too, of the token that the chain recorded of its accounts', async () => {
+  it('come from a plain transfer, with the token that the chain recorded for its accounts', async () => {
     const plain = signedBy(await blobFor(terms), (instructions) =>
       instructions.map((one) =>
         one.data[0] === 12
@@ -103,13 +103,13 @@ describe('what a landed transaction pays', () => {
     });
   });
 
-  it('is nothing where it failed, and not believed where it is another transaction', async () => {
+  it('are empty for a failed transaction, and null for another transaction than the requested one', async () => {
     const raw = signedBy(await blobFor(terms));
     expect(read(await landed(raw, terms, { err: 'InsufficientFundsForFee' }))).toEqual({ landings: [], warnings: [] });
     expect(read(await landed(raw, terms), signedBy(await blobFor(termsIn('USDC'))))).toBeNull();
   });
 
-  it('is also what another program has called, at the place within its caller', async () => {
+  it('include transfers called by another program, with their index within the caller', async () => {
     // A wallet's program that does the transfer itself: the instruction is nowhere in the message.
     const raw = signedBy(await blobFor(terms), (instructions) => {
       const transfer = instructions.at(-1);
@@ -142,7 +142,7 @@ describe('what a landed transaction pays', () => {
     expect(read(await landed(raw, terms))).toEqual({ landings: [], warnings: [] });
   });
 
-  it('is read through a look-up table, and from a transaction of before version 0', async () => {
+  it('are read through a lookup table, and from a legacy transaction', async () => {
     const { reference } = await accountsOf(terms, fulfiller);
     const table = new AddressLookupTableAccount({
       key: new PublicKey(randomAddress()),
@@ -165,7 +165,7 @@ describe('what a landed transaction pays', () => {
     expect(read(await landed(legacy, terms))).toMatchObject({ landings: paid('4') });
   });
 
-  it('is nothing for two references, and warned of where one of them is watched', async () => {
+  it('ignore a transfer with two references, with a warning where one of them is watched', async () => {
     const twice = (other: string) => (instructions: readonly TransactionInstruction[]) =>
       instructions.map((one) =>
         one.data[0] === 12
@@ -186,7 +186,7 @@ describe('what a landed transaction pays', () => {
     });
   });
 
-  it('takes the signers of a multisig for no references', async () => {
+  it('do not mistake the signers of a multisig for references', async () => {
     const raw = signedBy(await blobFor(terms), (instructions) =>
       instructions.map((one) =>
         one.data[0] === 12
@@ -205,8 +205,8 @@ describe('what a landed transaction pays', () => {
   });
 });
 
-describe('what is proposed and said', () => {
-  it('is a price at the 75th percentile, neither nothing nor without bound', () => {
+describe('Solana prices and refusals', () => {
+  it('proposes a price at the 75th percentile, within bounds', () => {
     const recent = (...fees: bigint[]) => fees.map((prioritizationFee) => ({ prioritizationFee }));
     expect(proposedPrice(recent(8_000n, 5_000n, 6_000n, 7_000n))).toBe(8_000n);
     expect(proposedPrice(recent(0n, 0n, 0n, 0n))).toBe(1_000n);
@@ -214,9 +214,9 @@ describe('what is proposed and said', () => {
     expect(proposedPrice(recent(10n ** 12n, 10n ** 12n))).toBe(2_000_000n);
   });
 
-  it('is why a transaction fails, in words', async () => {
+  it('explains why a transaction fails', async () => {
     const { tokenProgram } = await accountsOf(terms, fulfiller);
-    expect(reasonOf('BlockhashNotFound', [])).toBe('its blockhash has expired');
+    expect(reasonOf('BlockhashNotFound', [])).toBe('the blockhash has expired');
     expect(reasonOf({ InstructionError: [1, { Custom: 1 }] }, [undefined, tokenProgram])).toBe(
       'insufficient funds: the payer holds too few tokens (instruction 1)',
     );

@@ -254,8 +254,8 @@ const compiled = (instructions: readonly TransactionInstruction[]): Uint8Array =
 /** The message with the payer's own signature, whatever it says. */
 const signedAnew = (message: Uint8Array): Uint8Array => Uint8Array.from([1, ...sign(null, message, KEY), ...message]);
 
-describe('a payer who means ill', () => {
-  it('signs other instructions: accepted is what pays the same and does nothing beside, and nothing else', async () => {
+describe('Solana verify › a malicious payer', () => {
+  it('cannot change instructions unless the transaction pays the same and does nothing else', async () => {
     let [accepted, refused] = [0, 0];
     await fc.assert(
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
@@ -281,7 +281,7 @@ describe('a payer who means ill', () => {
     expect(refused).toBeGreaterThan(500);
   }, 60_000);
 
-  it('signs other bytes: accepted is what pays the same and does nothing beside, and nothing else', async () => {
+  it('cannot change bytes unless the transaction pays the same and does nothing else', async () => {
     const message = blob.subarray(65);
     let [accepted, read] = [0, 0];
     await fc.assert(
@@ -301,7 +301,7 @@ describe('a payer who means ill', () => {
     expect(accepted).toBeGreaterThan(10);
   }, 60_000);
 
-  it('is told what differs by its name, for each part of the transfer, whatever is put in its place', async () => {
+  it('learns the name of each part of the transfer that differs, whatever replaces it', async () => {
     const names = ['source', 'token', 'recipient', 'authority', 'reference'];
     const isTransfer = ({ data }: TransactionInstruction): boolean =>
       data.equals((transfer as TransactionInstruction).data);

@@ -9,7 +9,7 @@ import { tokenAccountOf } from '../../src/solana/payment.ts';
 import { changed, toSeededAccount } from './changes.ts';
 import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './chain.ts';
 
-describe('the observer of Solana', () => {
+describe('SolanaObserver', () => {
   let solana: SolanaUnderTest;
   let proxy: RpcProxy;
   let watcher: Watcher;
@@ -108,7 +108,7 @@ describe('the observer of Solana', () => {
     return watcher.step();
   }
 
-  it('reports a landing when its slot is confirmed, and again when it is final', async () => {
+  it('observes a landing when its slot is confirmed, and again when it is final', async () => {
     await pay();
     expect(await watcher.step()).toEqual([]);
     await solana.node.advance();
@@ -119,7 +119,7 @@ describe('the observer of Solana', () => {
     expect(await after(60_000)).toEqual([]);
   });
 
-  it('says in words why a transaction failed', async () => {
+  it('explains why a transaction failed', async () => {
     await solana.node.fail({ payer: payer().address, count: 1 });
     const { signed } = await pay();
     await solana.node.advance();
@@ -129,7 +129,7 @@ describe('the observer of Solana', () => {
   });
 
   it.each(['USDC', 'PYUSD'])(
-    'finds a payment in %s that a wallet made by itself, and makes it final',
+    'finds a payment in %s that a wallet sent itself, and observes it as final',
     async (symbol) => {
       const terms = newTerms(symbol);
       watcher.watched.add('pi_test', terms);
@@ -158,7 +158,7 @@ describe('the observer of Solana', () => {
     },
   );
 
-  it('finds what was paid while no watcher ran, by an intent that was made meanwhile too', async () => {
+  it('finds payments made while no watcher ran, also of an intent created in the meantime', async () => {
     const known = newTerms();
     watcher.watched.add('pi_known', known);
     await watcher.step();
@@ -179,7 +179,7 @@ describe('the observer of Solana', () => {
     ]);
   });
 
-  it('finds one payment among more than a page of others', async () => {
+  it('finds one payment among more than a page of other transactions', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     await watcher.step();
@@ -189,7 +189,7 @@ describe('the observer of Solana', () => {
     expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash, level: 'confirmed' } }]);
   });
 
-  it('tells a wrong amount as it is, passes by what carries no reference, and counts one transfer with two references for none', async () => {
+  it('observes a wrong amount as it is, and ignores transfers without or with two references', async () => {
     const [terms, other] = [newTerms(), newTerms()];
     watcher.watched.add('pi_test', terms);
     watcher.watched.add('pi_other', other);
@@ -209,7 +209,7 @@ describe('the observer of Solana', () => {
 
   it.each([
     ['once it was detected', 'detect'],
-    ['at the latest when the intent has expired, which it looks for once more', 'expire'],
+    ['at the latest with the last look after the intent expired', 'expire'],
   ] as const)('finds a payment to another account of the requestor by its reference, %s', async (_when, then) => {
     const terms = newTerms('USDC', payer(6).address);
     watcher.watched.add('pi_test', terms);
@@ -243,7 +243,7 @@ describe('the observer of Solana', () => {
     expect(step.observations).toMatchObject([{ type: 'landed', intentId: 'pi_late', data: { hash } }]);
   });
 
-  it('sees the same again where what it saw could not be stored', async () => {
+  it('repeats observations that could not be stored', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     await watcher.step();
@@ -260,7 +260,7 @@ describe('the observer of Solana', () => {
     expect((await observer.step(second.cursor, async () => watcher.watched)).observations).toEqual([]);
   });
 
-  it('forgets nothing of what it had found when a step fails on the way, and reads no list twice for it', async () => {
+  it('forgets nothing when a step fails midway, and reads no list twice for it', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     await watcher.step();
@@ -275,8 +275,8 @@ describe('the observer of Solana', () => {
     expect((proxy.calls.get('getSignaturesForAddress') ?? 0) - lists).toBeLessThanOrEqual(2);
   });
 
-  describe('after a fork that took a confirmed landing away', () => {
-    it('observes lost, and the landing in its new slot', async () => {
+  describe('after a fork that removed a confirmed landing', () => {
+    it('observes it as lost, and as landed in its new slot', async () => {
       const { signed } = await pay();
       await solana.node.advance();
       const [first] = await watcher.step();
@@ -292,7 +292,7 @@ describe('the observer of Solana', () => {
       expect(named(await after(1_000))).toEqual(['landed finalized']);
     });
 
-    it('sees an extra payment again that went along and has landed again', async () => {
+    it('observes an extra payment of the fork again once it has landed again', async () => {
       const { signed, terms } = await pay();
       // In the same slot: its blockhash is of one before, which stays.
       const extra = await scan(terms, terms.amount, [terms.reference], payer(3));
@@ -308,7 +308,7 @@ describe('the observer of Solana', () => {
       await solana.node.heal();
     });
 
-    it('observes lost once the final chain is past it without it, and dropped when its blockhash is dead', async () => {
+    it('observes it as lost once the final chain has passed its slot, and as dropped once its blockhash has expired', async () => {
       const { signed } = await pay();
       await solana.node.advance();
       await watcher.step();
@@ -322,15 +322,15 @@ describe('the observer of Solana', () => {
     });
   });
 
-  describe('with nodes that cannot be relied on', () => {
-    it('takes nothing for dropped while its blockhash is live, however long it is missing', async () => {
+  describe('with unreliable nodes', () => {
+    it('observes no drop while the blockhash is valid, however long the transaction is missing', async () => {
       await pay(newTerms(), payer(), false);
       await solana.node.advance(140);
       await solana.node.finalize();
       for (let hour = 0; hour < 3; hour += 1) expect(await after(3_600_000)).toEqual([]);
     });
 
-    it('does not believe a node that knows no transactions while another one does', async () => {
+    it('does not believe a node without transactions while another one has them', async () => {
       const { signed } = await pay();
       const pool = solanaPool([proxy.url, solana.node.rpcUrl]);
       closing.unshift(() => pool.close());
@@ -350,7 +350,7 @@ describe('the observer of Solana', () => {
       expect(await doubting.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
     });
 
-    it('takes nothing for dropped on the word of one upstream where two are configured, nor of one that is behind', async () => {
+    it('observes no drop on the word of one of two upstreams, nor of one that is behind', async () => {
       await pay(newTerms(), payer(), false);
       const other = await startRpcProxy(solana.node.rpcUrl);
       const pool = solanaPool([proxy.url, other.url], 500);
@@ -381,7 +381,7 @@ describe('the observer of Solana', () => {
       expect(named(told)).toEqual(['dropped']);
     });
 
-    it('finds a payment that a node lists late and shows later still', async () => {
+    it('finds a payment that a node lists late and returns later still', async () => {
       const terms = newTerms();
       watcher.watched.add('pi_test', terms);
       await watcher.step();
@@ -396,7 +396,7 @@ describe('the observer of Solana', () => {
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
 
-    it('finds a payment of a balance that did not move, because as much went out', async () => {
+    it('finds a payment although the balance is unchanged, because the same amount left', async () => {
       const terms = newTerms('USDC', payer(7).address);
       watcher.watched.add('pi_test', terms);
       await watcher.step();
@@ -406,7 +406,7 @@ describe('the observer of Solana', () => {
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
 
-    it('waits for a node whose head is behind, says so, and goes on when it has caught up', async () => {
+    it('waits for a node whose head is behind, with a warning, and continues when it has caught up', async () => {
       const terms = newTerms();
       watcher.watched.add('pi_test', terms);
       const old = await solana.node.rpc('getEpochInfo', { commitment: 'finalized' });
@@ -416,13 +416,13 @@ describe('the observer of Solana', () => {
       await solana.node.advance();
       proxy.answer = ({ method }) => (method === 'getEpochInfo' ? old : undefined);
       expect(await after(1_000)).toEqual([]);
-      expect(watcher.warnings).toEqual([expect.stringContaining('below what was read before')]);
+      expect(watcher.warnings).toEqual([expect.stringContaining('below the last slot that was read')]);
       proxy.answer = () => undefined;
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
   });
 
-  it('asks as little for 10,000 open intents as for 10, and finds a payment among them', async () => {
+  it('makes as few requests for 10,000 open intents as for 10, and finds a payment among them', async () => {
     const recipients = Array.from({ length: 20 }, () => solana.newRecipient());
     const measure = async (): Promise<number> => {
       await watcher.step();
@@ -449,7 +449,7 @@ describe('the observer of Solana', () => {
     expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
   });
 
-  it('asks for the states of 256 pending intents with one question', async () => {
+  it('requests the statuses of 256 pending transactions with one call', async () => {
     const { signed } = await pay(newTerms(), payer(), false);
     const [intent] = watcher.watched.submitted();
     if (intent === undefined) throw new Error('it is submitted');

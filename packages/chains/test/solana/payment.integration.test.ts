@@ -20,7 +20,7 @@ import { changed, type Change } from './changes.ts';
 /** An instruction of the token program, and the authority that it changes. */
 const [SET_AUTHORITY, ACCOUNT_OWNER] = [6, 2];
 
-describe('a payment on Solana', () => {
+describe('Solana adapter', () => {
   let solana: SolanaUnderTest;
   beforeAll(async () => {
     solana = await startSolana();
@@ -88,35 +88,32 @@ describe('a payment on Solana', () => {
   const lamportsOf = async (address: string): Promise<number> =>
     (await solana.node.rpc<{ value: number }>('getBalance', address, { commitment: 'processed' })).value;
 
-  describe('built', () => {
-    it.each(['USDC', 'PYUSD'])(
-      'says what the %s account of a new recipient and the fee really cost',
-      async (symbol) => {
-        const terms = newTerms(symbol);
-        const { transaction } = await built(terms, payer(0).address);
-        expect(transaction).toMatchObject({
-          format: 'solana_v0_message',
-          estimatedFeeUsdc: null,
-          estimatedFeeEth: null,
-        });
-        const before = await lamportsOf(payer(0).address);
-        await land(terms, payer(0));
-        const account = await tokenAccountOf(terms.requestor, terms.tokenAddress);
-        expect(await lamportsOf(account)).toBe(transaction.ataRentLamports);
-        expect(before - (await lamportsOf(payer(0).address))).toBe(
-          (transaction.ataRentLamports ?? 0) + (transaction.estimatedFeeLamports ?? 0),
-        );
+  describe('build', () => {
+    it.each(['USDC', 'PYUSD'])('estimates the rent of a new %s account and the fee exactly', async (symbol) => {
+      const terms = newTerms(symbol);
+      const { transaction } = await built(terms, payer(0).address);
+      expect(transaction).toMatchObject({
+        format: 'solana_v0_message',
+        estimatedFeeUsdc: null,
+        estimatedFeeEth: null,
+      });
+      const before = await lamportsOf(payer(0).address);
+      await land(terms, payer(0));
+      const account = await tokenAccountOf(terms.requestor, terms.tokenAddress);
+      expect(await lamportsOf(account)).toBe(transaction.ataRentLamports);
+      expect(before - (await lamportsOf(payer(0).address))).toBe(
+        (transaction.ataRentLamports ?? 0) + (transaction.estimatedFeeLamports ?? 0),
+      );
 
-        // The account is there now.
-        const again = await built({ ...terms, reference: solana.adapter.newReference() }, payer(0).address);
-        expect(again.transaction.ataRentLamports).toBeNull();
-        expect(Buffer.from(again.transaction.blob, 'base64').length).toBeLessThan(
-          Buffer.from(transaction.blob, 'base64').length,
-        );
-      },
-    );
+      // The account is there now.
+      const again = await built({ ...terms, reference: solana.adapter.newReference() }, payer(0).address);
+      expect(again.transaction.ataRentLamports).toBeNull();
+      expect(Buffer.from(again.transaction.blob, 'base64').length).toBeLessThan(
+        Buffer.from(transaction.blob, 'base64').length,
+      );
+    });
 
-    it('asks less rent where somebody has put lamports on the account before', async () => {
+    it('estimates less rent where the account already holds lamports', async () => {
       const terms = newTerms();
       const { transaction } = await built(terms, payer(0).address);
       await solana.node.airdrop(await tokenAccountOf(terms.requestor, terms.tokenAddress), 1_000_000n);
@@ -128,7 +125,7 @@ describe('a payment on Solana', () => {
       expect(await solana.balanceOf(terms.requestor)).toBe(terms.amount);
     });
 
-    it('is rejected with what is missing: tokens, SOL for the fee, SOL for the rent', async () => {
+    it('rejects a payer who lacks tokens, SOL for the fee or SOL for the rent', async () => {
       const poorKey = Keypair.generate();
       const poor = poorKey.publicKey.toBase58() as Address;
       expect(await build(newTerms(), poor)).toEqual({
@@ -181,7 +178,7 @@ describe('a payment on Solana', () => {
       expect(await lamportsOf(poor)).toBe(await solana.node.rpc<number>('getMinimumBalanceForRentExemption', 0));
     });
 
-    it('may empty the wallet to the last lamport', async () => {
+    it('allows the payer to spend the last lamport', async () => {
       const key = Keypair.generate();
       const emptied = key.publicKey.toBase58() as Address;
       const { ataRentLamports, estimatedFeeLamports } = (await built(newTerms(), payer(0).address)).transaction;
@@ -196,7 +193,7 @@ describe('a payment on Solana', () => {
       expect(await lamportsOf(emptied)).toBe(0);
     });
 
-    it('offers what recent slots took of these accounts, up to a cap', async () => {
+    it('proposes the recent prioritization fees of these accounts, up to a cap', async () => {
       const proxy = await startRpcProxy(solana.node.rpcUrl);
       const pool = solanaPool([proxy.url]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
@@ -231,7 +228,7 @@ describe('a payment on Solana', () => {
       await proxy.stop();
     });
 
-    it('is refused to and for accounts that are no wallets, and made for wallets of programs', async () => {
+    it('refuses accounts that are not wallets, and accepts wallets of programs', async () => {
       const account = await tokenAccountOf(payer(1).address, newTerms().tokenAddress);
       const notPayable = (reason: string, param = 'requestor'): unknown => ({
         kind: 'not_payable',
@@ -257,7 +254,7 @@ describe('a payment on Solana', () => {
       expect(await build(newTerms('USDC', offCurve), payer(0).address)).toMatchObject({ kind: 'built' });
     });
 
-    it('is refused for whom the issuer has frozen, or who has given the account away, and to accounts with data of a program', async () => {
+    it('refuses frozen or transferred token accounts of the requestor, and payers that are program accounts', async () => {
       const terms = newTerms('USDC', Keypair.generate().publicKey.toBase58() as Address);
       await solana.node.mint(terms.requestor, 'USDC', 1n);
       await solana.land();
@@ -265,7 +262,7 @@ describe('a payment on Solana', () => {
       expect(await build(terms, payer(0).address)).toEqual({
         kind: 'not_payable',
         param: 'requestor',
-        reason: 'has a frozen account for this token',
+        reason: 'has a frozen token account for this token',
       });
 
       const [giver, taker] = [Keypair.generate(), Keypair.generate()];
@@ -296,7 +293,7 @@ describe('a payment on Solana', () => {
       expect(await build(given, payer(0).address)).toEqual({
         kind: 'not_payable',
         param: 'requestor',
-        reason: 'has given its account for this token to somebody else',
+        reason: 'no longer owns its associated token account for this token',
       });
       // Nor can he pay with it any more.
       expect(await build({ ...newTerms(), amount: 1n }, given.requestor)).toEqual({
@@ -315,11 +312,11 @@ describe('a payment on Solana', () => {
       expect(await build(newTerms(), nonce.publicKey.toBase58() as Address)).toEqual({
         kind: 'not_payable',
         param: 'fulfiller',
-        reason: expect.stringContaining('is no plain wallet'),
+        reason: expect.stringContaining('is not a wallet'),
       });
     });
 
-    it('is rejected where the issuer has frozen what the payer holds', async () => {
+    it('rejects a payer whose token account is frozen', async () => {
       const held = Keypair.generate();
       const address = held.publicKey.toBase58() as Address;
       const terms = newTerms();
@@ -328,11 +325,11 @@ describe('a payment on Solana', () => {
       await freeze(address);
       expect(await build(terms, address)).toEqual({
         kind: 'rejected',
-        reason: "the payer's account for this token is frozen",
+        reason: "the payer's token account is frozen",
       });
     });
 
-    it('is dead once the blockhash has expired, and built anew with a fresh one', async () => {
+    it('reports that a build can no longer land once its blockhash has expired, and builds again', async () => {
       const terms = newTerms();
       const { transaction, lifetime } = await built(terms, payer(2).address);
       const made = { version: 2, fulfiller: payer(2).address, transaction, lifetime };
@@ -358,7 +355,7 @@ describe('a payment on Solana', () => {
     });
   });
 
-  describe('verified', () => {
+  describe('verify', () => {
     it.each<[string, Change, string]>([
       [
         'too few compute units',
@@ -376,7 +373,7 @@ describe('a payment on Solana', () => {
           ),
         'does not exist',
       ],
-    ])('is rejected with %s, unless it was sent already', async (_what, change, reason) => {
+    ])('rejects %s, unless the transaction was already sent', async (_what, change, reason) => {
       const terms = newTerms();
       const transaction = await signed(terms, payer(3), change);
       expect(await solana.adapter.verify(transaction, terms, payer(3).address, false)).toEqual({
@@ -388,7 +385,7 @@ describe('a payment on Solana', () => {
       });
     });
 
-    it('is rejected, by the node still in use, where it breaks a rule that has nothing to do with payments', async () => {
+    it('rejects a transaction that no node simulates, without failing over', async () => {
       const terms = newTerms();
       const { transaction } = await built(terms, payer(3).address);
       // The fee payer's account read-only: no node takes that, and none even simulates it.
@@ -402,7 +399,7 @@ describe('a payment on Solana', () => {
       expect(await solana.adapter.ready(2_000)).toBe(true);
     });
 
-    it('lives as long as the blockhash that the wallet has put in can be used', async () => {
+    it('returns the lifetime of the blockhash that the wallet put in', async () => {
       const terms = newTerms();
       const { transaction, lifetime } = await built(terms, payer(4).address);
       await solana.node.advance(50);
@@ -430,7 +427,7 @@ describe('a payment on Solana', () => {
       expect(verification.transaction.lifetime.lastValid).toBeGreaterThanOrEqual(lifetime.lastValid + 50n);
     });
 
-    it('pays when it lands, also in PYUSD and with the signature of @solana/kit', async () => {
+    it('pays when it lands, also in PYUSD and signed by @solana/kit', async () => {
       const terms = newTerms('PYUSD');
       const by = payer(5);
       const kit = by.signers['@solana/kit'];
@@ -452,14 +449,14 @@ describe('a payment on Solana', () => {
     });
   });
 
-  describe('with nodes that fail', () => {
+  describe('failover', () => {
     let proxy: RpcProxy;
     beforeAll(async () => {
       proxy = await startRpcProxy(solana.node.rpcUrl);
     });
     afterAll(() => proxy.stop());
 
-    it('is broadcast by the next upstream when the first takes it and hangs', async () => {
+    it('broadcasts through the next upstream when the first one accepts and hangs', async () => {
       const pool = solanaPool([proxy.url, solana.node.rpcUrl], 500);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(6));
@@ -470,7 +467,7 @@ describe('a payment on Solana', () => {
       await pool.close();
     });
 
-    it('is verified and broadcast where the first upstream lags and does not know its blockhash', async () => {
+    it('verifies and broadcasts although the first upstream lags and does not know the blockhash', async () => {
       const pool = solanaPool([proxy.url, solana.node.rpcUrl]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const terms = newTerms();
@@ -483,7 +480,7 @@ describe('a payment on Solana', () => {
       await pool.close();
     });
 
-    it('is neither refused nor taken when nobody can say', async () => {
+    it('returns unknown when no upstream gives a clear response', async () => {
       const pool = solanaPool([proxy.url]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(6));
@@ -493,7 +490,7 @@ describe('a payment on Solana', () => {
       await pool.close();
     });
 
-    it('is not looked for on an upstream of another network', async () => {
+    it('does not use an upstream of another network', async () => {
       const pool = solanaPool([proxy.url]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       proxy.answer = ({ method }) =>

@@ -12,8 +12,8 @@ const adapter = new SolanaAdapter(networkOf(DEVNET), solanaPool([]));
 const terms = termsIn('USDC');
 const raw = signedBy(await blobFor(terms));
 
-describe('reading what a Solana wallet gave', () => {
-  it('takes base64, and the signature of what was sent', () => {
+describe('Solana signed transactions', () => {
+  it('accept base64, and the signature of a sent transaction', () => {
     const decoded = decodeSigned(raw);
     if (!decoded.ok) throw new Error(decoded.problem);
     const parsed = adapter.parseSubmitted(Buffer.from(raw).toString('base64'));
@@ -28,7 +28,7 @@ describe('reading what a Solana wallet gave', () => {
     expect(adapter.parseHash(decoded.value.hash)).toEqual({ ok: true, value: decoded.value.hash });
   });
 
-  it('never throws on any text or bytes, and finds no payment in them', () => {
+  it('never throw on arbitrary text or bytes, and find no payment in them', () => {
     const bytes = fc.uint8Array({ maxLength: 1_400 });
     const junk = fc.oneof(
       fc.string(),
@@ -46,7 +46,7 @@ describe('reading what a Solana wallet gave', () => {
     );
   });
 
-  it('never takes a good transaction with bytes changed, put in or taken out for one of its payer', async () => {
+  it('never attribute a transaction with changed, added or removed bytes to its payer', async () => {
     const at = fc.nat(raw.length - 1);
     const edit = fc.oneof(
       fc.tuple(at, fc.integer({ min: 1, max: 255 })).map(([place, xor]) => raw.with(place, (raw[place] ?? 0) ^ xor)),
@@ -67,7 +67,7 @@ describe('reading what a Solana wallet gave', () => {
     );
   });
 
-  it('refuses what nobody has signed, lengths written long, and what fits into no packet', async () => {
+  it('refuse unsigned transactions, non-minimal lengths and transactions larger than a packet', async () => {
     expect(decodeSigned(await blobFor(terms))).toEqual({ ok: false, problem: 'is not signed' });
     // One signature, its count written in two bytes.
     expect(decodeSigned(Uint8Array.from([0x81, 0x00, ...raw.subarray(1)])).ok).toBe(false);
@@ -78,8 +78,8 @@ describe('reading what a Solana wallet gave', () => {
   });
 });
 
-describe('an address on Solana', () => {
-  it('is base58 of 32 bytes, on the curve or not', () => {
+describe('Solana addresses', () => {
+  it('are base58 of 32 bytes, on the curve or not', () => {
     const offCurve = terms.requestor;
     expect(adapter.parseAddress(fulfiller)).toEqual({ ok: true, value: fulfiller });
     expect(adapter.parseAddress(offCurve)).toEqual({ ok: true, value: offCurve });
@@ -105,7 +105,7 @@ describe('an address on Solana', () => {
     expect(adapter.parseAddress(text)).toEqual({ ok: false, problem });
   });
 
-  it('is new each time where one is made up', () => {
+  it('are new each time when generated', () => {
     expect(adapter.newReference()).not.toBe(adapter.newReference());
     expect(adapter.parseAddress(adapter.newReference()).ok).toBe(true);
     expect(adapter.parseHash(adapter.synthetic().hash).ok).toBe(true);

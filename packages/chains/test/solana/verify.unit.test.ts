@@ -15,12 +15,12 @@ async function differ(raw: Uint8Array, terms: PaymentTerms): Promise<Differences
   return differences(decoded.value, terms, fulfiller);
 }
 
-describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol) => {
+describe.each(['USDC', 'PYUSD'])('Solana verify of %s', (symbol) => {
   const terms = termsIn(symbol);
   const differsWith = async (change: Change | Rewrite | null, createsAccount = true): Promise<Differences> =>
     differ(signedBy(await blobFor(terms, createsAccount), change), terms);
 
-  it('accepts what was built, with and without a new token account', async () => {
+  it('accepts a built transaction, with and without a new token account', async () => {
     expect(await differsWith(null, true)).toEqual({});
     expect(await differsWith(null, false)).toEqual({});
   });
@@ -40,13 +40,13 @@ describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol
     expect(await differences(decoded.value, terms, fulfiller)).toEqual({});
   });
 
-  it('names each thing that differs, whatever is changed', async () => {
+  it('names each field that differs, whatever it is changed to', async () => {
     const tried = await tamperings(terms, fulfiller);
     for (const [what, change] of tried) expect({ what, ...(await differsWith(change)) }).toHaveProperty([what]);
     expect(tried.length).toBeGreaterThan(30);
   });
 
-  it('accepts no payment for the terms of another intent', async () => {
+  it('refuses a payment for the terms of another intent', async () => {
     const raw = signedBy(await blobFor(terms));
     const other = termsIn(symbol);
     expect(Object.keys(await differ(raw, { ...terms, reference: other.reference }))).toEqual(['memo', 'reference']);
@@ -59,7 +59,7 @@ describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol
     });
   });
 
-  it('accepts no order but the built one, and nothing left out or said twice', async () => {
+  it('refuses reordered, missing and repeated instructions', async () => {
     const places = [2, 3, 4];
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...places), { minLength: 0, maxLength: 5 }), async (order) => {
@@ -75,10 +75,10 @@ describe.each(['USDC', 'PYUSD'])('verifying a payment in %s by meaning', (symbol
   });
 });
 
-describe('the signer', () => {
+describe('Solana verify › signer', () => {
   const terms = termsIn('USDC');
 
-  it('is the fulfiller, with a signature over this very message', async () => {
+  it('must be the fulfiller, with a signature of this message', async () => {
     const raw = signedBy(await blobFor(terms));
     const forged = raw.with(5, (raw[5] ?? 0) ^ 1);
     expect(Object.keys(await differ(forged, terms))).toEqual(['signature']);
@@ -89,7 +89,7 @@ describe('the signer', () => {
     ]);
   });
 
-  it('is nobody else, also where he pays the same', async () => {
+  it('must not be another wallet, even one that pays the same', async () => {
     const stranger = Keypair.generate();
     const decoded = decodeSigned(signedBy(await blobFor(terms)));
     if (!decoded.ok) throw new Error(decoded.problem);

@@ -21,7 +21,7 @@ describe('Tempo fees', () => {
     );
     expect(describeShortage(terms, other, 100n, 100n, true)).toBeNull();
     expect(describeShortage(terms, tokenAddress, 99n, 100n, false)).toBe(
-      'who sponsors the fee has 0.000099 USDC for the fee and may need 0.0001 USDC',
+      'the fee sponsor has 0.000099 USDC for the fee and may need 0.0001 USDC',
     );
   });
 });

@@ -73,7 +73,7 @@ const receiptOf = (events: readonly Event[], status = 1n): Receipt => {
 };
 const landings = (...events: readonly Event[]): readonly unknown[] => landingsIn(receiptOf(events), network);
 
-describe('what a transaction on Tempo paid', () => {
+describe('Tempo landings', () => {
   const landed = {
     tokenAddress: terms.tokenAddress,
     from,
@@ -84,19 +84,19 @@ describe('what a transaction on Tempo paid', () => {
     blockHash: `0x${'cd'.repeat(32)}`,
   };
 
-  it('is the transfer with a memo, at its own place, whatever the fee was paid in', () => {
+  it('come from a transfer with a memo, with its own log index, whatever token paid the fee', () => {
     expect(landings(transfer(from, terms.requestor), withMemo(from, terms.requestor), fee)).toEqual([
       { ...landed, index: '1' },
     ]);
   });
 
-  it('is what the guard holds where a receive policy kept the payment back: the requestor has nothing', () => {
+  it('credit the guard where a receive policy blocked the payment', () => {
     expect(landings(transfer(from, GUARD), blocked(terms.requestor), fee)).toEqual([
       { ...landed, to: GUARD, index: '1' },
     ]);
   });
 
-  it('is what a virtual address has forwarded, and nothing where it has not', () => {
+  it('count a payment to a virtual address only where it was forwarded', () => {
     expect(landings(transfer(from, virtual), withMemo(from, virtual), transfer(virtual, master))).toEqual([
       { ...landed, to: virtual, index: '1' },
     ]);
@@ -104,7 +104,7 @@ describe('what a transaction on Tempo paid', () => {
     expect(landings(transfer(from, virtual), withMemo(from, virtual), transfer(virtual, GUARD))).toEqual([]);
   });
 
-  it('is each of several payments by itself', () => {
+  it('list several payments one by one', () => {
     expect(
       landings(
         transfer(from, terms.requestor),
@@ -118,7 +118,7 @@ describe('what a transaction on Tempo paid', () => {
     ]);
   });
 
-  it('is nothing where the transaction failed, nothing was credited, the token is another, or nothing can be read', () => {
+  it('are empty for failed, uncredited, foreign-token and unreadable transfers', () => {
     expect(
       landingsIn(receiptOf([transfer(from, terms.requestor), withMemo(from, terms.requestor)], 0n), network),
     ).toEqual([]);

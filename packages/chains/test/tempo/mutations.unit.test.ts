@@ -69,13 +69,13 @@ function meaning(raw: Buffer): unknown {
 }
 const meant = meaning(await signed());
 
-describe('a payer on Tempo who means ill', () => {
+describe('Tempo verify › a malicious payer', () => {
   it.each([
     ['a key', payer, 1_000],
     ['a P256 key', p256, 150],
     ['a passkey', passkey, 150],
   ] as const)(
-    'signs other bytes with %s: accepted is what pays the same, and nothing else',
+    'cannot change bytes signed with %s unless the transaction pays the same',
     async (_what, signer, numRuns) => {
       let [accepted, read] = [0, 0];
       await fc.assert(
@@ -97,7 +97,7 @@ describe('a payer on Tempo who means ill', () => {
     60_000,
   );
 
-  it('signs other calls, more of them, in another order: accepted is the one call alone', async () => {
+  it('cannot add, change or reorder calls: only the single payment call is accepted', async () => {
     const [call] = good.calls;
     const word = (hex: string): string => hex.padStart(64, '0');
     const others = [

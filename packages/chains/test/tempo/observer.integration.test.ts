@@ -7,7 +7,7 @@ import type { SignedTransaction } from '../../src/index.ts';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { startTempoUnderTest, tempoPool, type TempoPayer, type TempoUnderTest } from './chain.ts';
 
-describe('the observer of Tempo', () => {
+describe('TempoObserver', () => {
   let chain: TempoUnderTest;
   let proxy: RpcProxy;
   let watcher: Watcher;
@@ -82,7 +82,7 @@ describe('the observer of Tempo', () => {
     return hash;
   }
 
-  it('finds what a wallet sent by itself, whatever type of transaction it made', async () => {
+  it('finds what a wallet sent itself, whatever the transaction type', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     const hash = await byItself(terms);
@@ -99,7 +99,7 @@ describe('the observer of Tempo', () => {
     ]);
   });
 
-  it('tells what the chain recorded of another amount or token with the right reference', async () => {
+  it('observes another amount or token with the right reference as the chain recorded it', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     await byItself(terms, 'USDC', 1n);
@@ -110,14 +110,14 @@ describe('the observer of Tempo', () => {
     ]);
   });
 
-  it('tells each of two payments of one intent', async () => {
+  it('observes each of two payments of one intent', async () => {
     const { signed, terms } = await pay();
     await chain.tempo.mine();
     const second = await byItself(terms);
     expect((await watcher.step()).map(({ data }) => data.hash)).toEqual([signed.hash, second]);
   });
 
-  it('finds by the receipt what a node leaves out of its logs', async () => {
+  it('finds by its receipt what a node leaves out of its logs', async () => {
     const { signed } = await pay();
     proxy.answer = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
     await chain.tempo.mine();
@@ -137,7 +137,7 @@ describe('the observer of Tempo', () => {
     expect([...first, ...(await watcher.step())]).toMatchObject([{ type: 'landed', data: { hash } }]);
   });
 
-  it('drops nothing before its time is over, nor while an upstream has it', async () => {
+  it('observes no drop before a transaction expires, nor while an upstream has it', async () => {
     const { signed } = await prepare();
     await chain.pass(230_000);
     expect(await watcher.step()).toEqual([]);
@@ -158,16 +158,16 @@ describe('the observer of Tempo', () => {
     ).toEqual(['landed finalized']);
   });
 
-  it('drops what never was on chain once the final block is past its time', async () => {
+  it('observes a drop once the final block is past the validBefore of a transaction that never landed', async () => {
     const { signed } = await prepare();
     await chain.pass(301_000);
     expect(await watcher.step()).toMatchObject([
-      { type: 'dropped', data: { hash: signed.hash, proof: expect.stringContaining('its time is over') } },
+      { type: 'dropped', data: { hash: signed.hash, proof: expect.stringContaining('it has expired') } },
     ]);
     expect(await watcher.step()).toEqual([]);
   });
 
-  it('reads on where it stood after a restart, and finds what landed meanwhile', async () => {
+  it('continues at its cursor after a restart, and finds what landed in between', async () => {
     const { signed } = await pay();
     await chain.tempo.mine(50);
     const pool = tempoPool([proxy.url]);
@@ -194,22 +194,22 @@ describe('the observer of Tempo', () => {
       return typeof tag === 'string' && BigInt(tag) > 2n ? null : undefined;
     };
     expect(await watcher.step()).toEqual([]);
-    expect(watcher.warnings).toEqual([expect.stringContaining('below what was read before')]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('below the last block that was read')]);
     proxy.answer = () => undefined;
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
   });
 
-  it('says that the chain is another one, reads it anew and drops nothing', async () => {
+  it('warns of a different chain, reads it from the start and drops nothing', async () => {
     await pay();
     const other = await startTempo({ genesisAt: Math.floor(Date.now() / 1_000) - 100_000 });
     closing.unshift(() => other.stop());
     await other.mine(3);
     proxy.target = other.rpcUrl;
     expect(await watcher.step()).toEqual([]);
-    expect(watcher.warnings).toEqual([expect.stringContaining('another one than before')]);
+    expect(watcher.warnings).toEqual([expect.stringContaining('a different one')]);
   });
 
-  it('asks as little for 10,000 open intents as for 10', async () => {
+  it('makes as few requests for 10,000 open intents as for 10', async () => {
     const recipients = Array.from({ length: 20 }, () => chain.newRecipient());
     const measure = async (): Promise<number> => {
       proxy.calls.clear();

@@ -15,7 +15,7 @@ const ALL_MAY = 1n;
 const CURRENCY = encodeFunctionData({ abi: Abis.tip20, functionName: 'currency' });
 const EXPIRING = 2n ** 256n - 1n;
 
-describe('a payment on Tempo', () => {
+describe('Tempo adapter', () => {
   let chain: TempoUnderTest;
   beforeAll(async () => {
     chain = await startTempoUnderTest();
@@ -89,8 +89,8 @@ describe('a payment on Tempo', () => {
       ),
     );
 
-  describe('built', () => {
-    it('is one transferWithMemo of type 0x76 that dies by itself, with its fee in units of the fee token', async () => {
+  describe('build', () => {
+    it('returns one transferWithMemo of type 0x76 that expires, with its fee in units of the fee token', async () => {
       const terms = newTerms();
       const { view, lifetime, transaction } = await built(terms, payer(0).address);
       expect(view).toMatchObject({ chainId: 42_431, feeToken: tokenOf('AlphaUSD').toLowerCase(), nonce: 0 });
@@ -115,7 +115,7 @@ describe('a payment on Tempo', () => {
       expect(charged).toBeGreaterThan(estimated / 2n);
     });
 
-    it('uses expiring nonces, and a key of its own only where the node is an anvil', async () => {
+    it('uses expiring nonces, and a nonce key of its own only on anvil', async () => {
       expect((await built(newTerms(), payer(0).address)).view.nonceKey).toBeLessThan(2n ** 128n);
       const proxy = await startRpcProxy(chain.tempo.rpcUrl);
       const pool = tempoPool([proxy.url]);
@@ -129,7 +129,7 @@ describe('a payment on Tempo', () => {
       await proxy.stop();
     });
 
-    it("pays its fee in the payer's own choice, else in the token that is paid with, else in pathUSD", async () => {
+    it("pays the fee in the payer's fee token, else in the payment's token, else in pathUSD", async () => {
       const poor = Account.fromSecp256k1(`0x${'c1'.repeat(32)}`).address;
       await send(payer(1).address, tokenOf('USDC'), transfer(poor, 20_000_000n));
       const feeTokenOf = async (terms = newTerms()): Promise<unknown> => (await built(terms, poor)).view.feeToken;
@@ -155,7 +155,7 @@ describe('a payment on Tempo', () => {
       await chain.tempo.mine();
     });
 
-    it('pays its fee in pathUSD where the token that is paid with stands for no dollars', async () => {
+    it("pays the fee in pathUSD where the payment's token is not a dollar token", async () => {
       const proxy = await startRpcProxy(chain.tempo.rpcUrl);
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
@@ -175,7 +175,7 @@ describe('a payment on Tempo', () => {
       await proxy.stop();
     });
 
-    it('is refused for a requestor whom the policy of the issuer bars, whoever pays', async () => {
+    it("refuses a requestor whom the issuer's policy forbids, whoever pays", async () => {
       const { tempo } = chain;
       const registry = (functionName: 'createPolicy' | 'modifyPolicyBlacklist', args: never): Hex =>
         encodeFunctionData({ abi: Abis.tip403Registry, functionName, args });
@@ -213,7 +213,7 @@ describe('a payment on Tempo', () => {
       expect(other).toEqual({ kind: 'rejected', reason: "the transfer would fail: the token's policy forbids it" });
     });
 
-    it('is rejected with what is missing: the amount, or the fee beside it', async () => {
+    it('rejects a payer who lacks the amount or the fee', async () => {
       const poor = Account.fromSecp256k1(`0x${'c2'.repeat(32)}`).address;
       expect(await build(newTerms(), poor)).toEqual({
         kind: 'rejected',
@@ -226,7 +226,7 @@ describe('a payment on Tempo', () => {
       });
     });
 
-    it('is refused to contracts and virtual addresses, and where the requestor cannot be paid', async () => {
+    it('refuses contracts and virtual addresses as payers, and requestors that cannot be paid', async () => {
       const { address } = payer(2);
       await chain.tempo.rpc('anvil_setCode', address, '0x600160005260206000f3');
       expect(await build(newTerms(), address)).toMatchObject({ kind: 'not_payable', param: 'fulfiller' });
@@ -242,7 +242,7 @@ describe('a payment on Tempo', () => {
       ).toMatchObject({ kind: 'not_payable', param: 'requestor' });
     });
 
-    it('lives no longer than the intent, on a chain whose clock is ahead of ours too', async () => {
+    it('expires no later than the intent, also on a chain whose clock is ahead', async () => {
       const behind = new TempoAdapter(chain.adapter.network, chain.pool, () => chain.now() - 86_400_000);
       const head = await chain.tempo.rpc<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
       const make = (expiresAt: number): Promise<BuildResult> =>
@@ -266,43 +266,43 @@ describe('a payment on Tempo', () => {
     });
   });
 
-  describe('verified', () => {
+  describe('verify', () => {
     it.each<[string, Change, string]>([
-      ['a time that is over', (transaction) => ({ ...transaction, validBefore: 1_700_000_000 }), 'its time is over'],
+      ['a past validBefore', (transaction) => ({ ...transaction, validBefore: 1_700_000_000 }), 'it has expired'],
       [
-        'a time far ahead',
+        'a validBefore far ahead',
         (transaction) => ({ ...transaction, validBefore: (transaction.validBefore ?? 0) + 3_600 }),
-        'for too long',
+        'too far ahead',
       ],
-      ['a used nonce', (transaction) => ({ ...transaction, nonceKey: 0n, nonce: 0 }), 'used already'],
+      ['a used nonce', (transaction) => ({ ...transaction, nonceKey: 0n, nonce: 0 }), 'already used'],
       [
         'an expiring nonce that is not 0',
         (transaction) => ({ ...transaction, nonceKey: EXPIRING, nonce: 1 }),
-        'has to be 0',
+        'must be 0',
       ],
       [
         'a fee below the base fee',
         (transaction) => ({ ...transaction, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }),
         'base fee',
       ],
-      ['gas that does not do', (transaction) => ({ ...transaction, gas: 40_000n }), 'would fail'],
+      ['too little gas', (transaction) => ({ ...transaction, gas: 40_000n }), 'would fail'],
       [
         'a fee that the payer cannot afford',
         (transaction) => ({ ...transaction, feeToken: tokenOf('USDC'), maxFeePerGas: 10n ** 20n }),
         'more for the fee',
       ],
       [
-        'a fee token that there is not',
+        'an unknown fee token',
         (transaction) => ({ ...transaction, feeToken: '0x20c000000000000000000000000000000000dead' }),
         'its fee token',
       ],
-    ])('is rejected with %s, unless it was sent already', async (_what, change, reason) => {
+    ])('rejects %s, unless the transaction was already sent', async (_what, change, reason) => {
       await send(payer(4).address, tokenOf('AlphaUSD'), transfer(payer(5).address, 1n));
       expect(await verify(payer(4), change)).toEqual({ kind: 'rejected', reason: expect.stringContaining(reason) });
       expect(await verify(payer(4), change, true)).toMatchObject({ kind: 'verified' });
     });
 
-    it('says the nonce that only one transaction can use up, and none for one that expires', async () => {
+    it('returns the nonce that only one transaction can use, and null for an expiring nonce', async () => {
       expect(await verify(payer(4), (transaction) => ({ ...transaction, nonceKey: 77n, nonce: 0 }))).toMatchObject({
         kind: 'verified',
         transaction: { nonce: '77:0', lifetime: { kind: 'time' } },
@@ -312,7 +312,7 @@ describe('a payment on Tempo', () => {
       );
     });
 
-    it('is rejected when the payer has spent the money meanwhile', async () => {
+    it('rejects a payer who has spent the money in the meantime', async () => {
       const terms = newTerms();
       const transaction = await signed(terms, payer(6));
       await chain.spoil(payer(6));
@@ -323,7 +323,7 @@ describe('a payment on Tempo', () => {
     });
   });
 
-  describe('signed by all that Tempo knows', () => {
+  describe('signature types', () => {
     it.each([
       ['a P256 key', Account.fromP256(`0x${'d1'.repeat(32)}`)],
       [
@@ -350,7 +350,7 @@ describe('a payment on Tempo', () => {
       });
     });
 
-    it('lands with another account paying its fee', async () => {
+    it('accepts a transaction whose fee another account pays', async () => {
       const [terms, by, feePayer] = [newTerms(), payer(7), Account.fromSecp256k1(payer(0).privateKey)];
       const { view } = await built(terms, by.address);
       const transaction = parsed(
@@ -371,7 +371,7 @@ describe('a payment on Tempo', () => {
       });
     });
 
-    it('is refused by name when a wallet sent it as another type of transaction', async () => {
+    it('names the type of a payment that a wallet sent as another type of transaction', async () => {
       const terms = newTerms();
       const text = await chain.tempo.rpc<Hex>('eth_sendTransaction', {
         from: payer(8).address,
@@ -389,7 +389,7 @@ describe('a payment on Tempo', () => {
     });
   });
 
-  it('takes the addresses of wallets, and none of the chain itself or its tokens', () => {
+  it('accepts the addresses of wallets, and none of system contracts or tokens', () => {
     const ok = payer(0).address;
     expect(chain.adapter.parseAddress(ok.toLowerCase())).toEqual({ ok: true, value: ok });
     expect(chain.adapter.parseAddress(`0x12345678${'fd'.repeat(10)}010203040506`)).toMatchObject({ ok: true });
@@ -405,14 +405,14 @@ describe('a payment on Tempo', () => {
     }
   });
 
-  describe('with a node that fails', () => {
+  describe('failover', () => {
     let proxy: RpcProxy;
     beforeAll(async () => {
       proxy = await startRpcProxy(chain.tempo.rpcUrl);
     });
     afterAll(() => proxy.stop());
 
-    it('is broadcast by the next upstream when the first takes it and hangs', async () => {
+    it('broadcasts through the next upstream when the first one accepts and hangs', async () => {
       const pool = tempoPool([proxy.url, chain.tempo.rpcUrl], 300);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
       const transaction = await signed(newTerms(), payer(8));

@@ -24,8 +24,8 @@ const kinds: readonly (readonly [string, Buffer, { readonly address: string }])[
   ['a sponsor', await sponsored(), payer],
 ];
 
-describe('reading what a wallet of Tempo gave', () => {
-  it.each([...kinds])('takes base64, hex, and the hash of what %s signed', (_what, bytes) => {
+describe('Tempo signed transactions', () => {
+  it.each([...kinds])('accept base64, hex, and the hash of a transaction signed by %s', (_what, bytes) => {
     const hash = keccak256(bytes);
     const transaction = { ok: true, value: { kind: 'signed', transaction: { hash, raw: bytes } } };
     expect(adapter.parseSubmitted(bytes.toString('base64'))).toEqual(transaction);
@@ -33,7 +33,7 @@ describe('reading what a wallet of Tempo gave', () => {
     expect(adapter.parseSubmitted(hash)).toEqual({ ok: true, value: { kind: 'sent', hash } });
   });
 
-  it('never throws on any text or bytes, and finds no payment in them', () => {
+  it('never throw on arbitrary text or bytes, and find no payment in them', () => {
     const bytes = fc.uint8Array({ maxLength: 400 });
     const typed = bytes.map((rest) => Buffer.from([0x76, ...rest]).toString('base64'));
     const listed = bytes.map((rest) => Buffer.from([0x76, 0xf8, rest.length, ...rest]).toString('base64'));
@@ -55,7 +55,7 @@ describe('reading what a wallet of Tempo gave', () => {
   });
 
   it.each([...kinds])(
-    'never takes what %s signed, with bytes changed, put in or taken out, for a payment of its signer',
+    'never attribute a transaction signed by %s with changed, added or removed bytes to its signer',
     (_what, bytes, account) => {
       const at = fc.nat(bytes.length - 1);
       const edit = fc.oneof(
@@ -95,7 +95,7 @@ describe('reading what a wallet of Tempo gave', () => {
     return decoded.value;
   };
 
-  it.each(kinds.slice(0, 3))('refuses the twin with a high s of what %s signed', (_what, bytes) => {
+  it.each(kinds.slice(0, 3))('refuse the high-s twin of a signature by %s', (_what, bytes) => {
     const transaction = decodedOf(bytes);
     const { signature } = transaction;
     if (signature.type === 'keychain' || signature.type === 'multisig') throw new Error('no such signature here');
@@ -115,13 +115,13 @@ describe('reading what a wallet of Tempo gave', () => {
     });
   });
 
-  it('refuses what is unsigned, unsponsored, of another type, too long, or followed by bytes', () => {
+  it('refuse unsigned, unsponsored, too long transactions, other types and trailing bytes', () => {
     const unsigned = Buffer.from(TxEnvelopeTempo.serialize(good).slice(2), 'hex');
     expect(decodeSigned(unsigned)).toEqual({ ok: false, problem: 'is not signed' });
     const waiting = TxEnvelopeTempo.serialize({ ...decodedOf(raw), feePayerSignature: null });
     expect(decodeSigned(Buffer.from(waiting.slice(2), 'hex'))).toEqual({
       ok: false,
-      problem: 'is not signed by who is to pay its fee',
+      problem: 'lacks the signature of its fee payer',
     });
     expect(decodeSigned(Buffer.concat([raw, Buffer.of(0)])).ok).toBe(false);
     expect(decodeSigned(Buffer.concat([raw, Buffer.alloc(5_000)]))).toEqual({
@@ -132,13 +132,13 @@ describe('reading what a wallet of Tempo gave', () => {
       expect(decodeSigned(Buffer.concat([Buffer.of(type), raw.subarray(1)])).ok).toBe(false);
   });
 
-  it('reads its own calldata back, and no other', () => {
+  it('decode only calldata that they encoded', () => {
     expect(encodePayment({ to: terms.requestor, amount: terms.amount, reference: terms.reference })).toBe(calldata);
     expect(decodePayment(calldata)).toEqual({ to: terms.requestor, amount: terms.amount, reference: terms.reference });
     expect(decodePayment(`0x95777d5901${calldata.slice(12)}`)).toBeNull();
   });
 
-  it('believes a node only what makes the hash', () => {
+  it('accept from a node only what makes the hash', () => {
     const { signature } = decodedOf(raw);
     const told = {
       type: 0x76n,

@@ -38,8 +38,8 @@ const hexBytes = (length: number): fc.Arbitrary<string> =>
 const address = hexBytes(20).map((hex): Hex => `0x${hex}`);
 const price = fc.bigInt({ min: 1n, max: 2n ** 60n });
 
-describe('verifying by meaning on Tempo', () => {
-  it('accepts whatever nonce, gas, fees, fee token and access list a wallet chooses', async () => {
+describe('Tempo verify', () => {
+  it('accepts any nonce, gas, fees, fee token and access list', async () => {
     const own = fc.record({
       nonceKey: fc.bigInt({ min: 0n, max: 2n ** 192n }),
       nonce: fc.bigInt({ min: 0n, max: 2n ** 40n }),
@@ -75,13 +75,13 @@ describe('verifying by meaning on Tempo', () => {
     ['a key', payer],
     ['a P256 key', p256],
     ['a passkey', passkey],
-  ] as const)('knows who signed with %s, and takes it for nobody else', async (_what, account) => {
+  ] as const)('recognizes the signer by %s', async (_what, account) => {
     const raw = await signed(good, account);
     expect(differ(raw, addressOf(account))).toEqual({});
     expect(differ(raw, addressOf(sponsor))).toEqual({ sender: { expected: sponsor.address, actual: account.address } });
   });
 
-  it('takes what viem signs just as what ox signs', async () => {
+  it('accepts the signatures of viem and of ox', async () => {
     const text = await Account.fromP256(`0x${'a2'.repeat(32)}`).signTransaction({
       ...good,
       nonce: 0,
@@ -92,7 +92,7 @@ describe('verifying by meaning on Tempo', () => {
   it.each([
     ['a P256 key', p256],
     ['a passkey', passkey],
-  ] as const)('knows a forged signature of %s', async (_what, account) => {
+  ] as const)('refuses a forged signature by %s', async (_what, account) => {
     const raw = await signed(good, account);
     const decoded = decodeSigned(raw);
     if (!decoded.ok) throw new Error(decoded.problem);
@@ -107,20 +107,20 @@ describe('verifying by meaning on Tempo', () => {
   it.each([
     ['a key', payer],
     ['a passkey', passkey],
-  ] as const)('accepts that another account pays the fee of what %s signed, and says who', async (_what, account) => {
+  ] as const)('recovers the fee payer of a transaction signed by %s', async (_what, account) => {
     const raw = await sponsored(good, account);
     expect(differ(raw, addressOf(account))).toEqual({});
     const decoded = decodeSigned(raw);
     expect(decoded.ok && feePayerOf(decoded.value, addressOf(account))).toBe(sponsor.address);
   });
 
-  it('refuses keys that were lent out: whether they may still pay is not in the bytes', async () => {
+  it('refuses access keys, whose permission is not in the transaction', async () => {
     expect(await signed(good, lent).then((raw) => differ(raw))).toEqual({
       signature: { expected: 'secp256k1, p256 or webAuthn', actual: 'keychain' },
     });
   });
 
-  it('refuses what grants something beside the payment', async () => {
+  it('refuses a transaction that also grants something', async () => {
     const key = Account.fromP256(`0x${'b1'.repeat(32)}`, { access: payer });
     const keyAuthorization = await payer.signKeyAuthorization(key, { chainId: 42_431n, expiry: 1_900_000_000 });
     expect(Object.keys(await changed({ keyAuthorization }))).toEqual(['keyAuthorization']);
@@ -177,13 +177,13 @@ describe('verifying by meaning on Tempo', () => {
     expect(Object.keys(differ(await signed(endless)))).toEqual(['validBefore']);
   });
 
-  it('refuses a call of no contract at all', async () => {
+  it('refuses a call without a contract', async () => {
     expect(await changed({ calls: [{ data: calldata }] })).toMatchObject({
       token: { expected: getAddress(usdc), actual: null },
     });
   });
 
-  it('knows the chain by its CAIP-2 id', async () => {
+  it('compares the chain by its CAIP-2 id', async () => {
     expect((await changed({ chainId: 4217 }))['chain']).toEqual({ expected: CHAIN, actual: 'eip155:4217' });
   });
 });

@@ -69,7 +69,7 @@ async function lookUp({ node, memory }: Scan, hashes: ReadonlySet<TransactionHas
   const found = await node.batch(unknown.map((hash) => getTransaction(hash)));
   found.forEach((transaction, place) => {
     if (transaction === null)
-      throw new RpcUpstreamError(`${node.name} logs ${unknown[place] ?? ''} and does not know it`, 'no');
+      throw new RpcUpstreamError(`${node.name} logs ${unknown[place] ?? ''} but does not return it`, 'no');
     memory.remember(transaction);
   });
 }

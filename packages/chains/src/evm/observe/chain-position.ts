@@ -57,13 +57,13 @@ export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosit
   const { number, hash } = first;
   const why =
     genesis === before.genesis
-      ? 'none of the blocks that were read is on the chain any more'
-      : 'the chain is another one than before: its first block differs';
+      ? 'none of the blocks read so far is still on the chain'
+      : 'the chain is a different one: its genesis block differs';
   return {
     kind: 'anew',
     genesis,
     from: { number, hash },
-    warning: `${why}; the head is ${head.number}, reading anew from block ${number}`,
+    warning: `${why}; the head is ${head.number}, starting again at block ${number}`,
   };
 }
 
@@ -71,6 +71,6 @@ export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosit
 export function shortfallOf(before: ChainPosition, head: Block): string[] {
   const shortfall = newestOf(before).number - head.number;
   return shortfall > SHORTFALL_WARNED
-    ? [`the head ${head.number} is ${shortfall} blocks below what was read before`]
+    ? [`the head ${head.number} is ${shortfall} blocks below the last block that was read`]
     : [];
 }

@@ -36,7 +36,7 @@ export class LogWindow {
         continue;
       }
       if (end === null || (last === to && expected !== null && end.hash !== expected)) {
-        throw new RpcUpstreamError(`${node.name} does not have block ${last} as it said before`, 'no');
+        throw new RpcUpstreamError(`${node.name} no longer has block ${last} that it reported before`, 'no');
       }
       this.#blocks = this.#blocks * 2n > BLOCKS_MAX ? BLOCKS_MAX : this.#blocks * 2n;
       return { logs, end };

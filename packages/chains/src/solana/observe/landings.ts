@@ -143,7 +143,7 @@ export function landingsIn(
     if (intent === undefined) continue;
     if (references.length > 1) {
       warnings.push(
-        `transfer ${index} of ${hash} carries ${references.length} references, among them that of ${intent.id}: it counts for none`,
+        `transfer ${index} of ${hash} carries ${references.length} references, among them that of ${intent.id}: it is ignored`,
       );
       continue;
     }

@@ -42,7 +42,7 @@ function paymentsOf(
   watch: WatchSet,
 ): LookupResult {
   const payments = landingsIn(transaction, hash, network, watch);
-  if (payments === null) throw new RpcUpstreamError(`${node.name} answered another transaction than ${hash}`, 'no');
+  if (payments === null) throw new RpcUpstreamError(`${node.name} returned another transaction than ${hash}`, 'no');
   return { observations: payments.landings, warnings: payments.warnings };
 }
 
@@ -91,10 +91,10 @@ export async function readUnseen(
     const transaction = transactions[place] ?? null;
     if (transaction === null && now - since < SHOWN_WITHIN_MS) return nothing;
     done.push(hash);
-    if (transaction === null) return skipped(`${node.name} lists ${hash} and does not show it`);
+    if (transaction === null) return skipped(`${node.name} lists ${hash} but does not return it`);
     // Of a version that is yet to come, say: nothing that a payment is made with today.
     if (transaction instanceof RpcRefusedError)
-      return skipped(`${node.name} does not show ${hash}: ${transaction.message}`);
+      return skipped(`${node.name} does not return ${hash}: ${transaction.message}`);
     return paymentsOf(node, hash, transaction, network, watch);
   });
   const commit = (): void => {
@@ -106,7 +106,7 @@ export async function readUnseen(
   return { ...joined(looked), isBehind: unseen.length > asked.length, commit };
 }
 
-const skipped = (reason: string): LookupResult => ({ observations: [], warnings: [`${reason}: it was passed by`] });
+const skipped = (reason: string): LookupResult => ({ observations: [], warnings: [`${reason}: it is skipped`] });
 const nothing: LookupResult = { observations: [], warnings: [] };
 const joined = (all: readonly LookupResult[]): LookupResult => ({
   observations: all.flatMap(({ observations }) => observations),

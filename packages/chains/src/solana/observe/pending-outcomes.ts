@@ -264,7 +264,7 @@ async function historyBegin(node: RpcNode): Promise<number> {
 export function absence({ pending, finalized }: Proof): Observation {
   const { intentId, hash } = pending;
   if (pending.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
-  const proof = `its blockhash could be used up to block ${pending.lastValid ?? '?'}, the final chain is at block ${finalized?.blockHeight ?? '?'}, and no upstream has it in its history`;
+  const proof = `its blockhash was valid up to block height ${pending.lastValid ?? '?'}, the final block height is ${finalized?.blockHeight ?? '?'}, and no upstream has the transaction in its history`;
   return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
 }
 

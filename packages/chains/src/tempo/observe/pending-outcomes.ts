@@ -68,7 +68,7 @@ export async function readPendingOutcomes(
     if (receipt !== null) {
       if (receipt.blockNumber <= final.number) observations.push(...ended(context, pending, receipt));
     } else if (isOver(pending, final) && (await isAbsentEverywhere(pool, submission.hash, final))) {
-      const proof = `its time is over: the final block ${final.number} is of ${final.timestamp}, it could land in blocks before ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
+      const proof = `it has expired: the final block ${final.number} has the timestamp ${final.timestamp}, its validBefore is ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
     }
   }

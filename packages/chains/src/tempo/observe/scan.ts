@@ -46,7 +46,7 @@ export async function scan(
   if (hits.size === 0) return { end, observations: [] };
   const receipts = await node.batch([...hits].map((hash) => getReceipt(hash)));
   const observations = receipts.flatMap((receipt) => {
-    if (receipt === null) throw new RpcUpstreamError(`${node.name} logs a transaction and has no receipt of it`, 'no');
+    if (receipt === null) throw new RpcUpstreamError(`${node.name} logs a transaction but has no receipt of it`, 'no');
     return observedIn(context, receipt);
   });
   return { end, observations };
