@@ -8,7 +8,9 @@ import type { ChainAdapter, ChainObserver } from './port.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
 
-/** The networks that are served, each with an adapter (gateway) and an observer (watcher) over one pool of upstreams. */
+/**
+ * The networks that are served, each with an adapter (gateway) and an observer (watcher) over one pool of upstreams.
+ */
 export interface Chains {
   readonly adapters: ReadonlyMap<ChainId, ChainAdapter>;
   readonly observers: ReadonlyMap<ChainId, ChainObserver>;

@@ -1,13 +1,14 @@
 import type { IntentId, IntentStatus, Observation, TransactionHash } from '@pf/domain';
 
 /**
- * True where the revert of a live submission says nothing to its intent, which was paid otherwise, say (lifecycle.md). Once
- * that revert is final it is told as a drop, which ends the submission: else it would be looked for for ever.
+ * True where the revert of a live submission means nothing to its intent, which was paid by another transaction, say.
+ * Once such a revert is final it is observed as a drop, which ends the submission: otherwise its outcome would stay
+ * pending.
  */
 export const ignoresReverts = (status: IntentStatus): boolean =>
   status !== 'created' && status !== 'pending' && status !== 'expired';
 
-/** @param place of the final block or slot, in words */
+/** @param place the final block or slot, for the proof's text: `block 12` */
 export const finalRevert = (intentId: IntentId, hash: TransactionHash, place: string): Observation => ({
   kind: 'observation',
   type: 'dropped',

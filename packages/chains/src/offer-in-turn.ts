@@ -3,8 +3,8 @@ import { count } from '@pf/runtime';
 import type { BroadcastResult } from './port.ts';
 
 /**
- * Offers a signed transaction to one upstream after the other until one accepts it. `refused` only when a node refused it
- * and no other may have it: the intent is then free for another payer.
+ * Offers a signed transaction to one upstream after the other until one accepts it. `refused` only when a node refused
+ * it and no other may have it: the intent is then free for another payer.
  */
 export async function offerInTurn(
   pool: RpcPool,

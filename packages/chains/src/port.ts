@@ -26,7 +26,7 @@ export interface BuildRequest {
   readonly terms: PaymentTerms;
   readonly direction: Direction;
   readonly fulfiller: Address;
-  /** The transaction must not be able to land after this, where the chain lets it die by itself. */
+  /** The transaction must not land after this, where the chain supports expiry. */
   readonly expiresAt: Instant;
 }
 
@@ -34,21 +34,21 @@ export type BuildResult =
   | { readonly kind: 'built'; readonly transaction: UnsignedTransaction; readonly lifetime: Lifetime }
   /** The requestor cannot be paid, or the fulfiller cannot pay, on this chain: 422 `address.not_payable`. */
   | { readonly kind: 'not_payable'; readonly param: 'requestor' | 'fulfiller'; readonly reason: string }
-  /** The payer lacks the amount or the fee, or the chain says that it would fail: 422 `transaction.rejected`. */
+  /** The payer lacks the amount or the fee, or the simulation fails: 422 `transaction.rejected`. */
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** A signed transaction as a wallet gave it, decoded. `raw` is what goes to the node. */
+/** A decoded signed transaction. `raw` is what goes to the node. */
 export interface SignedTransaction {
   readonly hash: TransactionHash;
   readonly raw: Uint8Array;
 }
 
-/** What `signedTransaction` of a submit may hold: the transaction, or the hash of what the wallet has sent by itself. */
+/** What a submit's `signedTransaction` may hold: the transaction, or the hash of one that the wallet sent itself. */
 export type Submitted =
   | { readonly kind: 'signed'; readonly transaction: SignedTransaction }
   | { readonly kind: 'sent'; readonly hash: TransactionHash };
 
-/** What differs from what the intent asks for, by name: `{recipient: {expected, actual}}`. Goes into `details`. */
+/** The fields that differ from the intent's terms: `{recipient: {expected, actual}}`. Goes into `details`. */
 export type Differences = Readonly<
   Record<string, { readonly expected: string | null; readonly actual: string | null }>
 >;
@@ -57,7 +57,7 @@ export type Verification =
   | { readonly kind: 'verified'; readonly transaction: PreparedTransaction }
   /** It does not pay exactly this intent: 422 `transaction.mismatch`. */
   | { readonly kind: 'mismatch'; readonly differs: Differences }
-  /** It pays this intent but cannot land, or not surely end (nonce, fee, gas, balance): 422 `transaction.rejected`. */
+  /** It pays this intent but cannot land, or might never end (nonce, fee, gas, balance): 422 `transaction.rejected`. */
   | { readonly kind: 'rejected'; readonly reason: string };
 
 export type BroadcastResult =
@@ -65,42 +65,46 @@ export type BroadcastResult =
   | { readonly kind: 'taken' }
   /** Every upstream that answered refused it, and none may have taken it. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It cannot be known whether a node has it (time-out, connection lost after sending): broadcast again later. */
+  /** A node may have it (time-out, connection lost after sending): broadcast again later. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /**
- * One chain behind the gateway: everything that is particular to it about paying. Methods that ask the chain throw
- * RpcUnavailableError where no upstream answers; the others neither wait nor throw.
+ * One chain behind the gateway: everything about paying that is particular to it. Methods that call the chain throw
+ * RpcUnavailableError when no upstream responds; the others neither wait nor throw.
  */
 export interface ChainAdapter {
   readonly network: Network;
   /** A new random correlation reference in the chain's form. */
   newReference(): Reference;
-  /** The canonical form of a wallet's address; a problem where it is none, or one that nobody can pay to (zero, token, precompile). */
+  /**
+   * The canonical form of a wallet's address; a problem where it is not one, or cannot be paid (zero address, token,
+   * precompile).
+   */
   parseAddress(text: string): Parsed<Address>;
   /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */
   parseHash(text: string): Parsed<TransactionHash>;
   /** By symbol (any case) or address. */
   token(text: string): Token | null;
   build(request: BuildRequest): Promise<BuildResult>;
-  /** False when the bytes of this build can provably not land any more. */
+  /** False when the bytes of this build can provably no longer land. */
   canLand(build: Build): Promise<boolean>;
-  /** Decodes what a wallet gave: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. */
+  /** Decodes a wallet's submission: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. */
   parseSubmitted(text: string): Parsed<Submitted>;
-  /** The transaction that was sent elsewhere, read from the chain; null while no upstream shows it. */
+  /** Reads from the chain a transaction that the wallet sent itself; null while no upstream returns it. */
   fetchSent(hash: TransactionHash): Promise<SignedTransaction | null>;
-  /** By meaning, not bytes: the fulfiller signed it, and it pays exactly these terms and does nothing else. `sent`: it is out already, so whether it can land is not asked. */
+  /** Compares by meaning, not bytes: the fulfiller signed it, and it pays exactly these terms and does nothing else.
+   * @param sent the wallet has sent it: whether it can land is not checked */
   verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification>;
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult>;
-  /** A well-formed hash and address for what a simulation has to show. */
+  /** A well-formed hash and address for simulated payments. */
   synthetic(): { readonly hash: TransactionHash; readonly address: Address };
-  /** True when an upstream answers. */
+  /** True when an upstream responds. */
   ready(timeoutMs: number): Promise<boolean>;
 }
 
 // Watching -----------------------------------------------------------------------------------------------------------
 
-/** What a watcher needs to know of an intent. */
+/** What a watcher needs to know about an intent. */
 export interface WatchedIntent {
   readonly id: IntentId;
   readonly status: IntentStatus;
@@ -119,9 +123,9 @@ export interface WatchSet {
   hasRecipient(address: Address): boolean;
   /** All recipients, each once. */
   recipients(): readonly Address[];
-  /** Intents that somebody is about to pay: in `created`, acknowledged by `detected`, with no live submission. */
+  /** Intents with a payment under way: in `created`, acknowledged by `detected`, with no live submission. */
   expected(): Iterable<WatchedIntent>;
-  /** Intents that expired lately, and for which nothing was under way: they are looked for a last time. */
+  /** Intents that expired recently with nothing under way: their payments are looked for one last time. */
   lapsed(): Iterable<WatchedIntent>;
   /** Intents with a live submission. */
   submitted(): Iterable<WatchedIntent & { readonly submission: Submission }>;
@@ -129,21 +133,21 @@ export interface WatchSet {
   settling(): Iterable<WatchedIntent & { readonly settlement: Settlement }>;
 }
 
-/** Where an observer stands, as JSON: stored as it is, understood by its adapter only. */
+/** An observer's position as JSON, which only the observer understands. */
 export type Cursor = Readonly<Record<string, unknown>>;
 
 export interface Step {
   readonly observations: readonly Observation[];
   /** Stored after the observations are acknowledged by the log. */
   readonly cursor: Cursor;
-  /** For logs and metrics: the block or slot of the head, and how far behind it this step ended. */
+  /** For logs and metrics: the head's block or slot, and how far behind it this step ended. */
   readonly head: bigint;
   readonly behind: bigint;
-  /** Something to tell the operator: the chain is another one than before, a head below the cursor. */
+  /** For the operator: the chain is a different one, or its head is below the cursor. */
   readonly warnings: readonly string[];
 }
 
-/** The signed bytes of a transaction, as they are kept while it may have to be broadcast again; null where they are not. */
+/** The signed bytes of a transaction that may have to be broadcast again; null where they are not stored. */
 export type KeptBytes = (hash: TransactionHash) => Promise<Uint8Array | null>;
 
 /**
@@ -153,7 +157,7 @@ export type KeptBytes = (hash: TransactionHash) => Promise<Uint8Array | null>;
  */
 export interface ChainObserver {
   readonly network: Network;
-  /** How long to wait between steps when there is nothing to catch up with. */
+  /** Pause between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step>;
 }

@@ -15,7 +15,9 @@ export function resolveChain(text: string, livemode: boolean): Network | null {
   return livemode ? null : (counterpartOf(network) ?? null);
 }
 
-/** The canonical spelling of an address: EVM addresses have three (checksummed, lower and upper case); base58 has one. */
+/**
+ * The canonical spelling of an address: EVM addresses have three (checksummed, lower and upper case); base58 has one.
+ */
 const spelling = (text: string): string => (isAddress(text) && text.startsWith('0x') ? getAddress(text) : text);
 
 /**

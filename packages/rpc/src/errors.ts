@@ -1,5 +1,6 @@
 /**
- * The node's JSON-RPC error. `RpcNode` returns it for calls that are `refusable`; the client of a single node throws it.
+ * The node's JSON-RPC error. `RpcNode` returns it for calls that are `refusable`; the client of a single node throws
+ * it.
  */
 export class RpcRefusedError extends Error {
   override readonly name = 'RpcRefusedError';
@@ -16,7 +17,9 @@ export class RpcRefusedError extends Error {
 /** Why a request to an upstream failed: the `error.type` of metrics. */
 export type RpcFault = 'timeout' | 'unreachable' | 'throttled' | 'http' | 'malformed' | 'rpc';
 
-/** One upstream gave no usable response: it was unreachable, hung, was busy, or sent something that cannot be parsed. */
+/**
+ * One upstream gave no usable response: it was unreachable, hung, was busy, or sent something that cannot be parsed.
+ */
 export class RpcUpstreamError extends Error {
   override readonly name = 'RpcUpstreamError';
   /** `no`: the request certainly had no effect there. `maybe`: the node may have processed it. */

@@ -3,8 +3,8 @@ const FORGOTTEN_MS = 60_000;
 const RECORDS_MAX = 256;
 
 /**
- * When each head of a network was first reported, by any upstream. Tells how far behind an upstream is in time, whatever
- * the chain's block time.
+ * When each head of a network was first reported, by any upstream. Tells how far behind an upstream is in time,
+ * whatever the chain's block time.
  */
 export class Heads {
   #records: readonly { readonly head: bigint; readonly at: number }[] = [];
@@ -13,7 +13,8 @@ export class Heads {
    * Records the newest block or slot that an upstream reported.
    * @param askedAt when the request was sent, in ms
    * @param now when the response arrived, by the same clock
-   * @returns for how many ms another upstream had already reported a newer head when this one was asked; 0 where none had
+   * @returns for how many ms another upstream had already reported a newer head when this one was asked; 0 where none
+   * had
    */
   record(head: bigint, askedAt: number, now: number): number {
     const newest = this.#records.at(-1);

@@ -50,7 +50,9 @@ export type Attempt<T> =
 /** The responses of all upstreams, for a conclusion that one alone must not decide. */
 export interface Responses<T> {
   readonly responses: readonly T[];
-  /** True where enough have responded to conclude something: two, where two are configured and have responded lately. */
+  /**
+   * True where enough have responded to conclude something: two, where two are configured and have responded lately.
+   */
   readonly conclusive: boolean;
 }
 
@@ -96,8 +98,8 @@ export class RpcPool {
   }
 
   /**
-   * Runs the whole work on one upstream; where it throws RpcUpstreamError, again from the start on the next one. A single
-   * upstream gets a second attempt: the node may have closed a kept connection.
+   * Runs the whole work on one upstream; where it throws RpcUpstreamError, again from the start on the next one. A
+   * single upstream gets a second attempt: the node may have closed a kept connection.
    * @throws RpcUnavailableError when none is left, and whatever else the work throws
    */
   async run<T>(work: (node: RpcNode) => Promise<T>): Promise<T> {

@@ -36,7 +36,10 @@ const reasonOf = (cause: unknown): string => {
 
 const envelope = ({ method, params }: JsonRpcRequest, id: number): object => ({ jsonrpc: '2.0', id, method, params });
 
-/** JSON-RPC 2.0 over HTTP to one URL, each request within `timeoutMs`. Throws RpcUpstreamError without a usable response. */
+/**
+ * JSON-RPC 2.0 over HTTP to one URL, each request within `timeoutMs`. Throws RpcUpstreamError without a usable
+ * response.
+ */
 export class JsonRpcTransport {
   /** The host: for logs and metrics, as the URL may hold a key. */
   readonly name: string;
@@ -64,7 +67,9 @@ export class JsonRpcTransport {
     return this.#parse(jsonRpcResponse, await this.#post(envelope(request, 0)));
   }
 
-  /** All in one HTTP request. @returns the responses in the order of the requests, whatever order the node sent them in */
+  /**
+   * All in one HTTP request. @returns the responses in the order of the requests, whatever order the node sent them in
+   */
   async batch(requests: readonly JsonRpcRequest[]): Promise<readonly JsonRpcResponse[]> {
     const responses = this.#parse(z.array(jsonRpcResponse), await this.#post(requests.map(envelope)));
     const byId = new Map(responses.map((response) => [response.id, response]));

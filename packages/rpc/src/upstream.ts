@@ -16,8 +16,8 @@ const HEAD_STALE_MS = 15_000;
 const LONG_DOWN_MS = 600_000;
 
 /**
- * One upstream of a pool and its recent health: failures, how far its head lags, and whether it serves the right network.
- * Times are of one clock, in ms.
+ * One upstream of a pool and its recent health: failures, how far its head lags, and whether it serves the right
+ * network. Times are of one clock, in ms.
  */
 export class Upstream {
   readonly node: RpcNode;
@@ -41,7 +41,9 @@ export class Upstream {
   get isLagging(): boolean {
     return this.#lagMs > LAG_MS;
   }
-  /** Lower is better: 0 for a healthy upstream, 1 for a lagging one, more for a failed one, by when it may be retried. */
+  /**
+   * Lower is better: 0 for a healthy upstream, 1 for a lagging one, more for a failed one, by when it may be retried.
+   */
   get rank(): number {
     return this.isOpen ? 2 + this.#openUntil : Number(this.isLagging);
   }

@@ -15,7 +15,9 @@ import type { WatchedIntents } from './watched-intents.ts';
 
 /** Between two looks of one that stands by: at random up to half as much again, so that several do not ask in step. */
 const STAND_BY_MS = 2_000;
-/** A step that saw nothing stores its cursor no more often than this: what it repeats after a crash is free of effect. */
+/**
+ * A step that saw nothing stores its cursor no more often than this: what it repeats after a crash is free of effect.
+ */
 const STORE_EVERY_MS = 5_000;
 /** What a step that is under way may still take after SIGTERM, or after the lease is lost. */
 const FINISH_MS = 5_000;

@@ -8,7 +8,9 @@ const LOOK_EVERY_MS = 500;
 /** Transactions of one round, and how many of them go to the nodes at once. */
 const ROUND = 64;
 const AT_ONCE = 8;
-/** Bytes are stored before the submission is prepared, and that is known here a little later: young ones are left alone. */
+/**
+ * Bytes are stored before the submission is prepared, and that is known here a little later: young ones are left alone.
+ */
 const FORGET_AFTER_MS = 10 * 60_000;
 const FORGET_EVERY_MS = 5 * 60_000;
 
@@ -18,9 +20,9 @@ interface Candidate {
 }
 
 /**
- * Sends signed transactions to the chain again: those that were prepared and never heard of, live ones now and then, and
- * those whose block a reorganisation has taken away. What comes of it is seen on chain, so a refusal is only logged.
- * Works beside the steps, one round at a time.
+ * Sends signed transactions to the chain again: those that were prepared and never heard of, live ones now and then,
+ * and those whose block a reorganisation has taken away. What comes of it is seen on chain, so a refusal is only
+ * logged. Works beside the steps, one round at a time.
  */
 export class Rebroadcaster {
   readonly #adapter: ChainAdapter;

@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 const KEPT = 20_000;
 
 /**
- * In which trace intents were last worked on, where somebody keeps that trace: what is then seen of them on chain goes on
- * in it. Known of what has happened while this process runs.
+ * In which trace intents were last worked on, where somebody keeps that trace: what is then seen of them on chain goes
+ * on in it. Known of what has happened while this process runs.
  */
 export class RecentTraces {
   readonly #byIntent = new LRUCache<IntentId, string>({ max: KEPT });

@@ -6,7 +6,10 @@ import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
 import { WatchedIntents } from './watched-intents.ts';
 
-/** After so long without a look at the log, the projection is read anew: that is quicker than all that has happened since. */
+/**
+ * After so long without a look at the log, the projection is read anew: that is quicker than all that has happened
+ * since.
+ */
 const STALE_AFTER_MS = 60_000;
 const PRUNE_EVERY_MS = 60_000;
 
@@ -55,7 +58,10 @@ export class WatchSets {
     return this.#traces.of(id);
   }
 
-  /** A run that is under way may have learned the log's end before its caller learned the chain's head: whoever comes shares the next. */
+  /**
+   * A run that is under way may have learned the log's end before its caller learned the chain's head: whoever comes
+   * shares the next.
+   */
   #upToDate(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = null;
@@ -78,7 +84,10 @@ export class WatchSets {
     for (const set of this.#sets.values()) set.prune(Date.now());
   }
 
-  /** The sets and the positions they are complete up to, from one snapshot of the projection. Sets in use stay as they are: a step has its own. */
+  /**
+   * The sets and the positions they are complete up to, from one snapshot of the projection. Sets in use stay as they
+   * are: a step has its own.
+   */
   async #load(): Promise<void> {
     const now = Date.now();
     const sets = new Map<string, WatchedIntents>(

@@ -56,7 +56,7 @@ export class BaseAdapter extends EvmAdapter {
   }
 
   protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {
-    const told = await node.call(getTransaction(hash));
-    return told === null ? null : fromChain(hash, told);
+    const found = await node.call(getTransaction(hash));
+    return found === null ? null : fromChain(hash, found);
   }
 }

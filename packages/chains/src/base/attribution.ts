@@ -1,6 +1,6 @@
 /**
- * ERC-8021: wallets and apps append who they are to the calldata, `data ‖ schema id (1 byte) ‖ marker`, read from the end.
- * Contracts ignore it.
+ * ERC-8021: wallets and apps append an attribution to the calldata, `data ‖ schema id (1 byte) ‖ marker`, read from the
+ * end. Contracts ignore it.
  */
 const MARKER = Buffer.from('80218021802180218021802180218021', 'hex');
 

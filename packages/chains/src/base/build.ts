@@ -13,9 +13,9 @@ import { encodePayment } from './calldata.ts';
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
 const GET_L1_FEE = '0x49948e0e';
 
-/** A transfer to a recipient whose balance became zero meanwhile writes a new slot: 17,100 gas more than estimated. */
+/** A transfer to a recipient whose balance has dropped to zero writes a new slot: 17,100 gas more than estimated. */
 const COLD_RECIPIENT_GAS = 20_000n;
-/** The base fee may treble between build and landing: the wallet asks a person in between. What is not needed is not paid. */
+/** The base fee may treble between build and landing, while a person decides. Only what is needed is paid. */
 const BASE_FEE_HEADROOM = 3n;
 const ETH_DECIMALS = 18;
 
@@ -26,7 +26,10 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
   reason,
 });
 
-/** Builds the unsigned EIP-1559 transaction that pays these terms, from what one upstream says. Shapes: chains.md, Base. */
+/**
+ * Builds the unsigned EIP-1559 transaction that pays these terms, from the state of one upstream
+ * (docs/internals/chains.md).
+ */
 export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
   const call = {
     from: fulfiller,
@@ -41,8 +44,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),
   ]);
-  if (isContract(code))
-    return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
+  if (isContract(code)) return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
   if (balance instanceof RpcRefusedError)
     return rejected(`the token contract did not return the payer's balance: ${reasonOf(balance)}`);
   const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
@@ -90,11 +92,11 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   };
 }
 
-/** What a contract answers that means yes; one that does not know the question answers nothing, or refuses. */
+/** True for a contract's `true`. A contract without the function returns nothing, or reverts. */
 const isTrue = (answer: string | RpcRefusedError): boolean =>
   !(answer instanceof RpcRefusedError) && answer !== '0x' && BigInt(answer) === 1n;
 
-/** Wei for the transaction's place on L1; 0 on a chain that has no such contract. */
+/** Wei for the transaction's data on L1; 0 on a chain that has no such contract. */
 async function getL1Fee(node: RpcNode, from: string, unsigned: string): Promise<bigint> {
   const body = unsigned.slice(2);
   const length = body.length / 2;

@@ -5,7 +5,7 @@ import { callContract, getBalance, getBlock, getTransaction, getTransactionCount
 import { reasonOf } from '../evm/refusal.ts';
 import type { SignedTransaction } from '../port.ts';
 
-/** What decides whether a transaction can still get into a block, all read from one upstream at one time. */
+/** The account state that decides whether a transaction can land, all read from one upstream at one time. */
 export interface AccountNow {
   /** Transactions of the account in blocks: the next nonce to be used. */
   readonly latestCount: bigint;
@@ -16,18 +16,22 @@ export interface AccountNow {
 }
 
 /**
- * Why a transaction with this nonce and fee cannot land now, or might wait for ever; null when it can. A claim on an
- * intent must be able to end: a nonce beyond the pending ones waits for a transaction that nobody may ever sign.
- * @param maxFee wei per gas that it pays at most.
+ * Why a transaction with this nonce and fee cannot land now, or might wait forever; null when it can. A claim on an
+ * intent must be able to end: a nonce after a gap waits for a transaction that may never be signed.
+ * @param maxFee wei per gas that it pays at most
  */
 export function whyNotLandable(nonce: bigint, maxFee: bigint, now: AccountNow): string | null {
   if (nonce < now.latestCount) return `nonce ${nonce} is already used: the account's next nonce is ${now.latestCount}`;
   if (nonce > now.pendingCount) return `nonce ${nonce} leaves a gap: the account's next nonce is ${now.pendingCount}`;
-  if (maxFee < now.baseFee) return `its fee of at most ${maxFee} wei per gas is below the base fee of ${now.baseFee} wei`;
+  if (maxFee < now.baseFee)
+    return `its fee of at most ${maxFee} wei per gas is below the base fee of ${now.baseFee} wei`;
   return null;
 }
 
-/** Why a transaction that pays the right terms cannot land now; null where it can, or has landed. All read from one upstream. */
+/**
+ * Why a transaction that pays the right terms cannot land now; null where it can, or has landed. All read from one
+ * upstream.
+ */
 export async function whyItCannotLand(
   node: RpcNode,
   { hash }: SignedTransaction,
@@ -48,9 +52,10 @@ export async function whyItCannotLand(
   ]);
   if (block === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
   const reason = whyNotLandable(nonce, maxFee, { latestCount, pendingCount, baseFee: block.baseFeePerGas });
-  // A used nonce may have been used by this very transaction: the wallet has sent it too, or this is a repetition.
+  // This very transaction may have used the nonce: the wallet has sent it too, or this is a repeated request.
   if (nonce < latestCount) return (await node.call(getTransaction(hash))) === null ? reason : null;
   if (reason !== null) return reason;
-  if (wei < gasLimit * maxFee) return `the payer has ${wei} wei, and the transaction may cost ${gasLimit * maxFee} wei in fees`;
+  if (wei < gasLimit * maxFee)
+    return `the payer has ${wei} wei, and the transaction may cost ${gasLimit * maxFee} wei in fees`;
   return simulated instanceof RpcRefusedError ? `the transaction would fail: ${reasonOf(simulated)}` : null;
 }

@@ -10,16 +10,16 @@ import { type Position, readPosition, withSeen, writePosition } from './observe/
 import { scan, type Scan, type Scanned } from './observe/scan.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 
-/** `safe` and `finalized` move every few seconds at most: they are asked for no more often. */
+/** `safe` and `finalized` advance every few seconds at most: they are read no more often. */
 const TAGS_MS = 2_000;
 
 const atLeast = (least: bigint, value: bigint): bigint => (value < least ? least : value);
 const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
 
 /**
- * Follows a Base network by its blocks (chains.md "Observe"): one eth_getLogs per step over the new range, once more up
- * to `safe`; reorganisations by checkpoints; receipts on a slow back-off for what leaves no log. A step is all of one
- * upstream, so that the head and the logs up to it fit together.
+ * Follows a Base network by its blocks (docs/internals/chains.md): one eth_getLogs per step over the new range, once
+ * more up to `safe`; reorgs by checkpoints; receipts on a slow back-off for transactions that leave no log. A step uses
+ * one upstream, so that the head and the logs up to it belong together.
  */
 export class BaseObserver implements ChainObserver {
   readonly network: Network;
@@ -29,8 +29,8 @@ export class BaseObserver implements ChainObserver {
   readonly #now: () => number;
 
   /**
-   * @param now our clock, in ms: how long something has stayed canonical is measured by it
-   * @param keptBytes of transactions that no node remembers after a reorganisation
+   * @param now our clock, in ms, which measures how long a block has stayed canonical
+   * @param keptBytes the bytes of transactions that no node has after a reorg
    */
   constructor(
     network: Network,
@@ -44,7 +44,7 @@ export class BaseObserver implements ChainObserver {
     this.#now = now;
   }
 
-  /** Short while somebody waits for a confirmation. */
+  /** Short while a payment is under way. */
   get intervalMs(): number {
     return this.#memory.isAwaiting ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
@@ -69,7 +69,7 @@ export class BaseObserver implements ChainObserver {
     let seen = found.position.seen;
     const observations: Observation[] = [...found.observations];
 
-    // What is new, up to the head that was learnt before the watch set was brought up to date.
+    // New blocks, up to the head that was read before the watch set was updated.
     const scanned = start.number >= head.number ? null : await scan(context, start.number + 1n, head.number, head.hash);
     const reached = scanned?.end ?? start;
     seen = withSeen(seen, scanned?.seen ?? []);
@@ -78,7 +78,7 @@ export class BaseObserver implements ChainObserver {
     const receipts = await readReceipts(context, this.#pool, pendingOutcomes);
     seen = withSeen(seen, receipts.seen);
 
-    // The same blocks once more when they are safe, then what can be proven there.
+    // The same blocks once more when they are safe, then what can be proven by them.
     let rescanned = rescannedBefore;
     if (
       receipts.missing.length > 0 ||
@@ -89,7 +89,7 @@ export class BaseObserver implements ChainObserver {
       this.#memory.tagsAskedAt = context.now;
       const end = atMost(reached.number, safe?.number ?? 0n);
       if (end > rescanned) {
-        // By another upstream where there is one: what the first left out, it would leave out again.
+        // On another upstream where there is one: the first would leave out the same logs again.
         const { number, hash } = safe?.number === end ? safe : reached;
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
         const again = (await this.#pool.onAnother(node, rescan)) ?? (await rescan(node));
@@ -102,7 +102,7 @@ export class BaseObserver implements ChainObserver {
       const finals = await finalize(context, atMost(reached.number, finalized?.number ?? 0n));
       observations.push(...finals.observations, ...findFinalReverts(receipts.ignoredReverts, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
-      // What was seen of an intent is told first: the transaction that took the nonce may have paid.
+      // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
       const waiting = new Set(
         seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
       );
@@ -134,11 +134,11 @@ export class BaseObserver implements ChainObserver {
     return { genesis, checkpoints: [...checkpoints], rescanned: start.number, seen: [] };
   }
 
-  /** The newest checkpoint is not what this node has there: it lags, the chain was reorganised, or it is another chain. */
+  /** Handles a node without the newest checkpoint: it lags, there was a reorg, or it is another chain. */
   async #recover(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
     const found = await relocate(context.node, this.network.chain, position, head);
     if (found.kind === 'behind') return 'behind';
-    if (found.kind === 'back') {
+    if (found.kind === 'reorg') {
       const { checkpoints, ancestor, depth } = found;
       const orphaned = await orphan(context, position.seen, ancestor);
       return {
@@ -152,7 +152,7 @@ export class BaseObserver implements ChainObserver {
         warnings: [`the chain was reorganized within the last ${depth} blocks: continuing at block ${ancestor}`],
       };
     }
-    // Nothing of what was read before is on this chain.
+    // Nothing that was read before is on this chain.
     const { genesis, from, warning } = found;
     const orphaned = await orphan(context, position.seen, -1n);
     return {
@@ -173,7 +173,7 @@ const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next
 
 const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
 
-/** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
+/** This node does not yet have the blocks that were read: nothing to do, and nothing to conclude. */
 const idle = (position: Position, head: Block): Step => ({
   observations: [],
   cursor: writePosition(position),

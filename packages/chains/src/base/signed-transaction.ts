@@ -3,7 +3,10 @@ import { Transaction } from 'ethers';
 import type { ChainTransaction } from '../evm/calls.ts';
 import type { Parsed, SignedTransaction } from '../port.ts';
 
-/** Half the order of secp256k1 (EIP-2): each signature has a twin above it, which would give the transaction a second hash. */
+/**
+ * Half the order of secp256k1 (EIP-2): each signature has a twin above it, with which the transaction would have a
+ * second hash.
+ */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
@@ -15,8 +18,8 @@ const typeOf = (raw: Uint8Array): number => {
 };
 
 /**
- * Reads a signed transaction of type 0, 1 or 2. Exactly one text of bytes stands for one transaction: RLP that is not the shortest, bytes
- * behind the end, leading zeros and high-s signatures are refused. Never throws, whatever the bytes are.
+ * Decodes a signed transaction of type 0, 1 or 2. One transaction has exactly one encoding: non-minimal RLP, trailing
+ * bytes, leading zeros and high-s signatures are refused. Never throws, whatever the bytes are.
  */
 export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
   const type = typeOf(raw);
@@ -30,17 +33,19 @@ export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
     if (BigInt(transaction.signature.s) > HALF_ORDER) return problem('has a signature with a high s');
     return { ok: true, value: transaction };
   } catch {
-    // ethers throws on all that is wrong in the bytes: lengths, fields too many, numbers too large.
+    // ethers throws on whatever is wrong in the bytes: lengths, too many fields, numbers out of range.
     return problem('is not a valid RLP-encoded transaction');
   }
 }
 
-/** Who signed it, recovered from the signature (half a millisecond: done once, by verify); null where that is nobody. */
+/**
+ * The signer, recovered from the signature (half a millisecond: done once, by verify); null for an invalid signature.
+ */
 export function signerOf(transaction: Transaction): Address | null {
   try {
     return transaction.from as Address | null;
   } catch {
-    // r is on no point of the curve: no key can have made this signature.
+    // r is not on the curve: no key can have made this signature.
     return null;
   }
 }
@@ -52,35 +57,35 @@ export const signedTransaction = (raw: Uint8Array, { hash }: Transaction): Signe
 });
 
 /**
- * A transaction put together again from what a node tells of it. Believed because its hash comes out right, and with
- * the hash every byte. Of a type that is not known here only the type's byte is kept: enough for verify to refuse it by
- * name. Null where the node's answer does not make this transaction.
+ * Rebuilds a transaction from a node's response, which is trusted because the hash matches and with it every byte. Of
+ * an unknown type only the type's byte is kept, so that verify can refuse it by name. Null where the response does not
+ * make this transaction.
  */
-export function fromChain(hash: TransactionHash, told: ChainTransaction): SignedTransaction | null {
-  if (told.type > 2n) return { hash, raw: Uint8Array.of(Number(told.type & 0xffn)) };
-  const { r, s } = told;
-  const v = told.type === 0n ? told.v : (told.yParity ?? told.v);
+export function fromChain(hash: TransactionHash, response: ChainTransaction): SignedTransaction | null {
+  if (response.type > 2n) return { hash, raw: Uint8Array.of(Number(response.type & 0xffn)) };
+  const { r, s } = response;
+  const v = response.type === 0n ? response.v : (response.yParity ?? response.v);
   if (r === undefined || r === null || s === undefined || s === null || v === undefined || v === null) return null;
   const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
   try {
     const transaction = Transaction.from({
-      type: Number(told.type),
-      chainId: told.chainId ?? 0n,
-      nonce: Number(told.nonce),
-      gasLimit: told.gas,
-      to: told.to,
-      value: told.value,
-      data: told.input,
-      ...(told.type === 2n
-        ? { maxFeePerGas: told.maxFeePerGas ?? null, maxPriorityFeePerGas: told.maxPriorityFeePerGas ?? null }
-        : { gasPrice: told.gasPrice ?? null }),
-      ...(told.type === 0n ? {} : { accessList: told.accessList ?? [] }),
-      signature: { r: word(r), s: word(s), v: told.type === 0n ? v : Number(v) },
+      type: Number(response.type),
+      chainId: response.chainId ?? 0n,
+      nonce: Number(response.nonce),
+      gasLimit: response.gas,
+      to: response.to,
+      value: response.value,
+      data: response.input,
+      ...(response.type === 2n
+        ? { maxFeePerGas: response.maxFeePerGas ?? null, maxPriorityFeePerGas: response.maxPriorityFeePerGas ?? null }
+        : { gasPrice: response.gasPrice ?? null }),
+      ...(response.type === 0n ? {} : { accessList: response.accessList ?? [] }),
+      signature: { r: word(r), s: word(s), v: response.type === 0n ? v : Number(v) },
     });
     if (transaction.hash !== hash) return null;
     return { hash, raw: Buffer.from(transaction.serialized.slice(2), 'hex') };
   } catch {
-    // Fields that fit no transaction: the node's answer is wrong.
+    // The fields fit no transaction: the node's response is wrong.
     return null;
   }
 }

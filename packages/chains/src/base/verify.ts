@@ -7,8 +7,8 @@ import { whyItCannotLand } from './landable.ts';
 import { decodeSigned, signerOf } from './signed-transaction.ts';
 
 /**
- * By meaning: what decides is who signed, on which chain, which token's contract is called, and what the call says.
- * Nonce, gas, fees and access list are the wallet's own business. Pure. Empty when it pays exactly these terms.
+ * Compares by meaning: the signer, the chain, the token contract that is called, and the call. Nonce, gas, fees and
+ * access list are the wallet's choice. Pure. Empty when the transaction pays exactly these terms.
  */
 export function differences(transaction: Transaction, terms: PaymentTerms, fulfiller: Address): Differences {
   const differs: Record<string, { expected: string | null; actual: string | null }> = {};
@@ -35,7 +35,7 @@ export function differences(transaction: Transaction, terms: PaymentTerms, fulfi
   return differs;
 }
 
-/** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
+/** Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. */
 export async function verifyPayment(
   pool: RpcPool,
   signed: SignedTransaction,

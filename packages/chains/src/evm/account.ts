@@ -1,7 +1,7 @@
-/** Code of an EIP-7702 account: the designator of whom it delegates to. It still signs and sends for itself. */
+/** Code of an EIP-7702 account: the designator of its delegate. Such an account still signs and sends for itself. */
 const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
 
-/** True for an account that cannot sign for itself: what it sends hides the payment in calls of its own. */
+/** True for an account that cannot sign for itself: it would hide the payment in calls of its own. */
 export const isContract = (code: string): boolean => code !== '0x' && !DELEGATION.test(code);
 
 const word = (account: string): string => account.slice(2).toLowerCase().padStart(64, '0');

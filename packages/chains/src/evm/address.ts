@@ -17,7 +17,10 @@ const problem = (text: string): { readonly ok: false; readonly problem: string }
 /** Checksums cost a keccak256 each, and the same merchants are paid again and again. */
 const checksummed = new LRUCache<string, string>({ max: 10_000, memoMethod: (lowerCase) => getAddress(lowerCase) });
 
-/** An EVM address in its canonical form, checksummed after EIP-55. One case throughout is fine, mixed case has to be right. */
+/**
+ * The canonical form of an EVM address, checksummed after EIP-55. An address in one case is accepted as it is; in mixed
+ * case its checksum must match.
+ */
 export function parseEvmAddress(text: string): Parsed<Address> {
   if (!SHAPE.test(text)) return problem('must be an EVM address: 0x and 40 hexadecimal digits');
   const canonical = checksummed.memo(text.toLowerCase());
@@ -27,7 +30,7 @@ export function parseEvmAddress(text: string): Parsed<Address> {
   return { ok: true, value: canonical as Address };
 }
 
-/** An address of a network that somebody can be paid at or pay from. */
+/** A wallet's address on a network: one that can pay or be paid. */
 export function parseWalletAddress(network: Network, text: string): Parsed<Address> {
   const parsed = parseEvmAddress(text);
   if (!parsed.ok) return parsed;

@@ -3,7 +3,7 @@ import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
 import { getAddress } from 'ethers';
 import { z } from 'zod';
 
-/** The questions asked of EVM nodes (execution-apis' names), with the schema of each answer. */
+/** The calls to EVM nodes (names as in ethereum/execution-apis), each with the schema of its result. */
 
 export const quantity = z
   .string()
@@ -55,7 +55,7 @@ export const getBalance = (account: string): RpcCall<bigint> =>
   rpcCall('eth_getBalance', [account, 'latest'], quantity);
 export const getCode = (account: string): RpcCall<string> => rpcCall('eth_getCode', [account, 'latest'], bytes);
 
-/** What a call or an estimate is asked for. Quantities are left to the node where absent. */
+/** The request of a call or an estimate. The node chooses absent quantities. */
 export interface CallRequest {
   readonly from: string;
   readonly to: string;
@@ -80,7 +80,7 @@ export type FeeHistory = z.infer<typeof feeHistory>;
 export const getFeeHistory = (blocks: number): RpcCall<FeeHistory> =>
   rpcCall('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [50]], feeHistory);
 
-/** True when the node has it, waiting or in a block. */
+/** True when the node has it, pending or in a block. */
 export const isKnown = (transactionHash: string): RpcCall<boolean> =>
   rpcCall(
     'eth_getTransactionByHash',
@@ -157,7 +157,7 @@ export const getReceipt = (transactionHash: string): RpcCall<Receipt | null> =>
 export const sendRawTransaction = (raw: string): RpcCall<TransactionHash> =>
   rpcCall('eth_sendRawTransaction', [raw], hash);
 
-/** For RpcPool: what is wrong with an upstream that should serve this CAIP-2 chain of the eip155 namespace. */
+/** For RpcPool: why an upstream does not serve this CAIP-2 chain of the eip155 namespace; null where it does. */
 export const identifyChain =
   (chain: string) =>
   async (node: RpcNode): Promise<string | null> => {

@@ -1,12 +1,12 @@
 import type { FeeHistory } from './calls.ts';
 
-/** Wei per gas. The least that moves a transaction on a quiet chain, and the most we propose on a busy one. */
+/** Wei per gas: the least that gets a transaction included on a quiet chain, and the most we propose on a busy one. */
 const TIP_MIN = 1_000_000n;
 const TIP_MAX = 500_000_000n;
-/** How many blocks back is looked for what others tip. */
+/** Blocks whose tips are considered. */
 export const FEE_HISTORY_BLOCKS = 20;
 
-/** The median of what recent blocks were tipped, those with transactions counted only, within our bounds. */
+/** The median tip of recent blocks with transactions, within our bounds. */
 export function proposedTip({ reward }: FeeHistory): bigint {
   const paid = (reward ?? [])
     .map(([median]) => median ?? 0n)

@@ -3,7 +3,7 @@ import { AbiCoder } from 'ethers';
 
 const ERROR_STRING = '0x08c379a0';
 
-/** Why a node refused a call or an estimate, in the contract's own words where it gave some. */
+/** Why a node refused a call or an estimate, with the contract's reason where it gave one. */
 export function reasonOf({ message, data }: RpcRefusedError): string {
   if (typeof data !== 'string' || !/^0x[0-9a-f]{8,}$/i.test(data)) return message;
   if (!data.startsWith(ERROR_STRING)) return `${message} (${data.slice(0, 10)})`;
@@ -11,7 +11,7 @@ export function reasonOf({ message, data }: RpcRefusedError): string {
     const [text] = AbiCoder.defaultAbiCoder().decode(['string'], `0x${data.slice(10)}`) as unknown as [string];
     return message.includes(text) ? message : `${message}: ${text}`;
   } catch {
-    // Not the ABI's form after all: the node's message has to do.
+    // Not ABI-encoded: only the node's message remains.
     return message;
   }
 }

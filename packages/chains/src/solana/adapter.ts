@@ -22,10 +22,12 @@ import { verifyPayment } from './verify.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** What fits into a packet; nodes take no more of version 0. */
+/** The size of a packet: nodes accept no larger transaction of version 0. */
 const BYTES_MAX = 1_232;
 
-/** Solana behind the port: token transfers with the intent's reference as an account of the instruction (Solana Pay). */
+/**
+ * Solana behind the port: token transfers with the intent's reference as an account of the instruction (Solana Pay).
+ */
 export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
   readonly #pool: RpcPool;
@@ -82,9 +84,9 @@ export class SolanaAdapter implements ChainAdapter {
         continue;
       }
       answered = true;
-      // Not there, or of a version that is yet to come: no payment either way.
+      // Missing, or of an unknown version: no payment either way.
       if (attempt.value === null || attempt.value instanceof RpcRefusedError) continue;
-      // Believed as far as its bytes go: its first signature is the hash, and verify checks what that signs.
+      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs.
       const { transaction } = attempt.value;
       const decoded = decodeSigned(transaction);
       if (decoded.ok && decoded.value.hash === hash) return signedTransaction(transaction, decoded.value);

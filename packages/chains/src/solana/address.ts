@@ -7,10 +7,10 @@ import { PROGRAMS, SYSTEM_PROGRAM_ADDRESS } from './programs.ts';
 const ADDRESS_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** Native programs, sysvars and the incinerator have names that end in a row of ones; no key anybody found does. */
+/** Addresses of native programs, sysvars and the incinerator end in a row of ones; no known key's address does. */
 const RESERVED = /1{8}$/;
 
-/** The library's own check throws on some texts with other characters. */
+/** The library's check throws on some texts with other characters. */
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 export const isAddressText = (text: string): boolean => BASE58.test(text) && isAddress(text);
 export const isSignatureText = (text: string): boolean => BASE58.test(text) && isSignature(text);
@@ -23,8 +23,8 @@ export const randomReference = (): Reference => randomBase58(ADDRESS_BYTES) as R
 export const randomSignature = (): TransactionHash => randomBase58(SIGNATURE_BYTES) as TransactionHash;
 
 /**
- * An address of a network that somebody can be paid at or pay from. One that is on no point of the curve may be a wallet
- * of a program (a multisig, a vault) and can be paid.
+ * A wallet's address on a network: one that can pay or be paid. An address off the curve may be a program's wallet (a
+ * multisig, a vault), which can be paid.
  */
 export function parseWalletAddress(network: Network, text: string): Parsed<Address> {
   if (!isAddressText(text)) return problem('must be a Solana address: base58 of 32 bytes');
@@ -35,7 +35,7 @@ export function parseWalletAddress(network: Network, text: string): Parsed<Addre
   return { ok: true, value: text as Address };
 }
 
-/** A transaction's signature, which is its name: base58 of 64 bytes. */
+/** A transaction's signature, which identifies it: base58 of 64 bytes. */
 export function parseSignature(text: string): Parsed<TransactionHash> {
   return isSignatureText(text)
     ? { ok: true, value: text as TransactionHash }

@@ -5,11 +5,16 @@ import { getSignatureStatuses, isBlockhashValid, sendTransaction } from './calls
 import { decodeSigned } from './signed-transaction.ts';
 
 const KNOWN = /already (?:been )?processed|AlreadyProcessed/i;
-/** Refusals after which this node has surely not passed it on: it could not be read, or its signature is wrong. */
+/**
+ * Refusals after which this node has certainly not forwarded it: it could not be decoded, or its signature is wrong.
+ */
 const REFUSED =
   /blockhash not found|BlockhashNotFound|signature verif|failed to (?:deserialize|decode)|invalid (?:transaction|base64|base58|params)|too large|sanitize/i;
 
-/** Offers one upstream the bytes; without preflight a node takes whatever it can read, so what has expired is not sent. */
+/**
+ * Offers the bytes to one upstream. Without preflight a node accepts whatever it can decode, so an expired one is not
+ * sent.
+ */
 async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<BroadcastResult> {
   const decoded = decodeSigned(raw);
   if (!decoded.ok) return { kind: 'refused', reason: decoded.problem };
@@ -30,8 +35,8 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<B
 const isKnown = ({ value: [status = null] }: { readonly value: readonly unknown[] }): boolean => status !== null;
 
 /**
- * Sends a signed transaction, to one upstream after the other until one has it. A node that lags does not know a fresh
- * blockhash: its no counts only where no other has taken the transaction.
+ * Sends a signed transaction to one upstream after the other until one accepts it. A lagging node does not know a fresh
+ * blockhash: its refusal counts only where no other has accepted the transaction.
  */
 export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> =>
   offerInTurn(pool, (node) => offer(node, transaction));

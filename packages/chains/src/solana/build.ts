@@ -21,7 +21,7 @@ import { isMintOrTokenAccount, type TokenAccount, tokenAccountIn } from './token
 const SOL_DECIMALS = 9;
 /** A token account without extensions; those of Token-2022 are larger. */
 const TOKEN_ACCOUNT_BYTES = 165;
-/** A wallet's own account has no data. It may be emptied, but not left with less than its rent. */
+/** A wallet's account has no data. It may be emptied, but not left with less than its rent. */
 const WALLET_BYTES = 0;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
@@ -32,8 +32,8 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
 });
 
 /**
- * Builds the unsigned version 0 transaction that pays these terms, from what one upstream says, in two round trips. What
- * a new token account really costs, and what really arrives in it, is read from the simulation. Shapes: chains.md, Solana.
+ * Builds the unsigned version 0 transaction that pays these terms (docs/internals/chains.md), from the state of one
+ * upstream in two round trips. The simulation tells what a new token account costs and what arrives in it.
  */
 export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
   const accounts = await accountsOf(terms, fulfiller);
@@ -67,7 +67,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     lastValidBlockHeight,
   });
 
-  // Somebody may have put lamports there before: only the rest is paid.
+  // The account may already hold lamports: only the rest is paid.
   const there = destinationInfo?.lamports ?? 0n;
   const rentAtLeast = createsAccount && tokenRent > there ? tokenRent - there : 0n;
   const lamports = payerInfo?.lamports ?? 0n;
@@ -86,7 +86,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const [destinationAfter = null] = after ?? [];
   if (err !== null) return rejected(`the transfer would fail: ${reasonOf(err, programs)}`);
   const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);
-  // Only tokens of Token-2022 can keep a part; and others pay the requestor meanwhile, so that more may seem to arrive.
+  // Only Token-2022 tokens can withhold a part. More may seem to arrive, as others pay the requestor at the same time.
   if (tokenProgram === TOKEN_2022_PROGRAM_ADDRESS && arrives < terms.amount)
     return rejected(`the token would withhold a part: only ${arrives} of ${terms.amount} base units would arrive`);
   return {
@@ -106,10 +106,13 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
 /** Fee payers are plain accounts: no program's data, no nonce account. */
 function whyNotPayer(payer: AccountInfo | null): BuildResult | null {
   if (payer === null || (payer.owner === SYSTEM_PROGRAM_ADDRESS && payer.data.length === 0)) return null;
-  return notPayable('fulfiller', `is not a wallet: the account belongs to the program ${payer.owner} and cannot pay fees`);
+  return notPayable(
+    'fulfiller',
+    `is not a wallet: the account belongs to the program ${payer.owner} and cannot pay fees`,
+  );
 }
 
-/** A wallet, one of a program too; but nothing that holds tokens itself. */
+/** A wallet, also a program's; but no account that holds tokens itself. */
 function whyNotRecipient(
   recipient: AccountInfo | null,
   credited: TokenAccount | null,
@@ -139,14 +142,17 @@ function whyNotHeld(
   return held?.frozen === true ? rejected("the payer's token account is frozen") : null;
 }
 
-/** What a payment takes of the payer's lamports: the fee, the rent of the requestor's new account, and what must be left, if anything is. */
+/**
+ * What a payment takes of the payer's lamports: the fee, the rent of the requestor's new account, and the minimum that
+ * must be left, unless nothing is.
+ */
 interface Lamports {
   readonly fee: bigint;
   readonly rent: bigint;
   readonly left: bigint;
 }
 
-/** How much the payer has and needs, in words; null where it does. */
+/** What the payer has and needs, as text; null where it suffices. */
 function describeSolShortage(has: bigint, { fee, rent, left }: Lamports): string | null {
   const spent = fee + rent;
   if (has === spent || has >= spent + left) return null;

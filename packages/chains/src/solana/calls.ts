@@ -4,7 +4,7 @@ import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
 import { isAddressText, isSignatureText } from './address.ts';
 
-/** The questions asked of Solana nodes (solana.com/docs/rpc), with the schema of each answer. */
+/** The calls to Solana nodes (solana.com/docs/rpc), each with the schema of its result. */
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
@@ -24,7 +24,7 @@ const blockhash: z.ZodType<Blockhash> = z
 const base64 = z
   .tuple([z.string(), z.literal('base64')])
   .transform(([text]): Uint8Array => Buffer.from(text, 'base64'));
-/** An answer together with the slot of the bank that gave it. */
+/** A result with the slot of the bank that it comes from. */
 const inContext = <T>(value: z.ZodType<T>) => z.object({ context: z.object({ slot: u64 }), value });
 
 /** A TransactionError as JSON: a name, or an object of one name: `{InstructionError: [3, {Custom: 1}]}`. */
@@ -70,7 +70,7 @@ const fees = z.array(z.object({ slot: u64, prioritizationFee: u64 }));
 /** µlamports per compute unit that sufficed in recent slots to lock these accounts. */
 export const getRecentPrioritizationFees = (writable: readonly Address[]): RpcCall<z.infer<typeof fees>> =>
   rpcCall('getRecentPrioritizationFees', [writable], fees);
-/** Lamports that an account of so many bytes has to hold. */
+/** Lamports that an account of this size must hold. */
 export const getMinimumBalanceForRentExemption = (bytes: number): RpcCall<bigint> =>
   rpcCall('getMinimumBalanceForRentExemption', [bytes], u64);
 const fee = inContext(u64.nullable());
@@ -82,7 +82,7 @@ const simulation = inContext(
   z.object({ err: transactionError.nullable(), accounts: z.array(account.nullable()).nullish() }),
 );
 export type Simulation = z.infer<typeof simulation>;
-/** What would come of a transaction, and of these accounts of it. */
+/** The outcome of a transaction, and these accounts after it. */
 export const simulateTransaction = (
   raw: Uint8Array,
   sigVerify: boolean,
@@ -102,7 +102,7 @@ export const simulateTransaction = (
     simulation,
   );
 
-/** Without preflight, which simulates once more, and without the node's own retries: the watcher sends again. */
+/** Without preflight, which would simulate again, and without the node's retries: the watcher broadcasts again. */
 export const sendTransaction = (raw: Uint8Array): RpcCall<TransactionHash> =>
   rpcCall(
     'sendTransaction',
@@ -118,7 +118,7 @@ const status = z.object({
 export type SignatureStatus = z.infer<typeof status>;
 const statuses = inContext(z.array(status.nullable()));
 export const STATUSES_MAX = 256;
-/** @param history also of what has left the cache of recent slots. */
+/** @param history also searches beyond the cache of recent slots */
 export const getSignatureStatuses = (
   hashes: readonly TransactionHash[],
   history: boolean,
@@ -188,10 +188,10 @@ export const getFirstAvailableBlock = (): RpcCall<bigint> => rpcCall('getFirstAv
 export const getBlockTime = (slot: bigint): RpcCall<number | null> =>
   rpcCall('getBlockTime', [Number(slot)], z.number().nullable());
 
-/** CAIP-2 names a Solana network by so many characters of its genesis hash. */
+/** CAIP-2 identifies a Solana network by this many characters of its genesis hash. */
 const REFERENCE_LENGTH = 32;
 
-/** For RpcPool: what is wrong with an upstream that should serve this CAIP-2 chain of the solana namespace. */
+/** For RpcPool: why an upstream does not serve this CAIP-2 chain of the solana namespace; null where it does. */
 export const identifyGenesis =
   (chain: string) =>
   async (node: RpcNode): Promise<string | null> => {

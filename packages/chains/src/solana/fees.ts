@@ -6,11 +6,11 @@ const MICRO = 1_000_000n;
 const PRICE_MIN = 1_000n;
 const PRICE_MAX = 2_000_000n;
 
-/** Lamports that a payer's wallet may let a payment cost: 0.01 SOL. Beyond that it is a mistake. */
+/** The most that a payment's fee may be: 0.01 SOL in lamports. A higher fee is a mistake. */
 export const FEE_MAX = 10_000_000n;
 
 /**
- * Compute units that we ask for, several times what a payment takes, so that wallets' guards have room (chains.md).
+ * Compute units that we request: several times what a payment takes, to leave room for the assertions that wallets add.
  * Token-2022 takes about twice as many as Token.
  */
 export const UNITS = {
@@ -18,11 +18,11 @@ export const UNITS = {
   token2022: { transfer: 60_000, withAccount: 120_000 },
 } as const;
 
-/** What a transaction without a limit of its own gets for each instruction, and what none can exceed. */
+/** The default limit per instruction of a transaction that sets none, and the maximum for all. */
 const UNITS_PER_INSTRUCTION = 200_000n;
 const UNITS_MAX = 1_400_000n;
 
-/** The 75th percentile of what recent slots took, within our bounds. */
+/** The 75th percentile of recent prioritization fees, within our bounds. */
 export function proposedPrice(recent: readonly { readonly prioritizationFee: bigint }[]): bigint {
   const sorted = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const price = sorted[Math.floor(sorted.length * 0.75)] ?? 0n;
@@ -34,7 +34,7 @@ const priorityFee = (unitLimit: bigint, unitPrice: bigint): bigint => (unitLimit
 
 /**
  * Lamports that a transaction with one signature costs, whether it succeeds or not.
- * @param unitLimit null where it sets none: then it is charged for what it might use.
+ * @param unitLimit null where it sets none: then it is charged for what it might use
  */
 export function feeOf(unitLimit: bigint | null, unitPrice: bigint, instructions: number): bigint {
   const byDefault = UNITS_PER_INSTRUCTION * BigInt(instructions);

@@ -12,17 +12,17 @@ import { reasonOf } from './refusal.ts';
 import { type DecodedTransaction, programsOf } from './signed-transaction.ts';
 import { tokenAccountIn } from './token-account.ts';
 
-/** A blockhash can be used for so many blocks after its own. */
+/** A blockhash is valid for this many blocks after its own. */
 export const BLOCKHASH_BLOCKS = 150n;
 
 export interface Landability {
-  /** Block height after which it can land no more: a blockhash that is live now is of this block at the latest. */
+  /** Block height after which it can no longer land. */
   readonly lastValid: bigint;
   /** Null where it can land, or has. */
   readonly reason: string | null;
 }
 
-/** What the first upstream says on which it can land; one that lags does not know a fresh blockhash or a fresh balance. */
+/** The result of the first upstream on which it can land: a lagging one does not know a fresh blockhash or balance. */
 export async function landability(
   pool: RpcPool,
   signed: SignedTransaction,
@@ -54,10 +54,11 @@ async function landabilityOn(
     getMultipleAccounts([destination]),
   ]);
   const lastValid = height + BLOCKHASH_BLOCKS;
-  // Not even simulated: it breaks a rule of the chain that is not one of payments (the fee payer's account is not writable, say).
-  if (simulated instanceof RpcRefusedError) return { lastValid, reason: `the transaction would fail: ${simulated.message}` };
+  // Not even simulated: it breaks a rule of the chain (the fee payer's account is not writable, say).
+  if (simulated instanceof RpcRefusedError)
+    return { lastValid, reason: `the transaction would fail: ${simulated.message}` };
   const { err } = simulated.value;
-  // It is in a block already: the wallet has sent it too, or this is a repetition.
+  // It is in a block already: the wallet has sent it too, or this is a repeated request.
   if ((statuses.value[0] ?? null) !== null || err === 'AlreadyProcessed') return { lastValid, reason: null };
   if (!live.value) return { lastValid, reason: 'the blockhash has expired' };
   if (err !== null) return { lastValid, reason: `the transaction would fail: ${reasonOf(err, programsOf(decoded))}` };

@@ -19,18 +19,18 @@ import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 
-/** So many of the lists of transactions are asked of another upstream than all else. */
+/** The share of steps that read transaction lists from another upstream than everything else. */
 const OF_ANOTHER = 0.5;
-/** A head this far below what was seen before is told. Upstreams behind one URL differ by some slots all the time. */
+/** A head this far below an earlier one causes a warning. Upstreams behind one URL always differ by some slots. */
 const SHORTFALL_WARNED = 150n;
 
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
- * Follows a Solana network (chains.md "Observe"): the states of what was submitted, 256 with one question; of the
- * recipients' token accounts the balances, 100 with one question, and the transactions of those whose balance moved, and
- * of a few others in turn. So cost follows what happens, not how many intents are open. What can be found is read from
- * the transaction itself: a balance proves nothing.
+ * Follows a Solana network (docs/internals/chains.md): the statuses of submitted transactions, 256 per call; the
+ * balances of the recipients' token accounts, 100 per call; and the transactions of accounts whose balance moved, and
+ * of a few others in turn. So the cost depends on what happens, not on how many intents are open. Payments are read
+ * from the transactions themselves: a balance proves nothing.
  */
 export class SolanaObserver implements ChainObserver {
   readonly network: Network;
@@ -65,8 +65,8 @@ export class SolanaObserver implements ChainObserver {
     const position = before ?? first(finalized);
     const watch = await synchronize();
     const shortfall = position.head - head;
-    // Of a step that was not stored nothing may be remembered: what it saw has to be seen again. Nor of slots that are
-    // yet to come, where the chain began anew. A step that fails on the way forgets nothing.
+    // Nothing may be remembered of a step that was not stored: its observations must be made again. Nor of slots that
+    // are yet to come, where the chain was reset. A step that fails midway forgets nothing.
     const memory = this.#remembered === position.id && shortfall <= SHORTFALL_WARNED ? this.#memory : new Memory();
     [this.#memory, this.#remembered] = [memory, position.id];
 
@@ -86,7 +86,7 @@ export class SolanaObserver implements ChainObserver {
     const references = dueReferences(memory, watch, now);
     const listing = (by: RpcNode): Promise<readonly (readonly SignatureInfo[])[]> =>
       by.batch([...lists.calls, ...references.calls]);
-    // Now and then of another upstream, where there is one: what the index of one leaves out, it leaves out again.
+    // Now and then from another upstream, where there is one: an index that left out a transaction leaves it out again.
     const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.onAnother(node, listing) : null;
     const [listed, named] = split(elsewhere ?? (await listing(node)), lists.calls.length);
     moved.commit();
@@ -102,7 +102,7 @@ export class SolanaObserver implements ChainObserver {
       now,
     );
     const isBehind = derived.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
-    // What was read from the slot of a lost settlement on may be elsewhere now: it is read again.
+    // From the slot of a lost settlement on, transactions may be elsewhere now: they are read again.
     const forked = lostFrom(observations, watch);
     if (forked !== null) memory.readAgain();
     const next: Position = {
@@ -122,12 +122,14 @@ export class SolanaObserver implements ChainObserver {
         ...ended.warnings,
         ...looked.warnings,
         ...proven.warnings,
-        ...(shortfall > SHORTFALL_WARNED ? [`the head is slot ${head}, ${shortfall} slots below the last slot that was read`] : []),
+        ...(shortfall > SHORTFALL_WARNED
+          ? [`the head is slot ${head}, ${shortfall} slots below the last slot that was read`]
+          : []),
       ],
     };
   }
 
-  /** What others say of those that this node does not show. */
+  /** Asks the other upstreams about transactions that this node does not return. */
   async #prove(
     node: RpcNode,
     missing: Parameters<typeof dueProofs>[0],
@@ -163,7 +165,7 @@ const split = <T>(items: readonly T[], at: number): readonly [readonly T[], read
   items.slice(at),
 ];
 
-/** The first start begins at what is final: no intent is older than the service. */
+/** The first start begins at the final slot: no intent is older than the service. */
 const first = ({ absoluteSlot }: EpochInfo): Position => ({
   id: randomUUID(),
   slot: absoluteSlot,
@@ -171,7 +173,7 @@ const first = ({ absoluteSlot }: EpochInfo): Position => ({
   lost: {},
 });
 
-/** The lowest slot of settlements that are observed as lost; null where there are none. */
+/** The lowest slot of settlements that are observed as lost; null without any. */
 function lostFrom(observations: readonly Observation[], watch: WatchSet): bigint | null {
   const lost = new Set(observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash));
   if (lost.size === 0) return null;
@@ -181,7 +183,10 @@ function lostFrom(observations: readonly Observation[], watch: WatchSet): bigint
   return slots.length === 0 ? null : slots.reduce(least);
 }
 
-/** Until when each lost settlement may land again: counted from when it was seen to be lost, which is late enough. */
+/**
+ * Until which block height each lost settlement may land again, counted from when it was seen to be lost, which is late
+ * enough.
+ */
 function lostAfter(
   before: Position['lost'],
   watch: WatchSet,

@@ -23,10 +23,10 @@ import { LRUCache } from 'lru-cache';
 import { networkOf } from '../networks.ts';
 import { MEMO_PROGRAM_ADDRESS, tokenProgramOf } from './programs.ts';
 
-/** Each costs some hashes, and the same merchants are paid again and again. */
+/** Each derivation costs some hashes, and the same merchants are paid again and again. */
 const derived = new LRUCache<string, Promise<Address>>({ max: 100_000 });
 
-/** The account in which a wallet holds a token: of all it may have, the one that everybody can derive. */
+/** A wallet's associated token account: of all its accounts for a token, the one that is derived from the two. */
 export function tokenAccountOf(
   owner: WalletAddress | Address,
   mint: PaymentTerms['tokenAddress'] | Address,
@@ -43,7 +43,7 @@ export function tokenAccountOf(
   return found;
 }
 
-/** What a payment consists of, by address. */
+/** The accounts of a payment. */
 export interface PaymentAccounts {
   readonly payer: Address;
   readonly recipient: Address;
@@ -88,7 +88,7 @@ export const decimalsOf = ({ chain, tokenAddress }: PaymentTerms): number => {
   return token.decimals;
 };
 
-/** The memo of a payment is its reference, as on the other chains: what explorers and statements show. */
+/** The memo of a payment is its reference, as on the other chains: explorers and statements show it. */
 export const memoOf = ({ reference }: Pick<PaymentTerms, 'reference'>): string => reference;
 
 /** An unsigned transaction. */

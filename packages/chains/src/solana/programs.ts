@@ -7,13 +7,13 @@ export const TOKEN_2022_PROGRAM_ADDRESS = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1
 export const SYSTEM_PROGRAM_ADDRESS = address('11111111111111111111111111111111');
 /** The memo program that every runtime has; the client library's default is a newer one. */
 export const MEMO_PROGRAM_ADDRESS = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-/** Wallets guard what they sign with assertions of this program: they read accounts and may fail, no more. */
+/** Wallets protect what they sign with assertions of this program, which only read accounts and may fail. */
 export const LIGHTHOUSE_PROGRAM_ADDRESS = address('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
 
 /** Programs that token accounts belong to. */
 export const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([TOKEN_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS]);
 
-/** Addresses that nobody holds a key of, beside those that chains reserve by their ending. */
+/** Addresses without a key, beside those that the chain reserves by their ending. */
 export const PROGRAMS: ReadonlySet<string> = new Set([
   TOKEN_PROGRAM_ADDRESS,
   TOKEN_2022_PROGRAM_ADDRESS,
@@ -30,6 +30,6 @@ const TOKEN_2022_MINTS: ReadonlySet<string> = new Set([
   'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM',
 ]);
 
-/** The program that moves a token of the registry; it is part of the derivation of its associated accounts. */
+/** The program of a registered token, which is part of the derivation of its associated accounts. */
 export const tokenProgramOf = (mint: TokenAddress | Address): Address =>
   TOKEN_2022_MINTS.has(mint) ? TOKEN_2022_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS;

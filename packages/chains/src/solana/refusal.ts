@@ -8,7 +8,7 @@ import {
   TOKEN_PROGRAMS,
 } from './programs.ts';
 
-/** The whole transaction was turned away before any instruction ran. */
+/** The transaction was refused before any instruction ran. */
 const WHOLE: Readonly<Record<string, string>> = {
   BlockhashNotFound: 'the blockhash has expired',
   AccountNotFound: 'the payer has no SOL for the fee',
@@ -47,7 +47,7 @@ const instructionError = z.object({
 });
 
 /**
- * Why the chain did not or would not execute a transaction, in words.
+ * Why the chain did not or would not execute a transaction, as text.
  * @param programs the programs of its instructions, in their order
  */
 export function reasonOf(error: TransactionError, programs: readonly (Address | undefined)[]): string {
@@ -68,9 +68,10 @@ export function reasonOf(error: TransactionError, programs: readonly (Address | 
 function custom(program: Address | undefined, code: number): string {
   const unnamed = `error ${code} of ${program ?? 'a program'}`;
   if (program === undefined) return unnamed;
-  if (program === LIGHTHOUSE_PROGRAM_ADDRESS) return "an assertion that the payer's wallet added to the transaction failed";
+  if (program === LIGHTHOUSE_PROGRAM_ADDRESS)
+    return "an assertion that the payer's wallet added to the transaction failed";
   if (TOKEN_PROGRAMS.has(program)) return TOKEN[code] ?? unnamed;
-  // Creating an account passes on the errors of the system program, which pays, and of the token program.
+  // Creating an account passes on the errors of the system program, which pays for it.
   if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS || program === SYSTEM_PROGRAM_ADDRESS)
     return SYSTEM[code] ?? unnamed;
   return unnamed;

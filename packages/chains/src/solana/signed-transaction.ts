@@ -13,21 +13,24 @@ import {
 } from '@solana/kit';
 import type { Parsed, SignedTransaction } from '../port.ts';
 
-/** One instruction by the places of its accounts in the message's list. */
+/** One instruction, with its accounts as indices into the message's list. */
 export interface Instruction {
   readonly program: number;
   readonly accounts: readonly number[];
   readonly data: Uint8Array;
 }
 
-/** A signed transaction of any version, read. */
+/** A decoded signed transaction of any version. */
 export interface DecodedTransaction {
   readonly hash: TransactionHash;
   readonly version: 'legacy' | 0 | 1;
   readonly blockhash: Blockhash;
   /** How many of the accounts sign: the first ones. */
   readonly signers: number;
-  /** The accounts that the message itself names, the fee payer first. TransactionSummary-up tables may add others behind them. */
+  /**
+   * The accounts that the message itself names, the fee payer first. TransactionSummary-up tables may add others behind
+   * them.
+   */
   readonly accounts: readonly Address[];
   readonly tables: readonly Address[];
   readonly instructions: readonly Instruction[];
@@ -40,9 +43,8 @@ export interface DecodedTransaction {
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
 /**
- * Reads a transaction in the form that goes over the wire. Exactly one text of bytes stands for one transaction: lengths
- * that are not written the shortest way and bytes behind the end are refused, and so is one that its fee payer has not
- * signed. Never throws, whatever the bytes are.
+ * Decodes a transaction in wire format. One transaction has exactly one encoding: non-minimal lengths and trailing
+ * bytes are refused, and so is a transaction that its fee payer has not signed. Never throws, whatever the bytes are.
  */
 export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
   try {
@@ -80,7 +82,7 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
       },
     };
   } catch {
-    // The codecs throw on all that is wrong in the bytes: lengths, versions, places behind the end.
+    // The codecs throw on whatever is wrong in the bytes: lengths, versions, indices out of range.
     return problem('is not a valid Solana transaction');
   }
 }
@@ -103,14 +105,14 @@ function instructionsOf(compiled: Compiled): readonly Instruction[] {
   }));
 }
 
-/** True where the account has signed this very message (ed25519). */
+/** True where the account has signed this message (ed25519). */
 export async function isSignedBy({ signatures, message }: DecodedTransaction, account: Address): Promise<boolean> {
   const signature = signatures[account];
   if (signature === undefined || signature === null) return false;
   try {
     return await verifySignature(await getPublicKeyFromAddress(account), signature, message);
   } catch {
-    // The address is on no point of the curve: no key can have signed for it.
+    // The address is off the curve: no key can have signed for it.
     return false;
   }
 }

@@ -3,7 +3,7 @@ import type { Address } from '@solana/kit';
 import type { AccountInfo } from './calls.ts';
 import { TOKEN_PROGRAMS } from './programs.ts';
 
-/** What matters of a token account; Token-2022 writes its extensions behind the same fields. */
+/** A token account. Token-2022 has the same fields, and its extensions after them. */
 export interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;
@@ -15,7 +15,7 @@ export interface TokenAccount {
 const TOKEN_ACCOUNT_BYTES = 165;
 const MULTISIG_BYTES = 355;
 
-/** Null where the account does not exist or is no token account. */
+/** Null where the account does not exist or is not a token account. */
 export function tokenAccountIn(account: AccountInfo | null): TokenAccount | null {
   if (
     account === null ||
@@ -28,6 +28,9 @@ export function tokenAccountIn(account: AccountInfo | null): TokenAccount | null
   return { mint, owner, amount, frozen: state === AccountState.Frozen };
 }
 
-/** Belongs to a token program, and is not a multisig of it, which can own tokens: a mint, or an account that holds tokens. */
+/**
+ * True for a mint or an account that holds tokens: an account of a token program, but not its multisig, which can own
+ * tokens.
+ */
 export const isMintOrTokenAccount = ({ owner, data }: AccountInfo): boolean =>
   TOKEN_PROGRAMS.has(owner) && data.length !== MULTISIG_BYTES;

@@ -25,15 +25,18 @@ import {
 } from './programs.ts';
 import { type DecodedTransaction, decodeSigned, isSignedBy } from './signed-transaction.ts';
 
-/** Phantom puts in two or three. */
+/** Phantom adds two or three. */
 const GUARDS_MAX = 4;
-/** Lighthouse's first two instructions write; the others only assert. What it may learn to do beside them is no guard yet. */
+/**
+ * Lighthouse's first two instructions write; the others only assert. Instructions that it may add later do not count as
+ * guards.
+ */
 const ASSERTIONS = { first: 2, last: 17 } as const;
 
 const SET_UNIT_LIMIT = { discriminator: 2, bytes: 5 };
 const SET_UNIT_PRICE = { discriminator: 3, bytes: 9 };
 const TRANSFER_CHECKED_BYTES = 10;
-/** Source, mint, destination, authority; the reference comes behind them. */
+/** Source, mint, destination, authority; the reference comes after them. */
 const TRANSFER_ACCOUNTS = 4;
 /** SystemInstruction::AdvanceNonceAccount: as the first instruction it makes the nonce the transaction's lifetime. */
 const ADVANCE_NONCE = 4;
@@ -85,9 +88,9 @@ function kindOf(program: string, data: Uint8Array): Kind {
   return 'other';
 }
 
-/** Accounts by address; of those that a look-up table would add only the place is known. */
+/** An account's address; of one that a lookup table adds, only the index is known. */
 const nameOf = ({ accounts }: DecodedTransaction, place: number): string =>
-  accounts[place] ?? `account ${place} of a look-up table`;
+  accounts[place] ?? `account ${place} of a lookup table`;
 
 function named(transaction: DecodedTransaction): readonly Named[] {
   return transaction.instructions.map(({ program, accounts, data }, place) => {
@@ -106,8 +109,8 @@ function named(transaction: DecodedTransaction): readonly Named[] {
 type Compare = (name: string, expected: string | null, actual: string | null) => void;
 
 /**
- * By meaning: who signed, and what the instructions do. Guards, compute budget and blockhash are the wallet's own
- * business, within bounds. Asks nobody. Empty when it pays exactly these terms and does nothing else.
+ * Compares by meaning: the signer, and what the instructions do. Guards, compute budget and blockhash are the wallet's
+ * choice, within bounds. Makes no request. Empty when the transaction pays exactly these terms and does nothing else.
  */
 export async function differences(
   transaction: DecodedTransaction,
@@ -156,15 +159,11 @@ export async function differences(
     ].join(', '),
     order,
   );
-  compare(
-    'accounts',
-    'no unused accounts',
-    unused(transaction).join(', ') || 'no unused accounts',
-  );
+  compare('accounts', 'no unused accounts', unused(transaction).join(', ') || 'no unused accounts');
   return differs;
 }
 
-/** Enough to tell what it is. */
+/** Enough to recognize the instruction. */
 const hex = (data: Uint8Array): string => Buffer.from(data.subarray(0, 32)).toString('hex');
 
 function compareBudget(
@@ -224,13 +223,13 @@ function compareTransfer(
     compare('reference', `${terms.reference}, read-only`, `${terms.reference}, writable`);
 }
 
-/** Accounts that the message names and no instruction uses: they would tie the transaction to something else. */
+/** Accounts in the message that no instruction uses: they would tie the transaction to something else. */
 function unused({ accounts, instructions }: DecodedTransaction): readonly Address[] {
   const used = new Set(instructions.flatMap(({ program, accounts: places }) => [program, ...places]));
   return accounts.filter((_account, place) => place > 0 && !used.has(place));
 }
 
-/** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
+/** Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. */
 export async function verifyPayment(
   pool: RpcPool,
   signed: SignedTransaction,

@@ -18,7 +18,9 @@ import { getTempoTransaction } from './calls.ts';
 import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
 import { verifyPayment } from './verify.ts';
 
-/** Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and die by themselves. */
+/**
+ * Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and expire.
+ */
 export class TempoAdapter extends EvmAdapter {
   readonly #now: () => number;
 
@@ -63,7 +65,7 @@ export class TempoAdapter extends EvmAdapter {
   }
 
   protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {
-    const told = await node.call(getTempoTransaction(hash));
-    return told === null ? null : fromChain(hash, told);
+    const found = await node.call(getTempoTransaction(hash));
+    return found === null ? null : fromChain(hash, found);
   }
 }

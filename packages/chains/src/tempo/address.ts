@@ -2,12 +2,13 @@ import type { Address } from '@pf/domain';
 import { parseWalletAddress } from '../evm/address.ts';
 import type { Network, Parsed } from '../port.ts';
 
-/** TIP-20 tokens: created and not yet created ones. */
+/** TIP-20 tokens, also those not yet created. */
 const TIP20 = /^0x20c0{21}/i;
-/** TIP-1022: deposit addresses of a master account. They forward what they are paid, and sign for nobody. */
+/** TIP-1022: deposit addresses of a master account. They forward what they are paid, and cannot sign. */
 const VIRTUAL = /^0x[0-9a-f]{8}(?:fd){10}[0-9a-f]{12}$/i;
 
-/** The chain's own contracts: what is paid to them is lost, and none can pay. https://docs.tempo.xyz/quickstart/predeployed-contracts */
+/** System contracts: payments to them are lost, and none can pay.
+ * https://docs.tempo.xyz/quickstart/predeployed-contracts */
 const SYSTEM = new Map<string, string>([
   ['0x20fc000000000000000000000000000000000000', 'TIP-20 factory'],
   ['0xfeec000000000000000000000000000000000000', 'fee manager'],
@@ -31,7 +32,7 @@ const SYSTEM = new Map<string, string>([
 
 export const isVirtual = (address: string): boolean => VIRTUAL.test(address);
 
-/** An address of Tempo that somebody can be paid at or pay from. */
+/** A wallet's address on Tempo: one that can pay or be paid. */
 export function parseTempoAddress(network: Network, text: string): Parsed<Address> {
   const parsed = parseWalletAddress(network, text);
   if (!parsed.ok) return parsed;

@@ -22,9 +22,9 @@ import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
 import { validBefore } from './time.ts';
 
-/** A recipient whose balance becomes zero meanwhile costs a new slot, and a passkey's signature costs more than a key's. */
+/** A recipient whose balance drops to zero costs a new slot, and a passkey's signature costs more than a key's. */
 const GAS_MARGIN = 275_000n;
-/** The base fee may double between build and landing: the wallet asks a person in between. What is not needed is not paid. */
+/** The base fee may double between build and landing, while a person decides. Only what is needed is paid. */
 const BASE_FEE_HEADROOM = 2n;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
@@ -34,14 +34,18 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
   reason,
 });
 
-/** Builds the unsigned transaction of type 0x76 that pays these terms, from what one upstream says. Shapes: chains.md, Tempo. */
+/**
+ * Builds the unsigned transaction of type 0x76 that pays these terms, from the state of one upstream
+ * (docs/internals/chains.md).
+ */
 export async function buildPayment(
   node: RpcNode,
   now: Instant,
   { terms, fulfiller, expiresAt }: BuildRequest,
 ): Promise<BuildResult> {
   const { tokenAddress: token, requestor } = terms;
-  if (isVirtual(fulfiller)) return notPayable('fulfiller', 'is a virtual address, which forwards payments and cannot sign');
+  if (isVirtual(fulfiller))
+    return notPayable('fulfiller', 'is a virtual address, which forwards payments and cannot sign');
   const [code, newest, fees, client, held, keptBack] = await node.batch([
     getCode(fulfiller),
     getBlock('latest'),
@@ -51,13 +55,8 @@ export async function buildPayment(
     refusable(isBlockedByReceivePolicy(token, fulfiller, requestor)),
   ]);
   if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
-  if (isContract(code))
-    return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
-  if (keptBack === true)
-    return notPayable(
-      'requestor',
-      'has a receive policy that would block this payment',
-    );
+  if (isContract(code)) return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
+  if (keptBack === true) return notPayable('requestor', 'has a receive policy that would block this payment');
   if (held < terms.amount)
     return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
   const until = validBefore(newest, now, expiresAt);
@@ -109,7 +108,7 @@ export async function buildPayment(
   };
 }
 
-/** True where the policy of the token's issuer lets this account receive nothing. */
+/** True where the token issuer's policy lets this account receive nothing. */
 async function isForbiddenBy(node: RpcNode, token: TokenAddress, account: Address): Promise<boolean> {
   const policy = await node.call(getTransferPolicy(token));
   const [barred, altogether] = await node.batch([

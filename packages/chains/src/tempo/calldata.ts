@@ -1,7 +1,9 @@
 import type { Address, Reference } from '@pf/domain';
 import { getAddress } from 'ethers';
 
-/** A payment's calldata: TIP-20 `transferWithMemo(address to, uint256 amount, bytes32 memo)`, the reference as its memo. */
+/**
+ * A payment's calldata: TIP-20 `transferWithMemo(address to, uint256 amount, bytes32 memo)`, the reference as its memo.
+ */
 const SELECTOR = '95777d59';
 const SHAPE = new RegExp(`^0x${SELECTOR}0{24}([0-9a-f]{40})([0-9a-f]{64})([0-9a-f]{64})$`, 'i');
 
@@ -15,7 +17,7 @@ export interface PaymentCall {
 export const encodePayment = ({ to, amount, reference }: PaymentCall): `0x${string}` =>
   `0x${SELECTOR}${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}${reference.slice(2)}`;
 
-/** Null where it is anything but this one call, from the first byte to the last: the chain would call that no payment. */
+/** Null for anything but exactly this one call: the chain would not treat it as a payment. */
 export function decodePayment(calldata: string): PaymentCall | null {
   const [, to, amount, reference] = SHAPE.exec(calldata) ?? [];
   if (to === undefined || amount === undefined || reference === undefined) return null;

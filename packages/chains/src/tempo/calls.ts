@@ -4,7 +4,7 @@ import { Interface } from 'ethers';
 import { z } from 'zod';
 import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
 
-/** The questions that only Tempo's nodes are asked, with the schema of each answer. */
+/** The calls that only Tempo nodes have, each with the schema of its result. */
 
 const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000';
 const NONCE_MANAGER = '0x4e4F4E4345000000000000000000000000000000';
@@ -21,13 +21,13 @@ const contracts = new Interface([
   'function validateReceivePolicy(address token, address sender, address receiver) view returns (bool authorized, uint8 blockedReason)',
 ]);
 
-/** A question to a contract; null where what comes back is not what this function answers: this chain has no such contract. */
+/** A view call to a contract; null where the result does not decode: this chain has no such contract. */
 function view(from: string, to: string, name: string, args: readonly unknown[] = []): RpcCall<unknown> {
   const call = callContract({ from, to, data: contracts.encodeFunctionData(name, args) });
   return {
     ...call,
-    parse: (answer): unknown => {
-      const data = call.parse(answer);
+    parse: (result): unknown => {
+      const data = call.parse(result);
       try {
         return contracts.decodeFunctionResult(name, data)[0] as unknown;
       } catch {
@@ -38,7 +38,7 @@ function view(from: string, to: string, name: string, args: readonly unknown[] =
 }
 const reading = <T>(call: RpcCall<unknown>, read: (value: unknown) => T): RpcCall<T> => ({
   ...call,
-  parse: (answer) => read(call.parse(answer)),
+  parse: (result) => read(call.parse(result)),
 });
 const number = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
 
@@ -47,15 +47,18 @@ export const getUserToken = (account: string): RpcCall<TokenAddress | null> =>
   reading(view(account, FEE_MANAGER, 'userTokens', [account]), (token) =>
     typeof token === 'string' && BigInt(token) !== 0n ? (token as TokenAddress) : null,
   );
-/** How many transactions an account has made with this key of its nonces (not key 0: that is the account's count). */
+/** The next nonce of an account for this nonce key (not key 0: that is the account's transaction count). */
 export const getKeyedNonce = (account: string, key: bigint): RpcCall<bigint> =>
   reading(view(account, NONCE_MANAGER, 'getNonce', [account, key]), number);
-/** `USD`, `EUR`: what a TIP-20 token stands for. */
+/** `USD`, `EUR`: the currency of a TIP-20 token. */
 export const getCurrency = (token: string): RpcCall<unknown> => view(token, token, 'currency');
-/** Base units that an account has of a token. */
+/** An account's balance of a token, in base units. */
 export const getTokenBalance = (token: string, account: string): RpcCall<bigint> =>
   reading(view(account, token, 'balanceOf', [account]), number);
-/** True only when the chain says that the receiver's policy would keep this payment back (TIP-1028). One that knows no policies keeps nothing back. */
+/**
+ * True only when the chain says that the receiver's policy would block this payment (TIP-1028). A chain without
+ * policies blocks nothing.
+ */
 export const isBlockedByReceivePolicy = (token: string, sender: string, receiver: string): RpcCall<boolean> =>
   reading(
     view(sender, POLICY_REGISTRY, 'validateReceivePolicy', [token, sender, receiver]),
@@ -70,7 +73,7 @@ export const isForbiddenRecipient = (policy: bigint, account: string): RpcCall<b
     view(account, POLICY_REGISTRY, 'isAuthorizedRecipient', [policy, account]),
     (authorized) => authorized === false,
   );
-/** The same of a chain on which every policy is alike for who sends and who receives. */
+/** The same on a chain whose policies do not distinguish senders and recipients. */
 export const isForbiddenAccount = (policy: bigint, account: string): RpcCall<boolean> =>
   reading(view(account, POLICY_REGISTRY, 'isAuthorized', [policy, account]), (authorized) => authorized === false);
 
@@ -84,7 +87,7 @@ export interface TempoNonce {
   /** Only where the nonce needs it: the expiring one. */
   readonly validBefore?: bigint;
 }
-/** A call with what matters for its gas in a transaction of type 0x76. */
+/** A call with everything that affects its gas in a transaction of type 0x76. */
 export interface TempoCall {
   readonly from: string;
   readonly to: string;
@@ -109,9 +112,9 @@ export const estimateTempoGas = (call: TempoCall): RpcCall<bigint> =>
   rpcCall('eth_estimateGas', [requested(call)], quantity);
 export const simulate = (call: TempoCall): RpcCall<string> => rpcCall('eth_call', [requested(call), 'latest'], bytes);
 
-/** A transaction as a node tells it; its fields are read by ox, and believed because they make its hash. */
-const told = z.looseObject({ type: quantity, signature: z.unknown().optional() });
-export type TempoRpcTransaction = z.infer<typeof told>;
+/** A transaction as a node returns it; ox reads its fields, which are trusted because the hash matches. */
+const rpcTransaction = z.looseObject({ type: quantity, signature: z.unknown().optional() });
+export type TempoRpcTransaction = z.infer<typeof rpcTransaction>;
 /** Null where the node knows no such transaction: no proof that there is none. */
 export const getTempoTransaction = (hash: string): RpcCall<TempoRpcTransaction | null> =>
-  rpcCall('eth_getTransactionByHash', [hash], told.nullable());
+  rpcCall('eth_getTransactionByHash', [hash], rpcTransaction.nullable());

@@ -3,27 +3,27 @@ import { refusable, type RpcNode } from '@pf/rpc';
 import { inTokens } from '../resolve.ts';
 import { getCurrency, getUserToken } from './calls.ts';
 
-/** Where nothing else says in which token a fee is paid. */
+/** The fee token where nothing else determines it. */
 const PATH_USD = '0x20C0000000000000000000000000000000000000' as TokenAddress;
 /** Gas is priced in 10^-18 USD; TIP-20 tokens have 6 decimals. */
 const ATTO_PER_UNIT = 1_000_000_000_000n;
 export const FEE_DECIMALS = 6;
 
-/** A fee in base units of whatever token it is paid in. @param price 10^-18 USD for one gas */
+/** A fee in base units of the fee token. @param price 10^-18 USD for one gas */
 export const feeOf = (gas: bigint, price: bigint): bigint => (gas * price + ATTO_PER_UNIT - 1n) / ATTO_PER_UNIT;
 
-/** What decides in which token a fee is paid. */
+/** What determines the fee token. */
 export interface FeeQuestion {
   /** The transaction's own choice. */
   readonly chosen: TokenAddress | null;
   readonly feePayer: Address;
-  /** The token that is paid with: it pays the fee too, unless another account pays that. */
+  /** The payment's token: it pays the fee too, unless another account pays that. */
   readonly called: TokenAddress | null;
 }
 
 /**
- * In which token the fee is paid, in the chain's order: the transaction's own choice, the one that the payer has set at the
- * fee manager, the token that is called, pathUSD. The called one only where it stands for dollars.
+ * The fee token, in the chain's order: the transaction's choice, the one that the payer has set at the fee manager, the
+ * token that is called (only a dollar token), pathUSD.
  */
 export async function resolveFeeToken(node: RpcNode, { chosen, feePayer, called }: FeeQuestion): Promise<TokenAddress> {
   if (chosen !== null) return chosen;
@@ -32,10 +32,10 @@ export async function resolveFeeToken(node: RpcNode, { chosen, feePayer, called 
 }
 
 /**
- * What is missing for amount and fee; null where nothing is.
- * @param held base units that who pays the fee has of the fee token
- * @param fee what the transaction may cost at most
- * @param isPayer who pays the fee is who pays the amount
+ * What is missing for amount and fee, as text; null where nothing is.
+ * @param held the fee payer's balance of the fee token, in base units
+ * @param fee the most that the transaction may cost
+ * @param isPayer the payer also pays the fee
  */
 export function describeShortage(
   terms: PaymentTerms,

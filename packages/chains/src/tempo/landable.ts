@@ -12,8 +12,8 @@ import { feePayerOf, type TempoTransaction } from './signed-transaction.ts';
 import { isTooLong } from './time.ts';
 
 /**
- * Why a transaction that pays these terms cannot land now, or not surely end; null where it can, and where it has landed
- * already. All read from one upstream.
+ * Why a transaction that pays these terms cannot land now, or might never end; null where it can, and where it has
+ * landed. All read from one upstream.
  */
 export async function whyItCannotLand(
   node: RpcNode,
@@ -36,7 +36,7 @@ export async function whyItCannotLand(
     getTokenBalance(terms.tokenAddress, sender),
     refusable(getTokenBalance(feeToken, feePayer)),
   ]);
-  // In a block already: the wallet has sent it too, or this is a repetition.
+  // In a block already: the wallet has sent it too, or this is a repeated request.
   if (receipt !== null) return null;
   if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
 
@@ -53,7 +53,7 @@ export async function whyItCannotLand(
   if (feeBalance instanceof RpcRefusedError) return 'its fee token is not a TIP-20 token';
   const missing = describeShortage(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
   if (missing !== null) return missing;
-  // The account's own nonces, and the one that expires, say nothing about the payment: it is simulated with the next one.
+  // Nonces of key 0 and expiring nonces do not affect the payment: it is simulated with the next one.
   const keyed = nonceKey === 0n || nonceKey === EXPIRING ? {} : { nonce: { nonceKey, nonce } };
   const simulated = await node.call(
     refusable(simulate({ from: sender, to: terms.tokenAddress, data, feeToken, gas, ...keyed })),

@@ -10,18 +10,18 @@ import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outco
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 import { scan, type Scan } from './observe/scan.ts';
 
-/** The same logs are read once more after so long: a node may have had the block, and its logs not yet. */
+/** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
 
 const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
-/** The name of what was seen: a transfer is told once in a step, however often it was found. */
+/** Identifies an observation: a transfer is observed once in a step, however often it was found. */
 const nameOf = (observation: Observation): string =>
   `${observation.intentId} ${observation.type} ${observation.data.hash} ${'transfer' in observation.data ? observation.data.transfer.index : ''}`;
 
 /**
- * Follows a Tempo network by its final blocks (chains.md "Observe"): one eth_getLogs per step over the new range, and
- * receipts on a slow back-off for what leaves no log. What is final stays, so a payment is confirmed and final at once. A
- * step is all of one upstream, so that the head and the logs up to it fit together.
+ * Follows a Tempo network by its final blocks (docs/internals/chains.md): one eth_getLogs per step over the new range,
+ * and receipts on a slow back-off for transactions that leave no log. Final blocks stay, so a payment is confirmed and
+ * final at once. A step uses one upstream, so that the head and the logs up to it belong together.
  */
 export class TempoObserver implements ChainObserver {
   readonly network: Network;
@@ -30,7 +30,7 @@ export class TempoObserver implements ChainObserver {
   readonly #window = new LogWindow();
   readonly #schedule = new ReceiptSchedule();
   #isAwaiting = false;
-  /** When logs were last read a second time, by our clock, and how far they had been read for the first time then. */
+  /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
   #rereadAt = 0;
   #rereadTo = 0n;
 
@@ -70,7 +70,7 @@ export class TempoObserver implements ChainObserver {
     const reached = scanned?.end ?? from;
     const again = await this.#reread(context, position.reread, reached.number, now);
 
-    // While blocks are left unread, nothing is dropped: what is in them comes first.
+    // Nothing is dropped while blocks are unread: their contents come first.
     const pendingOutcomes =
       reached.number < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
     const ends = await readPendingOutcomes(context, this.#pool, this.#schedule, pendingOutcomes, final, now);
@@ -94,7 +94,7 @@ export class TempoObserver implements ChainObserver {
     };
   }
 
-  /** The logs of blocks that were read some time ago, once more: what the ledger has not taken of them is told. */
+  /** Reads the logs of older blocks once more, for payments that the ledger does not have. */
   async #reread(
     context: Scan,
     reread: bigint,
@@ -108,7 +108,7 @@ export class TempoObserver implements ChainObserver {
     if (to <= reread) return { reread, observations: [] };
     const last = await context.node.call(getBlock(to));
     if (last === null) throw new RpcUpstreamError(`${context.node.name} lacks blocks below its head`, 'no');
-    // By another upstream where there is one: what the first left out, it would leave out again.
+    // On another upstream where there is one: the first would leave out the same logs again.
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
     const { end, observations } = (await this.#pool.onAnother(context.node, rescan)) ?? (await rescan(context.node));
     const isInLedger = (one: Observation): boolean =>
@@ -123,7 +123,10 @@ async function start(node: RpcNode): Promise<Position> {
   return { genesis, checkpoints: [...checkpoints], reread: start.number };
 }
 
-/** The newest checkpoint is not what this node has there. Final blocks do not change: it lags, or is another chain, as a local one may be that was set back. */
+/**
+ * Handles a node without the newest checkpoint. Final blocks do not change: it lags, or it is another chain, such as a
+ * local one that was reset.
+ */
 async function recover(
   node: RpcNode,
   chain: ChainId,
@@ -134,14 +137,14 @@ async function recover(
   switch (found.kind) {
     case 'behind':
       return { position: null, warnings: shortfallOf(position, final) };
-    case 'back':
+    case 'reorg':
       return {
         position: { ...position, checkpoints: [...found.checkpoints], reread: atMost(found.ancestor, position.reread) },
         warnings: [
           `the last ${found.depth} blocks were final and have been replaced: continuing at block ${found.ancestor}`,
         ],
       };
-    case 'anew':
+    case 'new_chain':
       return {
         position: { genesis: found.genesis, checkpoints: [found.from], reread: found.from.number },
         warnings: [found.warning],

@@ -2,7 +2,7 @@ import type { RpcRefusedError } from '@pf/rpc';
 import { Interface } from 'ethers';
 import { reasonOf } from '../evm/refusal.ts';
 
-/** What TIP-20 tokens refuse with, in words. */
+/** The errors of TIP-20 tokens, as text. */
 const errors = new Interface([
   'error InsufficientBalance(uint256 available, uint256 required, address token)',
   'error InvalidRecipient()',
@@ -19,19 +19,19 @@ const WORDS: Readonly<Record<string, string>> = {
   VirtualAddressUnregistered: 'the recipient is an unregistered virtual address',
   SpendingLimitExceeded: "the amount exceeds the key's spending limit",
 };
-/** Those that are the recipient's doing, whoever pays; and the one that may be his or the payer's. */
+/** Errors that are due to the recipient, whoever pays; and the one that may be due to either side. */
 const UNPAYABLE = new Set(['InvalidRecipient', 'VirtualAddressUnregistered']);
 const POLICY = 'PolicyForbids';
 
 export interface TempoRefusal {
   readonly reason: string;
-  /** True where nobody could pay this recipient. */
+  /** True where this recipient cannot be paid at all. */
   readonly isRecipientFault: boolean;
-  /** True where the token's issuer forbids it, to one of the two. */
+  /** True where the token issuer's policy forbids it to one of the two. */
   readonly isPolicyRefusal: boolean;
 }
 
-/** Why a node refused a call or an estimate, in words where the token gave a reason that is known. */
+/** Why a node refused a call or an estimate, with the token's reason where it is known. */
 export function refusalOf(refused: RpcRefusedError): TempoRefusal {
   const { data } = refused;
   const error = typeof data === 'string' && /^0x[0-9a-f]{8}/i.test(data) ? errors.getError(data.slice(0, 10)) : null;

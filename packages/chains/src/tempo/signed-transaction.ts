@@ -9,10 +9,16 @@ import type { TempoRpcTransaction } from './calls.ts';
 export type TempoTransaction = TxEnvelopeTempo.Signed;
 
 const TYPE = 0x76;
-/** A payment signed with a passkey is some 800 bytes. Reading a passkey's signature takes the square of its length: 50 ms of these. */
+/**
+ * A payment signed with a passkey has about 800 bytes. Decoding a passkey's signature takes quadratic time: 50 ms at
+ * this size.
+ */
 const BYTES_MAX = 2_048;
 
-/** Half the orders of the two curves: each signature has a twin above it, which would give the transaction a second hash. */
+/**
+ * Half the orders of the two curves: each signature has a twin above it, with which the transaction would have a second
+ * hash.
+ */
 const HALF_ORDER = {
   secp256k1: 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n,
   p256: 0x7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8n,
@@ -28,7 +34,7 @@ function hasHighS({ signature }: TempoTransaction): boolean {
     case 'p256':
     case 'webAuthn':
       return signature.signature.s > HALF_ORDER.p256;
-    // Never accepted, so it does not matter which twin it is.
+    // Never accepted, so its s does not matter.
     case 'keychain':
     case 'multisig':
       return false;
@@ -38,8 +44,8 @@ function hasHighS({ signature }: TempoTransaction): boolean {
 }
 
 /**
- * Reads a signed transaction of type 0x76. Exactly one text of bytes stands for one transaction: what ox would write in
- * another way is refused. Never throws, whatever the bytes are.
+ * Decodes a signed transaction of type 0x76. One transaction has exactly one encoding: what ox would encode differently
+ * is refused. Never throws, whatever the bytes are.
  */
 export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
   if (raw[0] !== TYPE) return problem('is not a transaction of type 0x76');
@@ -53,7 +59,7 @@ export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
     const signed = { ...transaction, signature: transaction.signature };
     return hasHighS(signed) ? problem('has a signature with a high s') : { ok: true, value: signed };
   } catch {
-    // ox throws on all that is wrong in the bytes: lengths, fields too many or too few, numbers too large.
+    // ox throws on whatever is wrong in the bytes: lengths, too many or too few fields, numbers out of range.
     return problem('is not a valid transaction of type 0x76');
   }
 }
@@ -64,13 +70,13 @@ export const signedTransaction = (raw: Uint8Array): SignedTransaction => ({
   raw,
 });
 
-/** What the sender has signed: everything but the signatures, and the fee token where another pays the fee. */
+/** What the sender signed: everything but the signatures, and but the fee token where another account pays the fee. */
 const payloadOf = (transaction: TempoTransaction): `0x${string}` =>
   TxEnvelopeTempo.hash(transaction, { presign: true });
 
 /**
- * Who signed it by a key of his own (secp256k1, P256, or a passkey by WebAuthn); null where that is nobody. Keys that an
- * account has lent out, and multisigs, cannot be judged by the bytes alone.
+ * The account whose own key signed it (secp256k1, P256, or a passkey by WebAuthn); null for an invalid signature.
+ * Access keys and multisigs cannot be verified by the bytes alone.
  */
 export function signerOf(transaction: TempoTransaction): Address | null {
   const { signature } = transaction;
@@ -85,12 +91,12 @@ export function signerOf(transaction: TempoTransaction): Address | null {
       ? (getAddress(OxAddress.fromPublicKey(publicKey)) as Address)
       : null;
   } catch {
-    // r is on no point of the curve, or the public key is none: no key can have made this signature.
+    // r or the public key is not on the curve: no key can have made this signature.
     return null;
   }
 }
 
-/** Who pays the fee: the sender himself, or who has signed for it; null where that signature is nobody's. */
+/** The fee payer: the sender, or the account that signed for the fee; null where that signature is invalid. */
 export function feePayerOf(transaction: TempoTransaction, sender: Address): Address | null {
   const { feePayerSignature } = transaction;
   if (feePayerSignature === undefined || feePayerSignature === null) return sender;
@@ -104,19 +110,19 @@ export function feePayerOf(transaction: TempoTransaction, sender: Address): Addr
 }
 
 /**
- * A transaction put together again from what a node tells of it. Believed because its hash comes out right, and with
- * the hash every byte. Of another type only the type's byte is kept: enough for verify to refuse it by name. Null where
- * the node's answer does not make this transaction.
+ * Rebuilds a transaction from a node's response, which is trusted because the hash matches and with it every byte. Of
+ * another type only the type's byte is kept, so that verify can refuse it by name. Null where the response does not
+ * make this transaction.
  */
-export function fromChain(hash: TransactionHash, told: TempoRpcTransaction): SignedTransaction | null {
-  if (told.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(told.type & 0xffn)) };
-  if (JSON.stringify(told.signature ?? null).length > 4 * BYTES_MAX) return null;
+export function fromChain(hash: TransactionHash, response: TempoRpcTransaction): SignedTransaction | null {
+  if (response.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(response.type & 0xffn)) };
+  if (JSON.stringify(response.signature ?? null).length > 4 * BYTES_MAX) return null;
   try {
     const { data: _data, ...fields } = Transaction.fromRpc({
-      ...told,
+      ...response,
       type: '0x76',
     } as unknown as Transaction.Rpc) as unknown as TempoTransaction & { readonly data?: unknown };
-    // Null here is "nobody sponsors it", and to ox "somebody is going to".
+    // Null means "not sponsored" here, and "to be sponsored" to ox.
     const serialized = TxEnvelopeTempo.serialize({
       ...fields,
       feePayerSignature: fields.feePayerSignature ?? undefined,
@@ -125,7 +131,7 @@ export function fromChain(hash: TransactionHash, told: TempoRpcTransaction): Sig
     const made = signedTransaction(raw);
     return made.hash === hash ? made : null;
   } catch {
-    // Fields that fit no transaction: the node's answer is wrong.
+    // The fields fit no transaction: the node's response is wrong.
     return null;
   }
 }

@@ -2,8 +2,9 @@ import type { Instant } from '@pf/domain';
 import type { Block } from '../evm/calls.ts';
 
 /**
- * How long a transaction of ours can land, in seconds. The chain allows 300 at most for an expiring nonce, counted from the
- * time of the block it lands in (TIP-1093); a minute of that is for clocks that differ. A person signs in between.
+ * How long a transaction that we build can land, in seconds: time for a person to sign. The chain allows at most 300
+ * for an expiring nonce, counted from the time of the block it lands in (TIP-1093); a minute of that is for clock
+ * differences.
  */
 const LIFETIME = 240n;
 /** The longest that a wallet may choose, in seconds: a claim on an intent must end. */
@@ -11,12 +12,12 @@ const LIFETIME_MAX = 360n;
 
 const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
 
-/** The chain's time now, in seconds: its newest block's, or ours where that one is old. A local chain's clock may be ahead. */
+/** The chain's time in seconds: its newest block's, or ours where that is older. A local chain's clock may be ahead. */
 export const chainTime = (newest: Block, now: Instant): bigint =>
   newest.timestamp > seconds(now) ? newest.timestamp : seconds(now);
 
 /**
- * Until when a transaction may land that must not outlive the intent: seconds of the chain's clock.
+ * The validBefore of a transaction that must not outlive its intent, in seconds of the chain's clock.
  * @param expiresAt by our clock, in ms
  * @returns null where no time is left
  */
@@ -27,6 +28,6 @@ export function validBefore(newest: Block, now: Instant, expiresAt: Instant): bi
   return expiry < present + LIFETIME ? expiry : present + LIFETIME;
 }
 
-/** True for what could land for longer than any wallet needs. */
+/** True for a transaction that could land for longer than any wallet needs. */
 export const isTooLong = (until: bigint, newest: Block, now: Instant): boolean =>
   until > chainTime(newest, now) + LIFETIME_MAX;

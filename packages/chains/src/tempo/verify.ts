@@ -7,13 +7,13 @@ import { whyItCannotLand } from './landable.ts';
 import { nonceName } from './nonce.ts';
 import { decodeSigned, feePayerOf, signerOf, type TempoTransaction } from './signed-transaction.ts';
 
-/** An address as a transaction has it, or what stands in its place. */
+/** The checksummed address; null where there is none. */
 const shown = (address: string | undefined): string | null => (address === undefined ? null : getAddress(address));
 
 /**
- * By meaning: what decides is who signed, on which chain, that there is one call only, whose contract it calls, and what
- * the call says; that it ends by itself, and that nothing else is granted beside. Nonce, gas, fees, fee token, access list
- * and a sponsor of the fee are the wallet's own business. Pure. Empty when it pays exactly these terms.
+ * Compares by meaning: the signer, the chain, that there is a single call, the contract and the content of that call;
+ * that the transaction expires and grants nothing else. Nonce, gas, fees, fee token, access list and fee sponsor are
+ * the wallet's choice. Pure. Empty when the transaction pays exactly these terms.
  */
 export function differences(transaction: TempoTransaction, terms: PaymentTerms, fulfiller: Address): Differences {
   const differs: Record<string, { expected: string | null; actual: string | null }> = {};
@@ -45,7 +45,7 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   return differs;
 }
 
-/** Checks a signed transaction against the terms, then, unless it was `sent` already, whether it can land. */
+/** Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. */
 export async function verifyPayment(
   pool: RpcPool,
   now: Instant,

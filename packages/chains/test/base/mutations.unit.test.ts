@@ -16,8 +16,8 @@ import { edited, field, list, listContent } from '../edits.ts';
 import { calldata, fulfiller, good, terms } from './payments.ts';
 
 /*
- * A payer who means ill signs what he likes: the bytes of what was built, changed anyhow, with his own signature over them.
- * What is accepted of it is judged here a second time, by another library.
+ * A payer who means ill signs what he likes: the bytes of what was built, changed anyhow, with his own signature over
+ * them. What is accepted of it is judged here a second time, by another library.
  */
 
 const SUFFIX = '626173656170700700' + '80218021802180218021802180218021';

@@ -39,7 +39,9 @@ export interface ChainUnderTest {
   finalize(): Promise<void>;
   /** The payer's transfers fail on chain from now on, though they did not when simulated. */
   spoil(payer: PayerWallet): Promise<void>;
-  /** Lets the lifetime of everything built so far end; `finalize` makes that final. Not asked of a chain without expiry. */
+  /**
+   * Lets the lifetime of everything built so far end; `finalize` makes that final. Not asked of a chain without expiry.
+   */
   expire(): Promise<void>;
   /** Makes it impossible for ever that this transaction, which no node has, lands. */
   kill(transaction: SignedTransaction, payer: PayerWallet): Promise<void>;

@@ -288,7 +288,10 @@ interface SeededPayment {
   readonly reference: PublicKey;
 }
 
-/** A payment to a token account that the payer makes for its owner at an address of its own kind (createAccountWithSeed). */
+/**
+ * A payment to a token account that the payer makes for its owner at an address of its own kind
+ * (createAccountWithSeed).
+ */
 export function toSeededAccount({
   from,
   source,

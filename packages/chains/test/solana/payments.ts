@@ -6,7 +6,9 @@ import { randomAddress, randomReference } from '../../src/solana/address.ts';
 import { accountsOf, compilePayment } from '../../src/solana/payment.ts';
 import { changed, type Change, type Rewrite } from './changes.ts';
 
-/** A good payment on Solana's devnet without any chain: its terms, its payer, and its transaction signed with web3.js. */
+/**
+ * A good payment on Solana's devnet without any chain: its terms, its payer, and its transaction signed with web3.js.
+ */
 export const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 export const payer = Keypair.fromSeed(Uint8Array.from({ length: 32 }, () => 0xa1));
 export const fulfiller = payer.publicKey.toBase58() as Address;

@@ -7,8 +7,8 @@ import { GUARD, landingsIn, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from '../../s
 import { addressOf, network, payer, terms, tokenOf, usdc } from './payments.ts';
 
 /**
- * Receipts as the real chain gives them, where it can do more than the local one: receive policies (TIP-1028) and virtual
- * addresses (TIP-1022). What they log is in those proposals.
+ * Receipts as the real chain gives them, where it can do more than the local one: receive policies (TIP-1028) and
+ * virtual addresses (TIP-1022). What they log is in those proposals.
  */
 const abi = AbiCoder.defaultAbiCoder();
 const from = addressOf(payer);

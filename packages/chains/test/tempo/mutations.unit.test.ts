@@ -25,8 +25,8 @@ import {
 import type { Hex } from 'viem';
 
 /*
- * A payer who means ill signs what he likes: the bytes of what was built, changed anyhow, with his own signature over them.
- * What is accepted of it has to be the good transaction but for what is the wallet's own.
+ * A payer who means ill signs what he likes: the bytes of what was built, changed anyhow, with his own signature over
+ * them. What is accepted of it has to be the good transaction but for what is the wallet's own.
  */
 
 const TYPE = Buffer.of(0x76);

@@ -6,7 +6,7 @@ import type { Seen } from './position.ts';
 /** `Transfer(address indexed from, address indexed to, uint256 value)` of ERC-20. */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** A transfer as the log has it. */
+/** A transfer as logged. */
 export interface LoggedTransfer {
   readonly from: Address;
   readonly to: Address;
@@ -16,7 +16,7 @@ export interface LoggedTransfer {
 
 const addressIn = (topic: string): Address => getAddress(`0x${topic.slice(26)}`) as Address;
 
-/** Null where the log is no ERC-20 transfer. */
+/** Null where the log is not an ERC-20 transfer. */
 export function readTransfer(log: Log): LoggedTransfer | null {
   const [event, from, to, more] = log.topics;
   if (
@@ -31,7 +31,7 @@ export function readTransfer(log: Log): LoggedTransfer | null {
   return { from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), log };
 }
 
-/** What was seen of a transfer with this reference, as the chain recorded it. */
+/** The landing of a transfer with this reference, as the chain recorded it. */
 export function landed(
   intentId: IntentId,
   { from, to, amount, log }: LoggedTransfer,

@@ -5,42 +5,42 @@ import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
 
-/** What a look at a transaction told. */
+/** What the observer needs of a transaction. */
 export interface TransactionSummary {
   readonly from: Address;
   readonly nonce: bigint;
-  /** Whose contract it called. */
+  /** The contract that it called. */
   readonly to: Address | null;
-  /** Null where its calldata is no payment with a reference. */
+  /** Null where its calldata is not a payment with a reference. */
   readonly payment: PaymentCall | null;
 }
 
 const SUMMARIES_MAX = 20_000;
-/** A final transfer is observed again when the ledger has not taken it after this time. */
+/** A final transfer is observed again when the ledger does not have it after this time. */
 const REPEAT_MS = 30_000;
 
-/** What saves the observer work between steps. All of it can be lost. */
+/** Saves the observer work between steps. All of it can be lost. */
 export class Memory {
-  readonly #looks = new Map<TransactionHash, TransactionSummary>();
+  readonly #summaries = new Map<TransactionHash, TransactionSummary>();
   readonly #finalized = new Map<TransactionHash, number>();
   readonly receipts = new ReceiptSchedule();
   readonly logs = new LogWindow();
-  /** Somebody waits for what the next steps will see. */
+  /** A payment is under way: the next steps may see it. */
   isAwaiting = false;
-  /** When `safe` and `finalized` were last asked for, by our clock. */
+  /** When `safe` and `finalized` were last read, by our clock. */
   tagsAskedAt = 0;
 
   look(hash: TransactionHash): TransactionSummary | undefined {
-    return this.#looks.get(hash);
+    return this.#summaries.get(hash);
   }
 
-  /** The oldest look goes when there are too many. */
+  /** Evicts the oldest summary when there are too many. */
   remember({ hash, from, nonce, to, input }: ChainTransaction): TransactionSummary {
-    const look = { from, nonce, to, payment: decodePayment(input) };
-    this.#looks.set(hash, look);
-    const oldest = this.#looks.keys().next();
-    if (this.#looks.size > SUMMARIES_MAX && oldest.done !== true) this.#looks.delete(oldest.value);
-    return look;
+    const summary = { from, nonce, to, payment: decodePayment(input) };
+    this.#summaries.set(hash, summary);
+    const oldest = this.#summaries.keys().next();
+    if (this.#summaries.size > SUMMARIES_MAX && oldest.done !== true) this.#summaries.delete(oldest.value);
+    return summary;
   }
 
   wasFinalizedLately(hash: TransactionHash, now: number): boolean {

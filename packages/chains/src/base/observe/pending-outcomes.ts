@@ -9,24 +9,24 @@ import { landed, readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
 import type { Scan } from './scan.ts';
 
-/** A transaction that can still land, or landed and was orphaned, and whose end is not known. */
+/** A transaction whose outcome is not known: it can still land, or landed and was orphaned. */
 export interface PendingOutcome {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
   readonly sender: Address;
-  /** Null where it has landed before: it is looked up. */
+  /** Null where it has landed before: it is read from the transaction. */
   readonly nonce: bigint | null;
   readonly terms: PaymentTerms;
-  /** Since when it may be on chain. */
+  /** When it could first be on chain. */
   readonly since: number;
-  /** Its revert would change nothing but that nobody has to look for it any more. */
+  /** Its revert would change nothing for the intent, but end the submission. */
   readonly ignoresRevert: boolean;
 }
 
-/** At most so many receipts in one step; the others wait for the next. */
+/** At most this many receipts in one step; the others wait for the next. */
 const RECEIPTS_MAX = 100;
 
-/** Live submissions, and settlements that a reorganisation has orphaned. */
+/** Live submissions, and settlements that a reorg has orphaned. */
 function* open(watch: WatchSet, now: number): Generator<PendingOutcome> {
   for (const { id, status, terms, submission } of watch.submitted()) {
     yield {
@@ -53,14 +53,16 @@ function* open(watch: WatchSet, now: number): Generator<PendingOutcome> {
   }
 }
 
-/** Those whose receipt is due now. A success is found by its log as a rule: a receipt is for what leaves none. */
+/**
+ * The pending outcomes whose receipt is due. A success is usually found by its log; receipts are for what leaves none.
+ */
 export function duePendingOutcomes({ watch, memory, now }: Scan): readonly PendingOutcome[] {
   const pendingOutcomes = [...open(watch, now)];
   memory.receipts.keep(new Set(pendingOutcomes.map(({ hash }) => hash)));
   return pendingOutcomes.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, RECEIPTS_MAX);
 }
 
-/** A submission that reverted when nobody waited for it any more, and in which block. */
+/** A reverted submission whose intent no longer waits for it, and its block. */
 interface IgnoredRevert {
   readonly pending: PendingOutcome;
   readonly block: bigint;
@@ -69,11 +71,11 @@ interface IgnoredRevert {
 export interface Receipts {
   readonly seen: readonly Seen[];
   readonly ignoredReverts: readonly IgnoredRevert[];
-  /** Neither this node has a receipt of them nor another one that was asked. */
+  /** Neither this node nor the second opinion has a receipt of these. */
   readonly missing: readonly PendingOutcome[];
 }
 
-/** What the receipts tell of those that are in a block. */
+/** Reads the receipts of the transactions that are in a block. */
 export async function readReceipts(
   context: Scan,
   pool: RpcPool,
@@ -100,7 +102,7 @@ export async function readReceipts(
   return { seen, ignoredReverts, missing };
 }
 
-/** A receipt of a transaction whose calldata was verified: its transfer, or its revert. */
+/** The transfer or the revert in the receipt of a transaction whose calldata was verified. */
 export function readReceipt(
   { intentId, hash, terms }: Pick<PendingOutcome, 'intentId' | 'hash' | 'terms'>,
   { status, blockNumber, blockHash, logs }: Receipt,
@@ -127,16 +129,16 @@ export function readReceipt(
   });
 }
 
-/** Those of them that are final. */
+/** The ignored reverts in final blocks. */
 export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: bigint): readonly Observation[] =>
   reverted
     .filter(({ block }) => block <= finalized)
     .map(({ pending: { intentId, hash }, block }) => finalRevert(intentId, hash, `block ${block}`));
 
 /**
- * Of transactions without a receipt, those that can provably never land: at a safe block, up to which all logs were
- * read, the account's nonce is past theirs, and still no upstream that answers has a receipt. That a node does not know
- * them proves nothing.
+ * The transactions without a receipt that provably never land: at a safe block, up to which all logs were read, the
+ * account's nonce is past theirs, and still no upstream that responds has a receipt. That a node does not know them
+ * proves nothing.
  */
 export async function findDropped(
   context: Scan,
@@ -153,7 +155,7 @@ export async function findDropped(
   const observations: Observation[] = [];
   for (const [place, pending] of known.entries()) {
     const count = counts[place];
-    // A node that has pruned that state cannot tell: no proof now.
+    // A node that has pruned that state cannot prove it.
     if (count === undefined || count instanceof RpcRefusedError || count <= pending.nonce) continue;
     if (!(await isAbsentEverywhere(pool, pending.hash, safe))) continue;
     const proof = `another transaction used nonce ${pending.nonce} of ${pending.sender}: the account's transaction count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this transaction has no receipt`;
@@ -167,7 +169,10 @@ export async function findDropped(
   return observations;
 }
 
-/** With the nonces of those that had landed: from memory, while a node still has them, or from the bytes that were kept. Others stay open. */
+/**
+ * Adds the nonces of transactions that had landed: from memory, from a node that still has them, or from the stored
+ * bytes. Others stay pending.
+ */
 async function withNonces(
   { node, memory }: Scan,
   keptBytes: KeptBytes,
@@ -186,7 +191,7 @@ async function withNonces(
   return found.flat();
 }
 
-/** Null where there are no bytes, or of a type that is not known here. */
+/** Null without bytes, and for an unknown transaction type. */
 function nonceIn(bytes: Uint8Array | null): bigint | null {
   const decoded = bytes === null ? null : decodeSigned(bytes);
   return decoded?.ok === true ? BigInt(decoded.value.nonce) : null;

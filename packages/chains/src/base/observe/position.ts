@@ -22,29 +22,29 @@ const seen = z.discriminatedUnion('kind', [
     seenAt: instant,
   }),
 ]);
-/** A transaction seen in a block, until it has stayed there long enough, and a landing until the ledger knows it. */
+/** A transaction seen in a block: kept until it has stayed there long enough, a landing until the ledger has it. */
 export type Seen = z.infer<typeof seen>;
 
 const position = z.object({
   /** The hash of block 0: which chain this is. */
   genesis: z.string(),
   checkpoints,
-  /** Up to here the logs were read a second time, when the blocks were safe. */
+  /** Up to this block the logs were read a second time, once the blocks were safe. */
   rescanned: bigintText,
   seen: z.array(seen),
 });
-/** Where the observer stands: all it needs after a restart. */
+/** The observer's position: all it needs after a restart. */
 export type Position = z.infer<typeof position>;
 
-/** Throws a ZodError on what is no cursor of this observer. */
+/** @throws ZodError on a cursor of another observer */
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
 
-/** The block of what was seen. */
+/** The block in which it was seen. */
 export const placeOf = (one: Seen): { readonly block: bigint; readonly blockHash: string | null } =>
   one.kind === 'landed' ? { block: one.transfer.block, blockHash: one.transfer.blockHash } : one;
 
-/** The same thing seen: a transaction in one block. In another block it is seen anew. */
+/** The same sighting: a transaction in one block. In another block it is a new one. */
 const sameAs =
   (one: Seen) =>
   (other: Seen): boolean =>
@@ -53,7 +53,7 @@ const sameAs =
     one.intentId === other.intentId &&
     placeOf(one).blockHash === placeOf(other).blockHash;
 
-/** What was seen before, with what was seen now and is new. */
+/** Adds what is new. */
 export function withSeen(before: readonly Seen[], now: readonly Seen[]): Seen[] {
   const all = [...before];
   for (const one of now) if (!all.some(sameAs(one))) all.push(one);

@@ -9,7 +9,7 @@ import type { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
 
 export interface Scanned {
-  /** The last block read, and its hash at that time. */
+  /** The last block that was read, with its hash at that time. */
   readonly end: Pick<Block, 'number' | 'hash'>;
   readonly seen: readonly Seen[];
 }
@@ -23,9 +23,9 @@ export interface Scan {
 }
 
 /**
- * Reads the transfers of a range of blocks, as far as one question may reach, and finds those that carry the reference of
- * a watched intent.
- * @param expected the hash of the last block, as this node said before
+ * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
+ * watched intent.
+ * @param expected the hash of the last block, as this node reported it before
  */
 export async function scan(context: Scan, from: bigint, to: bigint, expected: string | null): Promise<Scanned> {
   const { node, memory } = context;
@@ -33,7 +33,7 @@ export async function scan(context: Scan, from: bigint, to: bigint, expected: st
   return { end, seen: await match(context, logs) };
 }
 
-/** Null where nobody is to be paid: there is nothing to look for. */
+/** Null without recipients: there is nothing to look for. */
 function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
@@ -44,7 +44,7 @@ function wanted({ network, watch }: Scan): Wanted {
   return { address: network.tokens.map(({ address }) => address), topics };
 }
 
-/** The logs that pay watched intents. Each hit on a recipient costs one look at its transaction, once. */
+/** The logs that pay watched intents. Each transfer to a recipient costs one look-up of its transaction, once. */
 async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
   const { network, watch, memory, now } = context;
   const ours = new Set<string>(network.tokens.map(({ address }) => address));
@@ -54,10 +54,10 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
   });
   await lookUp(context, new Set(hits.map(({ log }) => log.transactionHash)));
   return hits.flatMap((hit): Seen[] => {
-    const look = memory.look(hit.log.transactionHash);
-    // The reference is judged by the transaction's own call: one that pays through another contract carries none.
-    const payment = look?.payment ?? null;
-    if (payment === null || look?.to !== hit.log.address || payment.to !== hit.to) return [];
+    const summary = memory.look(hit.log.transactionHash);
+    // The reference is read from the transaction's own call: a payment through another contract carries none.
+    const payment = summary?.payment ?? null;
+    if (payment === null || summary?.to !== hit.log.address || payment.to !== hit.to) return [];
     const intent = watch.byReference(payment.reference);
     return intent === undefined ? [] : [landed(intent.id, hit, payment.reference, now)];
   });

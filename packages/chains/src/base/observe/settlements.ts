@@ -6,11 +6,13 @@ import { readReceipt } from './pending-outcomes.ts';
 import { placeOf, type Seen } from './position.ts';
 import type { Scan } from './scan.ts';
 
-/** Confirmed: included, and still canonical this long after it was seen. Time and not blocks: those come every 0.2 s. */
+/**
+ * A landing is confirmed when it is still canonical this long after it was seen. In time, as blocks come every 0.2 s.
+ */
 export const CONFIRM_MS = 2_000;
-/** A reported landing that the ledger does not take for the settlement (an extra payment) is kept this long. */
+/** A reported landing that does not become the settlement (an extra payment) is kept this long. */
 const REPORTED_MS = 600_000;
-/** At most so many settlements are made final in one step. */
+/** At most this many settlements are observed as final in one step. */
 const FINALIZED_MAX = 200;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
@@ -23,8 +25,8 @@ const lost = ({ intentId, hash }: Pick<Seen, 'intentId' | 'hash'>): Observation 
 });
 
 /**
- * After a reorganisation down to `ancestor`: what had been reported from blocks that are canonical no more is lost, and
- * what was seen there and not reported is forgotten. The scan finds it again where it landed again.
+ * After a reorg down to `ancestor`: landings reported from orphaned blocks are lost, and sightings that were not
+ * reported are forgotten. The scan finds them again where they landed again.
  */
 export async function orphan(
   { node, watch }: Pick<Scan, 'node' | 'watch'>,
@@ -58,7 +60,7 @@ export function isInLedger(watch: WatchSet, one: Seen): boolean {
   return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
 }
 
-/** Reports what has stayed canonical long enough, and forgets what the ledger knows by now. */
+/** Reports what has stayed canonical long enough, and forgets what the ledger has by now. */
 export async function confirm(
   { node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>,
   seen: readonly Seen[],
@@ -76,7 +78,8 @@ export async function confirm(
   for (const one of open) {
     const { block, blockHash } = placeOf(one);
     if (!isDue(one)) kept.push(one);
-    // A node that lags does not have the block: it is asked again. Another block there: the next step sees the reorganisation.
+    // A lagging node does not have the block yet: the next step asks again. With another block there, it sees the
+    // reorg.
     else if (!hashes.has(block)) kept.push(one);
     else if (hashes.get(block) !== blockHash) continue;
     else if (one.kind === 'reverted')
@@ -100,8 +103,8 @@ export async function confirm(
 }
 
 /**
- * Settlements at or below the final block: observed as final where they are still what the chain has there, else lost,
- * and seen anew where they landed elsewhere. So a reorganisation that nobody noticed is noticed here at the latest.
+ * Settlements at or below the final block: observed as final where the chain still has them there, otherwise as lost,
+ * and seen again where they landed elsewhere. So an unnoticed reorg is noticed here at the latest.
  */
 export async function finalize(
   { node, watch, memory, now }: Scan,
@@ -122,7 +125,7 @@ export async function finalize(
     const { hash, transfer } = settlement;
     if (!hashes.has(transfer.block)) continue;
     if (hashes.get(transfer.block) === transfer.blockHash) {
-      // Not where it is lost: it may be final in another block soon.
+      // Not remembered where it is lost: it may soon be final in another block.
       memory.finalized(hash, now);
       observations.push({
         kind: 'observation',

@@ -3,19 +3,19 @@ import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, identifyChain } from '../calls.ts';
 import { type Checkpoint, hashesOf, newestOf } from './checkpoints.ts';
 
-/** Where an observer stands on which chain. */
+/** Which chain an observer follows, and how far it has read. */
 export interface ChainPosition {
   /** The hash of block 0: which chain this is. */
   readonly genesis: string;
   readonly checkpoints: readonly Checkpoint[];
 }
 
-/** A head this far below the cursor is told. Upstreams behind one URL differ by a few blocks all the time. */
+/** A head this far below the cursor causes a warning. Upstreams behind one URL always differ by a few blocks. */
 const SHORTFALL_WARNED = 50n;
-/** On a chain that is another one than before, so many of its newest blocks are read. */
+/** Of a different chain than before, only this many of the newest blocks are read. */
 const NEW_CHAIN_BLOCKS = 100_000n;
 
-/** The first start begins at what is final: no intent is older than the service. */
+/** The first start begins at the final block: no intent is older than the service. */
 export async function begin(node: RpcNode): Promise<ChainPosition & { readonly start: Checkpoint }> {
   const [genesis, finalized] = await node.batch([getBlock(0n), getBlock('finalized')]);
   if (genesis === null) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
@@ -24,19 +24,21 @@ export async function begin(node: RpcNode): Promise<ChainPosition & { readonly s
 }
 
 export type Relocation =
-  /** This node does not have yet what was read before: nothing to do, and nothing to conclude. */
+  /** This node does not yet have the blocks that were read: nothing to do, and nothing to conclude. */
   | { readonly kind: 'behind' }
-  /** Blocks above the newest of these checkpoints are other ones now. */
+  /** Blocks above the newest of these checkpoints were replaced. */
   | {
-      readonly kind: 'back';
+      readonly kind: 'reorg';
       readonly checkpoints: readonly Checkpoint[];
       readonly ancestor: bigint;
       readonly depth: bigint;
     }
-  /** Nothing of what was read before is on this chain: it is read from a block on. */
-  | { readonly kind: 'anew'; readonly genesis: string; readonly from: Checkpoint; readonly warning: string };
+  /** Nothing that was read before is on this chain: reading starts again at a block. */
+  | { readonly kind: 'new_chain'; readonly genesis: string; readonly from: Checkpoint; readonly warning: string };
 
-/** The newest checkpoint is not what this node has there: it lags, blocks were replaced, or it is another chain. */
+/**
+ * Finds out why this node does not have the newest checkpoint: it lags, blocks were replaced, or it is another chain.
+ */
 export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosition, head: Block): Promise<Relocation> {
   const below = before.checkpoints.filter(({ number }) => number <= head.number);
   const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
@@ -44,12 +46,13 @@ export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosit
   const [ancestor] = checkpoints;
   if (ancestor !== undefined) {
     if (ancestor === below[0] && below.length < before.checkpoints.length) return { kind: 'behind' };
-    return { kind: 'back', checkpoints, ancestor: ancestor.number, depth: newestOf(before).number - ancestor.number };
+    return { kind: 'reorg', checkpoints, ancestor: ancestor.number, depth: newestOf(before).number - ancestor.number };
   }
   const genesis = hashes.get(0n);
   if (genesis === undefined) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
   if (genesis === before.genesis && below.length === 0) return { kind: 'behind' };
-  // A local chain that began anew says so. Behind a URL that was turned to another network there is nothing to read.
+  // A local chain that was reset still has its chain id. An upstream that now serves another network has nothing to
+  // read.
   const problem = genesis === before.genesis ? null : await identifyChain(chain)(node);
   if (problem !== null) throw new RpcUpstreamError(`${node.name}: ${problem}`, 'no');
   const first = await node.call(getBlock(head.number > NEW_CHAIN_BLOCKS ? head.number - NEW_CHAIN_BLOCKS : 0n));
@@ -60,14 +63,14 @@ export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosit
       ? 'none of the blocks read so far is still on the chain'
       : 'the chain is a different one: its genesis block differs';
   return {
-    kind: 'anew',
+    kind: 'new_chain',
     genesis,
     from: { number, hash },
     warning: `${why}; the head is ${head.number}, starting again at block ${number}`,
   };
 }
 
-/** What to tell of a node that is behind. */
+/** The warning about a node that is behind. */
 export function shortfallOf(before: ChainPosition, head: Block): string[] {
   const shortfall = newestOf(before).number - head.number;
   return shortfall > SHORTFALL_WARNED

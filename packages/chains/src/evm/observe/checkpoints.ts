@@ -3,17 +3,17 @@ import type { RpcNode } from '@pf/rpc';
 import { z } from 'zod';
 import { getBlock } from '../calls.ts';
 
-/** A block that was canonical when the scan stood there. */
+/** A block that was canonical when the scan reached it. */
 const checkpoint = z.object({ number: bigintText, hash: z.string() });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
 /** Newest first; up to the newest all logs were read. Dense near the head, sparse far below it. */
 export const checkpoints = z.array(checkpoint).min(1);
 
-/** This many newest checkpoints are kept: reorganisations are short as a rule. */
+/** This many of the newest checkpoints are kept: most reorgs are short. */
 const DENSE = 32;
 
-/** Checkpoints with a new one on top; farther below, each kept one is at least 1.5 times as deep as the one above it. */
+/** Adds a checkpoint. Below the newest ones, each kept checkpoint is at least 1.5 times as deep as the one above it. */
 export function advance(before: readonly Checkpoint[], next: Checkpoint): Checkpoint[] {
   const below = before.filter(({ number }) => number < next.number);
   const kept = [next, ...below.slice(0, DENSE - 1)];

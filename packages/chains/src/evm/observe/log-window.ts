@@ -1,9 +1,15 @@
 import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
 
-/** Blocks of one eth_getLogs while catching up. Providers' limits differ: it halves when one refuses, and grows again. */
+/**
+ * Blocks of one eth_getLogs while catching up. Providers' limits differ: the window halves when one refuses, and grows
+ * again.
+ */
 const BLOCKS_MAX = 2_000n;
-/** Up to this many recipients are told to the node; with more it gives all transfers of our tokens and we match here. */
+/**
+ * Up to this many recipients are part of the filter; with more, the node returns all transfers of our tokens and we
+ * match them.
+ */
 export const RECIPIENTS_MAX = 200;
 
 /** The logs of a range that was read, and the last block of it: its hash at that time. */
@@ -12,24 +18,24 @@ export interface LogRange {
   readonly end: Block;
 }
 
-/** What is looked for in a range of blocks; null where there is nothing to look for. */
+/** The logs to look for in a range of blocks; null where there are none to look for. */
 export type Wanted = Pick<LogFilter, 'address' | 'topics'> | null;
 
-/** Reads logs in ranges as long as the upstream gives them. */
+/** Reads logs in ranges as long as the upstream allows. */
 export class LogWindow {
   #blocks = BLOCKS_MAX;
 
   /**
-   * The wanted logs from one block on, up to `to` or as far as one question may reach. The last block is asked for in the
-   * same request: a node that does not have it, or has another one than `expected`, would leave out logs, so its answer
-   * does not count.
+   * Reads the wanted logs from a block on, up to `to` or as far as one call may reach. The same request reads the last
+   * block: a node that does not have it, or has another one than `expected`, would leave out logs, so its response does
+   * not count.
    */
   async read(node: RpcNode, wanted: Wanted, from: bigint, to: bigint, expected: string | null): Promise<LogRange> {
     for (;;) {
       const last = to - from < this.#blocks ? to : from + this.#blocks - 1n;
       const [logs, end] = await this.#ask(node, wanted, from, last);
       if (logs instanceof RpcRefusedError) {
-        // Too many blocks or logs for this provider, as a rule. A single block that is refused is another matter.
+        // Usually too many blocks or logs for this provider. A single refused block is another matter.
         if (last === from)
           throw new RpcUpstreamError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
         this.#shrink();
@@ -53,7 +59,7 @@ export class LogWindow {
     try {
       return await node.batch([refusable(getLogs({ ...wanted, fromBlock, toBlock })), getBlock(toBlock)]);
     } catch (error) {
-      // It may have been too much to answer in time: less of it next time.
+      // It may have been too much to return in time: the next call asks for less.
       this.#shrink();
       throw error;
     }

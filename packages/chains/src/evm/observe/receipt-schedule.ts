@@ -1,10 +1,10 @@
 import type { TransactionHash } from '@pf/domain';
 
-/** Receipts of a submission are asked for when it is half as old again as the last time, within these bounds. */
+/** The receipt of a submission is read again when its age has grown by half, within these bounds. */
 const MIN_MS = 1_000;
 const MAX_MS = 600_000;
 
-/** When the receipt of which transaction is asked for next. */
+/** When to read each transaction's receipt next. */
 export class ReceiptSchedule {
   readonly #due = new Map<TransactionHash, number>();
 
@@ -15,7 +15,7 @@ export class ReceiptSchedule {
   asked(hash: TransactionHash, since: number, now: number): void {
     this.#due.set(hash, now + Math.min(Math.max((now - since) / 2, MIN_MS), MAX_MS));
   }
-  /** Forgets the schedules of what is no longer asked about. */
+  /** Forgets the transactions whose receipts are no longer read. */
   keep(asked: ReadonlySet<TransactionHash>): void {
     for (const hash of this.#due.keys()) if (!asked.has(hash)) this.#due.delete(hash);
   }

@@ -6,22 +6,27 @@ import { tokenAccountOf } from '../payment.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
 import type { Memory, WatchedAccount } from './memory.ts';
 
-/** In one step: recipients whose accounts are derived (some hashes each), questions for balances (100 each), lists that are read because a balance moved, and lists that are read in turn. */
+/**
+ * Limits of one step: recipients whose accounts are derived (some hashes each), balance calls (100 accounts each),
+ * lists that are read because a balance moved, and lists that are read in turn.
+ */
 const DERIVED_MAX = 300;
 const POLLS_MAX = 5;
 const CHANGED_MAX = 20;
 const TURNS_MAX = 2;
-/** Of a token account's data: where its amount is. */
+/** Where a token account's data has its amount. */
 const AMOUNT = { offset: 64, length: 8 };
-/** Transactions of one list: little where it was read lately, much while going back. */
+/** Transactions of one page: few where the list was read recently, many while going back. */
 const PAGE = 50;
 const LONG_PAGE = 1_000;
-/** The index of transactions by account lags the balances: an account is read until what moved its balance has shown up. */
+/**
+ * The index of transactions by account lags behind the balances: a list is read until it shows what moved the balance.
+ */
 const INDEX_LAG_MS = 20_000;
-/** The same in slots: so far below what was read a list is read again. */
+/** The same in slots: a list is read again from this far below where it was read. */
 const INDEX_LAG_SLOTS = 300n;
 
-/** Finds the token accounts of all recipients, those of new ones as not read since `from`, and forgets the others. */
+/** Derives the token accounts of new recipients, not read since `from`, and forgets those of former ones. */
 export async function deriveAccounts(
   memory: Memory,
   watch: WatchSet,
@@ -60,7 +65,7 @@ const places = (memory: Memory): readonly Place[] =>
     accounts.map((account, index) => ({ recipient, index, account })),
   );
 
-/** A change of what is remembered, put in force when all that it rests on has been answered. */
+/** A change of the memory, applied once all responses that it depends on have arrived. */
 export type Commit = () => void;
 
 function put(memory: Memory, { recipient, index }: Place, change: Partial<WatchedAccount>): void {
@@ -74,14 +79,14 @@ function put(memory: Memory, { recipient, index }: Place, change: Partial<Watche
 
 export interface BalancePoll {
   readonly calls: readonly ReturnType<typeof getMultipleAccounts>[];
-  /** Takes the answers in the order of the calls; the accounts whose balance moved. */
+  /** Reads the results, in the order of the calls. @returns the accounts whose balance moved */
   read(
     answers: readonly ReturnType<ReturnType<typeof getMultipleAccounts>['parse']>[],
     now: number,
   ): { readonly changed: ReadonlySet<string>; readonly commit: Commit };
 }
 
-/** The balances of as many accounts as one step asks for, a hundred with one question, in turn. */
+/** The balance calls of one step, a hundred accounts each, taking turns. */
 export function pollBalances(memory: Memory): BalancePoll {
   const all = places(memory);
   const count = Math.min(all.length, POLLS_MAX * ACCOUNTS_MAX);
@@ -121,12 +126,15 @@ export function pollBalances(memory: Memory): BalancePoll {
 
 export interface ListReading {
   readonly calls: readonly ReturnType<typeof getSignaturesForAddress>[];
-  /** True where more accounts wait for being read than one step reads. */
+  /** True where more accounts are due than one step reads. */
   readonly isBehind: boolean;
   read(answers: readonly (readonly SignatureInfo[])[], head: bigint, now: number): Commit;
 }
 
-/** The lists of those accounts that changed, or that were not read to their end; and of a few others in turn, the one longest ago first. */
+/**
+ * The lists of accounts that changed or were not read to their end, and of a few others in turn, the least recently
+ * read first.
+ */
 export function readLists(memory: Memory, changed: ReadonlySet<string>): ListReading {
   const all = places(memory);
   const isDue = ({ account }: Place): boolean =>
@@ -165,12 +173,12 @@ function first<T>(items: readonly T[], count: number, order: (one: T, other: T) 
 const limitOf = (paging: WatchedAccount['paging']): number => (paging === null ? PAGE : LONG_PAGE);
 
 function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], head: bigint, now: number): void {
-  // As it is by now: its balance may just have moved.
+  // Its current state: its balance may just have moved.
   const account = memory.accounts.get(place.recipient)?.[place.index];
   if (account === undefined) return;
-  // What came after the head may pay intents that are not known yet: it is for the next step.
+  // Transactions after the head may pay intents that are not known yet: they are for the next step.
   const reached = page.filter(({ slot }) => slot <= head);
-  // Also where its newest is known: a node that does not have that one (any more) would list all there ever was.
+  // Needed although the newest is known: a node that no longer has that transaction would list all there ever were.
   const bound = account.read - INDEX_LAG_SLOTS;
   const found = reached.filter(
     ({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature),

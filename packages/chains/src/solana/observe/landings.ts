@@ -17,18 +17,18 @@ const TRANSFER_CHECKED_BYTES = 10;
 /** A `transferChecked` or `transfer` that was executed, as the chain recorded it. */
 interface ExecutedTransfer {
   readonly mint: Address;
-  /** Who owned the account that was debited, and who the one that was credited. */
+  /** The owners of the debited and of the credited account. */
   readonly from: Address;
   readonly to: Address;
   /** Base units. */
   readonly amount: bigint;
-  /** What the instruction names behind its own accounts, signers of a multisig left out. */
+  /** The accounts after the instruction's own, without the signers of a multisig. */
   readonly references: readonly Address[];
-  /** The place of the instruction: `4`, or `2.0` for one that another called. */
+  /** The instruction's index: `4`, or `2.0` for one that another instruction called. */
   readonly index: string;
 }
 
-/** The transfers of a transaction that succeeded; none where it failed. */
+/** The transfers of a successful transaction; none of a failed one. */
 function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): readonly ExecutedTransfer[] {
   if (meta === null || meta.err !== null) return [];
   const accounts = [
@@ -66,10 +66,10 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
   ]);
 }
 
-/** The places of the accounts that a transfer names. */
+/** The accounts of a transfer, as indices. */
 interface NamedTransfer {
   readonly source: number;
-  /** Null where the instruction does not name it: the accounts' own is the one. */
+  /** Null where the instruction does not name it: the token accounts determine it. */
   readonly mint: number | null;
   readonly destination: number;
   readonly authority: number;
@@ -78,7 +78,7 @@ interface NamedTransfer {
   readonly amount: bigint;
 }
 
-/** Null where the instruction is neither of the two, or lacks accounts. */
+/** Null for other instructions, and for those that lack accounts. */
 function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer | null {
   if (data[0] === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES) {
     const [source, mint, destination, authority, ...others] = places;
@@ -92,7 +92,7 @@ function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer 
       amount: getTransferCheckedInstructionDataDecoder().decode(data).amount,
     };
   }
-  // Some wallets make this of a Solana Pay code. Which token it moved is told by the chain's record of the accounts.
+  // Some wallets turn a Solana Pay code into this. The chain's record of the accounts tells which token it moved.
   if (data[0] === TRANSFER_DISCRIMINATOR && data.length === TRANSFER_BYTES) {
     const [source, destination, authority, ...others] = places;
     if (source === undefined || destination === undefined || authority === undefined) return null;
@@ -109,7 +109,7 @@ function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer 
 }
 
 type Balances = NonNullable<LandedTransaction['meta']>['preTokenBalances'];
-/** What the token accounts of a transaction hold, and for whom. */
+/** The mint and owner of each token account of a transaction. */
 const heldIn = (
   balances: Balances,
 ): ReadonlyMap<number, { readonly mint: Address; readonly owner: Address | undefined }> =>
@@ -123,8 +123,8 @@ export interface Payments {
 }
 
 /**
- * What a transaction on chain pays to watched intents, by their references. A transfer with several references pays
- * none of them: it would settle two intents with one amount. Null where the node's answer is not this transaction.
+ * The payments to watched intents in a transaction, by their references. A transfer with several references pays none
+ * of them: it would settle two intents with one amount. Null where the node returned another transaction.
  */
 export function landingsIn(
   landed: LandedTransaction,

@@ -7,9 +7,9 @@ import { failureIn, type PendingOutcome } from './pending-outcomes.ts';
 import type { Memory } from './memory.ts';
 import { landingsIn } from './landings.ts';
 
-/** Transactions of watched accounts that one step looks at, the oldest first. */
+/** Transactions of watched accounts that one step reads, the oldest first. */
 const LOOKED_MAX = 50;
-/** A node may list a transaction before it shows it; one that it never shows is given up. */
+/** A node may list a transaction before it returns it; one that it never returns is given up. */
 const SHOWN_WITHIN_MS = 300_000;
 
 export interface LookupResult {
@@ -17,7 +17,7 @@ export interface LookupResult {
   readonly warnings: readonly string[];
 }
 
-/** What a transaction says that an intent was waiting for: what it paid, or that it failed. */
+/** The outcome of a transaction: what it paid, or that it failed. */
 export function readOutcome(
   node: RpcNode,
   { intentId, hash }: PendingOutcome,
@@ -46,7 +46,7 @@ function paymentsOf(
   return { observations: payments.landings, warnings: payments.warnings };
 }
 
-/** Reads the transactions that ended pendingOutcomes; what this node does not show yet is read by a later step. */
+/** Reads the transactions that landed; what no node returns yet is read by a later step. */
 export async function readPendingOutcomes(
   pool: RpcPool,
   node: RpcNode,
@@ -67,7 +67,10 @@ export async function readPendingOutcomes(
   );
 }
 
-/** Looks at what watched accounts listed, the oldest first; what is looked at is looked at once, as soon as it is committed. */
+/**
+ * Reads the transactions that watched accounts list, the oldest first, and each only once, as soon as that is
+ * committed.
+ */
 export async function readUnseen(
   pool: RpcPool,
   node: RpcNode,
@@ -92,7 +95,7 @@ export async function readUnseen(
     if (transaction === null && now - since < SHOWN_WITHIN_MS) return nothing;
     done.push(hash);
     if (transaction === null) return skipped(`${node.name} lists ${hash} but does not return it`);
-    // Of a version that is yet to come, say: nothing that a payment is made with today.
+    // Of an unknown version, say: no payment is made with it today.
     if (transaction instanceof RpcRefusedError)
       return skipped(`${node.name} does not return ${hash}: ${transaction.message}`);
     return paymentsOf(node, hash, transaction, network, watch);

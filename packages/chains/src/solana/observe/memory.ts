@@ -5,15 +5,15 @@ import { LRUCache } from 'lru-cache';
 /** A token account of a recipient, and how far its transactions were read. */
 export interface WatchedAccount {
   readonly address: Address;
-  /** What it held when it was last asked about; null: it did not exist; undefined: never asked. */
+  /** Its last known balance; null: it did not exist; undefined: never read. */
   readonly balance: bigint | null | undefined;
-  /** Since when it has to be read, by our clock; null while nothing points to a new transaction. */
+  /** Since when its list is due, by our clock; null while nothing points to a new transaction. */
   readonly changedAt: number | null;
   /** Every transaction up to this slot was found. */
   readonly read: bigint;
-  /** The newest transaction that was found: it is read down to there the next time. */
+  /** The newest transaction that was found: the list is read down to it the next time. */
   readonly newest: TransactionHash | undefined;
-  /** While the pages of a long list are read: the last of the page before, and what will be the newest in the end. */
+  /** While a long list is read page by page: the last of the previous page, and what will be the newest in the end. */
   readonly paging: {
     readonly before: TransactionHash;
     readonly newest: TransactionHash | undefined;
@@ -21,31 +21,34 @@ export interface WatchedAccount {
   } | null;
 }
 
-/** A transaction that names a watched account and is yet to be looked at. */
+/** A transaction of a watched account that was not read yet. */
 export interface Unseen {
   readonly slot: bigint;
   /** When it was found, by our clock. */
   readonly since: number;
 }
 
-/** What is observed again when the ledger has not taken it after this time. */
+/** An observation is repeated when the ledger does not have it after this time. */
 const REPEAT_MS = 30_000;
 const LOOKED_MAX = 50_000;
 
-/** What saves the observer work between steps. It belongs to one position; all of it can be lost. */
+/** Saves the observer work between steps. Belongs to one position; all of it can be lost. */
 export class Memory {
   /** By recipient. */
   readonly accounts = new Map<WalletAddress, readonly WatchedAccount[]>();
   readonly unseen = new Map<TransactionHash, Unseen>();
   readonly looked = new LRUCache<TransactionHash, true>({ max: LOOKED_MAX });
-  /** When each transaction was last asked about at all upstreams, with its history. */
+  /** When all upstreams were last asked for each transaction, with their history. */
   readonly provenAt = new Map<TransactionHash, number>();
-  /** Of intents that somebody is about to pay, by reference: when each was first expected, and when its reference is looked for next. */
+  /**
+   * Of intents with a payment under way, by reference: since when it is expected, and when its reference is looked up
+   * next.
+   */
   readonly expected = new Map<Reference, { readonly since: number; readonly dueAt: number }>();
-  /** Expired intents, by reference, that were looked for a last time. */
+  /** References of expired intents that were looked up one last time. */
   readonly lookedLast = new LRUCache<Reference, true>({ max: LOOKED_MAX });
-  readonly #told = new Map<string, number>();
-  /** Whose balances are asked for next. */
+  readonly #observedAt = new Map<string, number>();
+  /** Index of the account whose balance is read next. */
   pollFrom = 0;
 
   /** True while a list of transactions is read page by page. */
@@ -53,7 +56,7 @@ export class Memory {
     return [...this.accounts.values()].some((accounts) => accounts.some(({ paging }) => paging !== null));
   }
 
-  /** Everything is read again, from the position that the caller goes back to. */
+  /** Forgets what was read: the caller goes back to an earlier position. */
   readAgain(): void {
     this.accounts.clear();
     this.unseen.clear();
@@ -68,17 +71,17 @@ export class Memory {
     return slot;
   }
 
-  /** Those that were not told lately, each once. */
+  /** The observations that were not made recently, each once. */
   notRepeated(observations: readonly Observation[], now: number): readonly Observation[] {
-    for (const [key, at] of this.#told) if (now - at >= REPEAT_MS) this.#told.delete(key);
+    for (const [key, at] of this.#observedAt) if (now - at >= REPEAT_MS) this.#observedAt.delete(key);
     return observations.filter((one) => {
-      const isFresh = !this.#told.has(keyOf(one));
-      if (isFresh) this.#told.set(keyOf(one), now);
+      const isFresh = !this.#observedAt.has(keyOf(one));
+      if (isFresh) this.#observedAt.set(keyOf(one), now);
       return isFresh;
     });
   }
 
-  /** Forgets when those were asked about that are asked about no more. */
+  /** Forgets the transactions that are no longer asked for. */
   keepProven(asked: ReadonlySet<TransactionHash>): void {
     for (const hash of this.provenAt.keys()) if (!asked.has(hash)) this.provenAt.delete(hash);
   }

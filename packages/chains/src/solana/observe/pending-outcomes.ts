@@ -21,9 +21,9 @@ import type { Memory } from './memory.ts';
 type Submitted = WatchedIntent & { readonly submission: Submission };
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
-/** A transaction whose end is not known: a live submission, or a settlement that is not final, or was lost. */
+/** A transaction whose outcome is not known: a live submission, or a settlement that is not final or was lost. */
 export type PendingOutcome =
-  /** `ignoresRevert`: its failure would change nothing but that nobody has to look for it any more. */
+  /** `ignoresRevert`: its failure would change nothing for the intent, but end the submission. */
   | {
       readonly kind: 'submitted';
       readonly intentId: IntentId;
@@ -47,26 +47,26 @@ export type PendingOutcome =
       readonly since: number;
     };
 
-/** What the newest confirmed and the newest final block are. */
+/** The newest confirmed and the newest final block. */
 export interface Heads {
   readonly confirmed: EpochInfo;
   readonly finalized: EpochInfo;
 }
 
 export interface Judgement {
-  /** Settlements that are final, and such as are not where they were. */
+  /** Settlements that are final, and settlements that are no longer where they were. */
   readonly observations: readonly Observation[];
-  /** In a confirmed block: what they paid, or why they failed, is read from the transactions themselves. */
+  /** In a confirmed block: the transactions themselves tell what they paid, or why they failed. */
   readonly landed: readonly PendingOutcome[];
-  /** This node shows none of these among the newest blocks. */
+  /** This node has none of these in its recent blocks. */
   readonly missing: readonly PendingOutcome[];
 }
 
-/** How often the upstreams are asked whether a transaction that nobody shows has been there. */
+/** How often all upstreams are asked for a missing transaction. */
 const PROVE_EVERY_MS = 5_000;
-/** One that is on its way for longer than this should show. */
+/** A transaction sent longer ago than this should be in a block. */
 const LATE_MS = 3_000;
-/** A transaction older than this may have been pruned from a node's history: then the history's beginning is asked for. */
+/** A transaction older than this may have been pruned from a node's history: then the start of that history is read. */
 const PRUNED_MS = 3_600_000;
 
 export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly PendingOutcome[] {
@@ -96,7 +96,7 @@ export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string,
   return [...[...watch.submitted()].flatMap(submitted), ...[...watch.settling()].map(settling)];
 }
 
-/** The questions for the state of each, 256 with one. */
+/** The calls for the status of each, 256 per call. */
 export const statusCalls = (
   pendingOutcomes: readonly PendingOutcome[],
 ): readonly ReturnType<typeof getSignatureStatuses>[] =>
@@ -112,7 +112,7 @@ const chunked = <T>(items: readonly T[]): readonly (readonly T[])[] =>
     items.slice(chunk * STATUSES_MAX, (chunk + 1) * STATUSES_MAX),
   );
 
-/** True for what is in a block that is confirmed at least. Nodes of old name no level. */
+/** True in a block that is at least confirmed. Old nodes do not name the level. */
 const isConfirmed = ({ confirmationStatus, slot }: SignatureStatus, { confirmed }: Heads): boolean =>
   confirmationStatus === 'confirmed' ||
   confirmationStatus === 'finalized' ||
@@ -120,7 +120,7 @@ const isConfirmed = ({ confirmationStatus, slot }: SignatureStatus, { confirmed 
 const isFinal = ({ confirmationStatus, slot }: SignatureStatus, { finalized }: Heads): boolean =>
   confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= finalized.absoluteSlot);
 
-/** What the states tell. */
+/** Sorts the pending outcomes by their statuses. */
 export function judge(
   pendingOutcomes: readonly PendingOutcome[],
   statuses: readonly (SignatureStatus | null)[],
@@ -149,7 +149,7 @@ export function judge(
         });
       return;
     }
-    // It is in another block now, so that its evidence is another one, or has failed there.
+    // It is in another block now, which is different evidence, or has failed there.
     observations.push({ kind: 'observation', type: 'lost', intentId, data: { hash } });
     landed.push(pending);
   });
@@ -157,8 +157,8 @@ export function judge(
 }
 
 /**
- * Those that all upstreams are to be asked about. The final chain has passed them by: if they were ever going to be there,
- * they would be. Or, where there are others to ask, they are late: this node may be the only one that does not show them.
+ * The missing transactions for which all upstreams are asked: the final chain is past every block that they could be
+ * in. Or, with several upstreams, they are late: this node may be the only one that does not have them.
  */
 export function dueProofs(
   missing: readonly PendingOutcome[],
@@ -180,17 +180,17 @@ const isPassed = (pending: PendingOutcome, finalized: EpochInfo): boolean =>
     ? finalized.absoluteSlot > pending.settlement.transfer.block
     : pending.lastValid !== null && finalized.blockHeight > pending.lastValid;
 
-/** What one upstream says of a transaction that others do not show. */
+/** What one upstream has of a transaction that others miss. */
 interface UpstreamEvidence {
   readonly status: SignatureStatus | null;
   readonly transaction: LandedTransaction | null;
-  /** The final chain is past it there, and all of the time in question is in that node's history. */
+  /** The final chain is past it there, and the node's history covers the whole time in question. */
   readonly isProof: boolean;
 }
 
 export interface Proof {
   readonly pending: PendingOutcome;
-  /** known: in a confirmed block, and here it is. absent: it is there in no block and can be in none. open: neither is certain. */
+  /** known: it is in a confirmed block. absent: it is in no block and can be in none. open: neither is certain. */
   readonly kind: 'known' | 'absent' | 'open';
   readonly status: SignatureStatus | null;
   readonly transaction: LandedTransaction | null;
@@ -198,8 +198,8 @@ export interface Proof {
 }
 
 /**
- * Asks every upstream, with its history, what became of them. `absent` only where all that answer are past it and do
- * not know it, and at least two, where two are configured: a node that lags, lies or has lost its history proves nothing.
+ * Asks every upstream, with its history, for the transactions. `absent` only where all that respond are past it and do
+ * not have it, at least two where two are configured: a node that lags, lies or has lost its history proves nothing.
  */
 export async function prove(
   pool: RpcPool,
@@ -229,7 +229,7 @@ async function gatherEvidence(
   pendingOutcomes: readonly PendingOutcome[],
   now: number,
 ): Promise<{ readonly finalized: EpochInfo; readonly of: readonly UpstreamEvidence[] }> {
-  // First what is final, then the states: an answer of an older slot would not be about that.
+  // First the final slot, then the statuses: a result of an older slot would prove nothing about it.
   const finalized = await node.call(getEpochInfo('finalized'));
   const { context, value } = await node.call(
     getSignatureStatuses(
@@ -252,7 +252,7 @@ async function gatherEvidence(
   return { finalized, of };
 }
 
-/** When the oldest block was made that this node still has, in milliseconds since 1970. */
+/** Time of the oldest block that this node still has, in ms since 1970. */
 async function historyBegin(node: RpcNode): Promise<number> {
   const first = await node.call(getFirstAvailableBlock());
   if (first === 0n) return 0;
@@ -260,7 +260,7 @@ async function historyBegin(node: RpcNode): Promise<number> {
   return seconds === null ? Infinity : seconds * 1_000;
 }
 
-/** What a proof of absence is told as. */
+/** The observation that follows from a proof of absence. */
 export function absence({ pending, finalized }: Proof): Observation {
   const { intentId, hash } = pending;
   if (pending.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
@@ -268,10 +268,13 @@ export function absence({ pending, finalized }: Proof): Observation {
   return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
 }
 
-/** A transaction that landed was live then: a lost one can land again for so many blocks after any block it was known in. */
+/**
+ * A landed transaction had a valid blockhash: once lost, it can land again for this many blocks after any block that
+ * had it.
+ */
 export const lostUntil = ({ confirmed }: Heads): bigint => confirmed.blockHeight + BLOCKHASH_BLOCKS;
 
-/** Why a transaction that is in a block failed, in words; null where it did not. */
+/** Why a transaction in a block failed, as text; null where it succeeded. */
 export function failureIn({ transaction, meta }: LandedTransaction): string | null {
   const error = meta?.err ?? null;
   if (error === null) return null;

@@ -4,12 +4,12 @@ import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import type { Memory } from './memory.ts';
 
-/** References that one step looks for: of intents that somebody is about to pay, and of such as have expired. */
+/** References that one step looks up: of intents with a payment under way, and of expired ones. */
 const LOOKED_FOR_MAX = 2;
 const LAPSED_MAX = 10;
-/** A reference belongs to one payment; more is a repetition or mischief. */
+/** A reference belongs to one payment; more is a repetition or abuse. */
 const PAGE = 25;
-/** It is looked for at once, and again when it has been expected half as long again, within these bounds. */
+/** A reference is looked up at once, and again when its waiting time has grown by half, within these bounds. */
 const AGAIN_MIN_MS = 2_000;
 const AGAIN_MAX_MS = 60_000;
 
@@ -19,9 +19,9 @@ export interface ReferenceReading {
 }
 
 /**
- * Payments by their reference, of intents that somebody is about to pay: found also where they went to another account of
- * the requestor, or where there are too many accounts to ask about all of them with every step. One that is expected no
- * more is looked for a last time, and so is every other that expires.
+ * Looks up payments by their reference, for intents with a payment under way: so they are found also where they went to
+ * another account of the requestor, or where there are too many accounts to poll all of them in every step. A reference
+ * that is no longer expected is looked up one last time, and so is that of every intent that expires.
  */
 export function dueReferences(memory: Memory, watch: WatchSet, now: number): ReferenceReading {
   const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
@@ -45,7 +45,7 @@ export function dueReferences(memory: Memory, watch: WatchSet, now: number): Ref
       }
       for (const reference of lapsed) memory.lookedLast.set(reference, true);
       for (const [reference, { since }] of due) {
-        // To the end: the others have their turn first.
+        // Moves to the end: the others have their turn first.
         memory.expected.delete(reference);
         if (expected.has(reference))
           memory.expected.set(reference, {
@@ -58,7 +58,7 @@ export function dueReferences(memory: Memory, watch: WatchSet, now: number): Ref
   };
 }
 
-/** As many as one step looks for, of those that were not looked for a last time. */
+/** The next expired references that were not looked up one last time. */
 function lapsedIn(watch: WatchSet, memory: Memory): readonly Reference[] {
   const found: Reference[] = [];
   for (const { terms } of watch.lapsed()) {

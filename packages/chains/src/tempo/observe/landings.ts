@@ -6,13 +6,13 @@ import type { Network } from '../../port.ts';
 import { isVirtual } from '../address.ts';
 
 const TRANSFER = id('Transfer(address,address,uint256)');
-/** With a transfer that carries a memo, right behind its Transfer. */
+/** Logged right after the Transfer of a transfer with a memo. */
 export const TRANSFER_WITH_MEMO = id('TransferWithMemo(address,address,uint256,bytes32)');
-/** A receive policy kept a payment back (TIP-1028): the transaction succeeds, and the guard has the money. */
+/** A receive policy blocked a payment (TIP-1028): the transaction succeeds, and the guard holds the money. */
 export const TRANSFER_BLOCKED = id('TransferBlocked(address,address,uint64,uint256,uint8,bytes)');
 export const GUARD = '0xB10C000000000000000000000000000000000000' as Address;
 
-/** A payment with a reference, or what became of it, as the chain has logged it. */
+/** A payment with a reference, as the chain logged it. */
 export type Landing = Transfer;
 
 const addressIn = (topic: string | undefined): Address => getAddress(`0x${(topic ?? '').slice(26)}`) as Address;
@@ -22,7 +22,7 @@ const place = ({ blockNumber, blockHash, logIndex }: Log): Pick<Transfer, 'block
   index: logIndex.toString(),
 });
 
-/** A transfer with a memo; null where the log is none, or of another contract than our tokens'. */
+/** A transfer with a memo of one of our tokens; null for other logs. */
 function withMemo(log: Log, tokens: ReadonlySet<string>): Landing | null {
   const [event, from, to, memo] = log.topics;
   if (
@@ -43,8 +43,8 @@ function withMemo(log: Log, tokens: ReadonlySet<string>): Landing | null {
   };
 }
 
-/** A payment with a memo that the guard keeps; null where the log is none, or of a token that is not ours. */
-function keptBack(log: Log, tokens: ReadonlySet<string>): Landing | null {
+/** A payment with a memo of one of our tokens that the guard holds; null for other logs. */
+function blocked(log: Log, tokens: ReadonlySet<string>): Landing | null {
   const [event, token, , nonce] = log.topics;
   if (event !== TRANSFER_BLOCKED || log.address !== GUARD || nonce === undefined || log.removed) return null;
   try {
@@ -64,15 +64,15 @@ function keptBack(log: Log, tokens: ReadonlySet<string>): Landing | null {
       ...place(log),
     };
   } catch {
-    // Another layout than is known: nothing in it says which intent it was for.
+    // An unknown layout: it does not tell which intent it was for.
     return null;
   }
 }
 
-/** What one log says of a payment with a reference: null for all others. */
+/** The payment with a reference in a log; null for other logs. */
 export function readLanding(log: Log, { tokens }: Network): Landing | null {
   const ours = new Set<string>(tokens.map(({ address }) => address));
-  return withMemo(log, ours) ?? keptBack(log, ours);
+  return withMemo(log, ours) ?? blocked(log, ours);
 }
 
 /** True when this transfer of the same token and amount is in the receipt. */
@@ -91,8 +91,8 @@ function isLogged({ logs }: Receipt, { tokenAddress, amount }: Landing, from: Ad
 }
 
 /**
- * The payments with a reference in a successful transaction, each with where its money came to rest. What has a memo but
- * no credit to match is left out: a virtual recipient has to have forwarded it, all others to have been credited.
+ * The payments with a reference in a successful transaction, each with where its money ended up. A memo without a
+ * matching credit is left out: a virtual recipient must have forwarded the money, any other must have been credited.
  */
 export function landingsIn(receipt: Receipt, network: Network): readonly Landing[] {
   if (receipt.status === 0n) return [];

@@ -9,14 +9,17 @@ import { observedIn, type Scan } from './scan.ts';
 
 type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedIntent['submission']> };
 
-/** At most so many receipts in one step; the others wait for the next. */
+/** At most this many receipts in one step; the others wait for the next. */
 const RECEIPTS_MAX = 100;
 
-/** True where the chain's clock has passed the time before which the transaction could land. */
-const isOver = ({ submission: { lifetime } }: Submitted, final: Block): boolean =>
+/** True where the chain's time has reached the transaction's validBefore. */
+const hasExpired = ({ submission: { lifetime } }: Submitted, final: Block): boolean =>
   lifetime.kind === 'time' && final.timestamp >= lifetime.validBefore;
 
-/** Live submissions whose receipt is to be asked for: on a slow back-off, for what leaves no log; at once when their time is over. */
+/**
+ * Live submissions whose receipt is due: on a slow back-off, for what leaves no log, and at once when they have
+ * expired.
+ */
 export function duePendingOutcomes(
   { watch }: Scan,
   schedule: ReceiptSchedule,
@@ -25,10 +28,10 @@ export function duePendingOutcomes(
 ): readonly Submitted[] {
   const all = [...watch.submitted()];
   schedule.keep(new Set(all.map(({ submission }) => submission.hash)));
-  return all.filter((one) => isOver(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, RECEIPTS_MAX);
+  return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, RECEIPTS_MAX);
 }
 
-/** A transaction in a final block: what it paid, or that it failed. */
+/** The outcome of a transaction in a final block: what it paid, or that it failed. */
 function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Receipt): readonly Observation[] {
   if (receipt.status !== 0n) return observedIn(context, receipt);
   if (ignoresReverts(status)) return [finalRevert(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
@@ -43,8 +46,8 @@ function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Rece
 }
 
 /**
- * What the receipts tell. Without one, a transaction whose time is over at the final block can provably never land: every
- * upstream that answers has this very block and no receipt.
+ * Reads the receipts. Without one, a transaction that has expired at the final block provably never lands: every
+ * upstream that responds has this very block and no receipt.
  */
 export async function readPendingOutcomes(
   context: Scan,
@@ -67,7 +70,7 @@ export async function readPendingOutcomes(
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (receipt !== null) {
       if (receipt.blockNumber <= final.number) observations.push(...ended(context, pending, receipt));
-    } else if (isOver(pending, final) && (await isAbsentEverywhere(pool, submission.hash, final))) {
+    } else if (hasExpired(pending, final) && (await isAbsentEverywhere(pool, submission.hash, final))) {
       const proof = `it has expired: the final block ${final.number} has the timestamp ${final.timestamp}, its validBefore is ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
     }

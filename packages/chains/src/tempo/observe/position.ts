@@ -7,12 +7,12 @@ const position = z.object({
   /** The hash of block 0: which chain this is. */
   genesis: z.string(),
   checkpoints,
-  /** Up to here the logs were read a second time, some time after the first. */
+  /** Up to this block the logs were read a second time, some time after the first. */
   reread: bigintText,
 });
-/** Where the observer stands: all it needs after a restart. */
+/** The observer's position: all it needs after a restart. */
 export type Position = z.infer<typeof position>;
 
-/** Throws a ZodError on what is no cursor of this observer. */
+/** @throws ZodError on a cursor of another observer */
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;

@@ -13,7 +13,7 @@ export interface Scan {
   readonly window: LogWindow;
 }
 
-/** What a payment observed is to the ledger: confirmed and final at once. Null where nobody watches for its reference. */
+/** The observation of a payment, which is confirmed and final at once. Null where its reference is not watched. */
 export function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, transfer: Landing): Observation | null {
   const intent = watch.byReference(transfer.reference);
   return intent === undefined
@@ -21,14 +21,14 @@ export function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, 
     : { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
 }
 
-/** What a receipt tells of watched intents. */
+/** The observations of watched intents in a receipt. */
 export const observedIn = (context: Pick<Scan, 'watch' | 'network'>, receipt: Receipt): readonly Observation[] =>
   landingsIn(receipt, context.network).flatMap((landing) => observed(context, receipt.transactionHash, landing) ?? []);
 
 /**
- * Reads the payments with a reference in a range of final blocks, as far as one question may reach, and finds those of
- * watched intents. Each hit costs one look at its receipt: what became of the money is told there.
- * @param expected the hash of the last block, as this node said before
+ * Reads the payments with a reference in a range of final blocks, as far as one call may reach, and finds those of
+ * watched intents. Each one costs the look-up of its receipt, which tells where the money went.
+ * @param expected the hash of the last block, as this node reported it before
  */
 export async function scan(
   context: Scan,
@@ -52,7 +52,7 @@ export async function scan(
   return { end, observations };
 }
 
-/** Null where nobody is to be paid: there is nothing to look for. In both events the recipient has the same place. */
+/** Null without recipients: there is nothing to look for. Both events have the recipient in the same topic. */
 function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
