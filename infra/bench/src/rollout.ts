@@ -9,9 +9,9 @@ import { Requests } from './rollout/requests.ts';
 import { judge } from './rollout/verdict.ts';
 
 /**
- * Rolling restarts under load: two replicas of each service, all four services at once as `kubectl apply` does it, again
- * and again. Every request must be answered as if nothing happened, and nothing may be lost or happen twice. Exits with 1
- * where that is not so. Needs a running stack, as all tests do (STACK_FILE).
+ * Rolling restarts under load: two replicas of each service, all four services at once as `kubectl apply` does it,
+ * again and again. Every request must be answered as if nothing happened, and nothing may be lost or happen twice.
+ * Exits with 1 where that is not so. Needs a running stack, as all tests do (STACK_FILE).
  *
  *   npm run bench:rollout -- --restarts 20
  */
@@ -34,15 +34,14 @@ try {
   const merchant = newWallet(chain);
   const load = startLoad(api, chain, merchant.address, requests);
   const began = performance.now();
+  const elapsed = (): number => Math.round((performance.now() - began) / 1000);
   for (let round = 1; round <= restarts; round++) {
     await Promise.all(fleet.services.map((service) => fleet.restart(service)));
     if (round % 10 === 0)
-      console.log(
-        `${round} restarts of each service, ${Math.round((performance.now() - began) / 1000)} s, ${requests.failures.length} failed requests`,
-      );
+      console.log(`${round} restarts of each service, ${elapsed()} s, ${requests.failures.length} failed requests`);
   }
   await load.stop();
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = elapsed();
   const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
   const verdict = await judge({ cluster, promised: load.promised, receiver, received });
 
@@ -58,12 +57,21 @@ try {
   const { created, paid, waiting } = load.promised;
   const reopened = [...paid.values(), ...waiting].reduce((total, { opened }) => total + opened() - 1, 0);
   const problems = [...verdict.problems, ...fleet.services.flatMap((service) => fleet.restarts[service].badEnds)];
-  console.log(
-    `\n${created.size} intents, ${paid.size} of them paid on chain and final, ${verdict.events} events, ${receiver.received.length} webhooks (${verdict.repeatedWebhooks} came again), streams were taken up again ${reopened} times; ${Math.round(seconds)} s`,
-  );
-  console.log(
-    `failed requests: ${requests.failures.length}; sent again after a 503: ${requests.repeats}; worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms; lost or doubled: ${verdict.problems.length}; bad ends: ${problems.length - verdict.problems.length}`,
-  );
+  const totals = [
+    `${created.size} intents, ${paid.size} of them paid on chain and finalized`,
+    `${verdict.events} events`,
+    `${receiver.received.length} webhooks (${verdict.repeatedWebhooks} repeated)`,
+    `streams were reopened ${reopened} times`,
+  ];
+  console.log(`\n${totals.join(', ')}; ${seconds} s`);
+  const findings = [
+    `failed requests: ${requests.failures.length}`,
+    `sent again after a 503: ${requests.repeats}`,
+    `worst latency: ${Math.max(...summary.map(({ worst }) => worst)).toFixed(0)} ms`,
+    `lost or doubled: ${verdict.problems.length}`,
+    `bad ends: ${problems.length - verdict.problems.length}`,
+  ];
+  console.log(findings.join('; '));
   for (const problem of problems.slice(0, SHOWN)) console.log(problem);
   process.exitCode = requests.failures.length + problems.length === 0 ? 0 : 1;
 } finally {

@@ -64,9 +64,9 @@ function unknownIn(expression: string): readonly string[] {
   });
 }
 
-describe('queries use only metrics and labels of the catalogue', () => {
+describe('queries of metrics', () => {
   it.each(DASHBOARDS.map((dashboard) => ({ title: dashboard.title ?? '', dashboard })))(
-    'on the dashboard $title',
+    'use only metrics and labels of the catalogue on the dashboard $title',
     ({ dashboard }) => {
       const queries = queriesOf(dashboard);
       expect(queries.length).toBeGreaterThan(10);
@@ -74,15 +74,15 @@ describe('queries use only metrics and labels of the catalogue', () => {
     },
   );
 
-  it('in every alert', () => {
+  it('use only metrics and labels of the catalogue in every alert', () => {
     expect(ALERTS.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
   });
 
-  it('in every recording rule', () => {
+  it('use only metrics and labels of the catalogue in every recording rule', () => {
     expect([...ratios, ...budgets].flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
   });
 
-  it('in every runbook', () => {
+  it('use only metrics and labels of the catalogue in every runbook', () => {
     const folder = path.resolve(import.meta.dirname, '../../../docs/operations/runbooks');
     const queries = readdirSync(folder).flatMap((name) =>
       [...readFileSync(path.join(folder, name), 'utf8').matchAll(/```promql\n([^`]+)```/g)].flatMap(([, block = '']) =>

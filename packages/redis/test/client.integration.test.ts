@@ -62,7 +62,7 @@ describe('A Redis client', () => {
 });
 
 describe('The health of a connection', () => {
-  it('is what a PING tells, in time', async () => {
+  it('depends on a timely response to PING', async () => {
     const proxy = await startTcpProxy(new URL(redis).host);
     const connection = openConnection(via(redis, proxy.address), {
       log: recordedLog().log,

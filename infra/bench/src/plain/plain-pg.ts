@@ -15,8 +15,9 @@ const store: PlainStore = {
   async insert(intent) {
     const { rowCount } = await database.sql.query({
       name: 'insert',
-      text: `INSERT INTO ledger.intents (id, partition, version, account_id, livemode, idempotency_key, status, chain, token, token_address,
-               amount_base_units, requestor, direction, reference, created_at, updated_at, expires_at, state)
+      text: `INSERT INTO ledger.intents (id, partition, version, account_id, livemode, idempotency_key, status, chain,
+               token, token_address, amount_base_units, requestor, direction, reference, created_at, updated_at,
+               expires_at, state)
              VALUES ($1, 0, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15)
              ON CONFLICT (account_id, livemode, idempotency_key) DO NOTHING`,
       values: [

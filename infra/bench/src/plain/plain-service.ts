@@ -39,7 +39,10 @@ export interface PlainStore {
   findByKey(holder: PlainHolder, idempotencyKey: string): Promise<{ readonly state: string } | null>;
 }
 
-/** The idempotency index of both: what a plain service has in place of a single writer. The table and its other indexes are the projection's. */
+/**
+ * The idempotency index of both: what a plain service has in place of a single writer. The table and its other indexes
+ * are the projection's.
+ */
 export async function preparePlainTable(database: Database): Promise<void> {
   await database.sql.query(
     'CREATE UNIQUE INDEX IF NOT EXISTS plain_by_key ON ledger.intents (account_id, livemode, idempotency_key)',

@@ -4,11 +4,13 @@ import type { Front } from './front.ts';
 
 const REPLICAS = 2;
 /**
- * Of the five seconds between the end of a gateway's place in the Service and its SIGTERM (preStop in k8s/base/gateway.yaml)
- * this much: our front learns of it at once.
+ * Of the five seconds between the end of a gateway's place in the Service and its SIGTERM (preStop in
+ * k8s/base/gateway.yaml) this much: our front learns of it at once.
  */
 const PRE_STOP_MS = 250;
-/** The startup probes are patient (periodSeconds × failureThreshold): here everything starts at once, on a few cores. */
+/**
+ * The startup probes are patient (periodSeconds × failureThreshold): here everything starts at once, on a few cores.
+ */
 const START_MS = 120_000;
 /** A pod that is not gone by then is killed (terminationGracePeriodSeconds). */
 const GRACE_MS = 35_000;
@@ -24,7 +26,10 @@ export interface Restarts {
   readonly badEnds: string[];
 }
 
-/** Two processes of each service, which are replaced one after the other as a Deployment does: first the new one, then the old one goes. */
+/**
+ * Two processes of each service, which are replaced one after the other as a Deployment does: first the new one, then
+ * the old one goes.
+ */
 export class Fleet {
   readonly restarts: Readonly<Record<ServiceName, Restarts>>;
   readonly #cluster: Cluster;

@@ -3,7 +3,10 @@ import { type Anvil, type ApiClient, type StackWallet, walletOn } from '@pf/test
 import { type Follower, follow } from './follower.ts';
 import type { Requests } from './requests.ts';
 
-/** Clients that order and cancel, payers that pay on the chain, and apps that only wait. Two cores run all services beside them. */
+/**
+ * Clients that order and cancel, payers that pay on the chain, and apps that only wait. Two cores run all services
+ * beside them.
+ */
 const CLIENTS = 8;
 const THINK_MS = 40;
 const PAYERS = 6;

@@ -51,10 +51,14 @@ export class Requests {
     return null;
   }
 
-  /** Writes down a failure, and when it was. @param what in words, or what was thrown: `fetch` says in its cause what it was */
+  /**
+   * Records a failure and its time.
+   * @param what in words, or the error: `fetch` gives the reason in its cause
+   */
   fail(kind: string, what: unknown): void {
     const cause = what instanceof Error && what.cause instanceof Error ? ` (${what.cause.message})` : '';
-    const failure = `${new Date().toISOString()} ${kind}: ${what instanceof Error ? what.message : String(what)}${cause}`;
+    const message = what instanceof Error ? what.message : String(what);
+    const failure = `${new Date().toISOString()} ${kind}: ${message}${cause}`;
     this.failures.push(failure);
     this.#onFailure(failure);
   }

@@ -29,7 +29,10 @@ export interface Evidence {
 
 const WAIT_MS = 60_000;
 
-/** Reads the whole log when all has settled, and compares it with what clients were told, the projection, the webhooks, the streams and the chain. */
+/**
+ * Reads the whole log when all has settled, and compares it with what clients were told, the projection, the webhooks,
+ * the streams and the chain.
+ */
 export async function judge({ cluster, promised, receiver, received }: Evidence): Promise<Verdict> {
   const contents = await until(
     'the projection to be the fold of the log',
@@ -47,7 +50,8 @@ export async function judge({ cluster, promised, receiver, received }: Evidence)
     const there = came();
     return [...expected].filter((id) => !there.has(id));
   };
-  await until('all webhooks', () => missingOf().length === 0, WAIT_MS).catch(() => undefined); // Those that did not come are counted below.
+  // Those that did not come are counted below.
+  await until('all webhooks', () => missingOf().length === 0, WAIT_MS).catch(() => undefined);
   const missing = missingOf();
   if (missing.length > 0) problems.push(`${missing.length} webhooks never came, ${missing[0]} among them`);
   const unknown = [...came()].filter((id) => !expected.has(id));
