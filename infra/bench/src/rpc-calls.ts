@@ -155,7 +155,7 @@ try {
   let missed = 0;
 
   console.log(
-    `\nOpen intents of ${REQUESTORS} requestors per network, ${SECONDS} s each; one payment on each that was not submitted.\n`,
+    `\nOpen intents of ${REQUESTORS} requestors per network, ${SECONDS} s each; one payment each is not submitted.\n`,
   );
   console.log(
     '| network | open intents | calls a minute | HTTP requests a minute | calls a step',
