@@ -9,7 +9,7 @@ const shared = {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
     ],
   },
-  // It gives its own TypeScript under the condition "source".
+  // This dependency exports its own TypeScript under the condition "source".
   transformIgnorePatterns: ['/node_modules/(?!\\.pnpm/eventsource-parser@|eventsource-parser/)'],
   watchPathIgnorePatterns: ['/\\.local/', '/\\.tools/'],
   modulePathIgnorePatterns: ['/\\.tools/', '/\\.local/'],
@@ -17,13 +17,14 @@ const shared = {
 // What opens connections and starts processes has to end them.
 const clean = { testEnvironment: '<rootDir>/jest.environment.mjs' };
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
-// e2e: end to end, through the public API only, on services and chains of their own. stack: so too, on the stack that is running.
+// e2e: end to end, through the public API only, on services and chains of their own.
+// stack: as e2e, on the stack that is running.
 export default {
   // Two cores run a broker, a database, chains and services beside the tests, and perhaps other work. Set for the whole
   // run, because Jest ignores a project's own.
   testTimeout: 60_000,
-  // A worker that has nothing open still ends only when V8 has compiled what it had begun to: on busy cores that takes longer
-  // than the half second that Jest gives it by itself.
+  // A worker with nothing open still ends only when V8 has finished compiling. On busy cores that takes longer than Jest's
+  // default of half a second.
   workerGracefulExitTimeout: 10_000,
   projects: [
     {

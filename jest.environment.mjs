@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** Sockets and processes that were told to end need a moment to be gone, more of them on a busy machine. */
+/** Sockets and processes need a moment to close, longer on a busy machine. */
 const PATIENCE_MS = 10_000;
-/** What tests open. Node names more: what it uses for itself, what Jest does meanwhile, and timers, which end by themselves. */
+/** Resources that tests open. Node lists more: its own, Jest's, and timers, which end by themselves. */
 const KINDS = new Set(['TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'ProcessWrap', 'UDPWrap']);
 
-// A worker's own pipes come to be when they are first looked at: now, not in the middle of a test. (Prisma's client imports
+// A worker's own pipes are created on first access: now, not in the middle of a test. (Prisma's client imports
 // node:process, and Jest then reads all of its properties, stdin too.)
 void [process.stdout, process.stderr];
 process.stdin.unref?.();
@@ -19,9 +19,8 @@ const open = () =>
   );
 
 /**
- * Fails a test file that leaves something open behind it, and waits for what is only late. Jest by itself ends the worker
- * by force, and says neither what was open nor whose it was. Where it was opened: run the file alone, with
- * --detectOpenHandles.
+ * Fails a test file that leaves a resource open, and waits for one that is only late. Jest alone would end the worker by
+ * force without naming the resource or the file. To see where it was opened, run the file alone with --detectOpenHandles.
  */
 export default class CleanEnvironment extends TestEnvironment {
   #before = open();
