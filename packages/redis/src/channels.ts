@@ -1,7 +1,10 @@
 import type { IntentStatus } from '@pf/domain';
 import { z } from 'zod';
 
-/** A gateway's own channel: the partitions' owners send it the replies to its commands. @param gatewayId unique to the process */
+/**
+ * A gateway's own channel: the partitions' owners send it the replies to its commands.
+ * @param gatewayId unique to the process
+ */
 export const replyChannel = (gatewayId: string): string => `pf:replies:${gatewayId}`;
 
 /** The notices of one intent. */

@@ -10,8 +10,8 @@ export const LONGEST_RETRY_MS = 1_000;
 export type RedisConnection = Redis;
 
 /**
- * How long to wait before the next attempt to connect: doubled each time up to 1 s, at random between half and all of it,
- * so that the processes of a cluster do not come back at the same moment.
+ * How long to wait before the next attempt to connect: doubled each time up to 1 s, at random between half and all of
+ * it, so that the processes of a cluster do not come back at the same moment.
  *
  * @param attempt counted from 1
  * @param random in [0, 1)
@@ -39,8 +39,8 @@ export interface ConnectionOptions extends Omit<RedisOptions, 'retryStrategy'> {
 }
 
 /**
- * Opens a connection that reconnects until it is closed by `disconnect()`, and logs each outage once. For clients that need
- * the connection itself, such as BullMQ; others use `RedisClient`, `ChannelPublisher` or `ChannelSubscriber`.
+ * Opens a connection that reconnects until it is closed by `disconnect()`, and logs each outage once. For clients that
+ * need the connection itself, such as BullMQ; others use `RedisClient`, `ChannelPublisher` or `ChannelSubscriber`.
  */
 export function openConnection(url: string, { log, withoutRedis, ...options }: ConnectionOptions): RedisConnection {
   const outage = new OutageLog(log, withoutRedis);

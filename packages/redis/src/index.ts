@@ -1,7 +1,7 @@
 /**
- * Redis carries hints only: replies, notices, token buckets and the webhook service's timers. All of it can be lost, because
- * the truth is in Kafka and Postgres. So nothing here makes a caller wait for Redis, and every connection reconnects for as
- * long as its process runs.
+ * Redis carries hints only: replies, notices, token buckets and the webhook service's timers. All of it can be lost,
+ * because the truth is in Kafka and Postgres. So nothing here makes a caller wait for Redis, and every connection
+ * reconnects for as long as its process runs.
  */
 export * from './channels.ts';
 export { RedisClient, type RedisClientOptions } from './client.ts';

@@ -12,7 +12,9 @@ export interface ChannelMessage {
   readonly text: string;
 }
 
-/** Publishes batches without waiting for them: a batch that Redis does not take is lost. Never throws, waits or blocks. */
+/**
+ * Publishes batches without waiting for them: a batch that Redis does not take is lost. Never throws, waits or blocks.
+ */
 export class ChannelPublisher {
   readonly #connection: RedisConnection;
   readonly #outage: OutageLog;

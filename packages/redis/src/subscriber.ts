@@ -15,8 +15,8 @@ export interface ChannelListener {
 }
 
 /**
- * Subscribes to channels over one connection, however many they are. After an outage it subscribes again to all of them.
- * What is published meanwhile is missed, as always in Redis' pub/sub: see `listening`.
+ * Subscribes to channels over one connection, however many they are. After an outage it subscribes again to all of
+ * them. What is published meanwhile is missed, as always in Redis' pub/sub: see `listening`.
  */
 export class ChannelSubscriber {
   readonly #connection: RedisConnection;
@@ -68,8 +68,8 @@ export class ChannelSubscriber {
   }
 
   /**
-   * Resolves when messages of the channel arrive; at once if Redis is unavailable: then `listening` is called when they do.
-   * Never rejects.
+   * Resolves when messages of the channel arrive; at once if Redis is unavailable: then `listening` is called when they
+   * do. Never rejects.
    */
   async subscribe(channel: string): Promise<void> {
     this.#wanted.add(channel);
@@ -105,7 +105,8 @@ export class ChannelSubscriber {
       await this.#connection.subscribe(...channels);
       return true;
     } catch (error) {
-      // The connection broke, and another one will be ready; or Redis is silent or refuses, which a new connection may cure.
+      // The connection broke, and another one will be ready; or Redis is silent or refuses, which a new connection may
+      // cure.
       this.#outage.failed(error);
       this.#connection.disconnect(true);
       return false;

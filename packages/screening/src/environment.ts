@@ -5,7 +5,10 @@ import { ListScreener } from './list/list-screener.ts';
 import type { Screening, Screener } from './port.ts';
 import { createScreening } from './screening.ts';
 
-/** The variables of the screening. Which parts are on is said by what is set; that none is must be said with SCREENING=off. */
+/**
+ * The variables of the screening. Which parts are on is said by what is set; that none is must be said with
+ * SCREENING=off.
+ */
 export const screeningVariables = {
   SCREENING: z.enum(['on', 'off']).default('on'),
   /** As `pf sanctions update` writes it. */

@@ -1,39 +1,41 @@
 import { countOutstanding, type Database, type Outstanding } from '@pf/database';
 import { type Logger, registerGauge, isRecording, PeriodicTask } from '@pf/runtime';
 
-const LOOK_EVERY_MS = 10_000;
-const COUNTED_AT_MOST = 10_000;
+const PAUSE_MS = 10_000;
+const MAX_COUNTED = 10_000;
 
-/** Looks every ten seconds how much is still to be sent, where metrics are exported. @returns ends it */
+/** Counts the outstanding deliveries every ten seconds, if metrics are exported. @returns ends it */
 export function watchBacklog(database: Database, log: Logger, now: () => number): { stop(): Promise<void> } {
-  let found: Outstanding | null = null;
-  const rounds = new PeriodicTask({
-    pauseMs: LOOK_EVERY_MS,
-    // What was found before is not what is now: nothing is told until it is known again.
+  let outstanding: Outstanding | null = null;
+  const task = new PeriodicTask({
+    pauseMs: PAUSE_MS,
+    // A count that cannot be repeated is out of date: none is exported until the next one.
     work: async () => {
-      found = null;
-      found = await countOutstanding(database, new Date(now()), COUNTED_AT_MOST);
+      outstanding = null;
+      outstanding = await countOutstanding(database, new Date(now()), MAX_COUNTED);
     },
-    onFailure: (error) => log.warn({ err: error }, 'how much is still to be sent is not known now'),
+    onFailure: (error) => log.warn({ err: error }, 'outstanding deliveries cannot be counted'),
   });
-  const unlook = [
+  const unregister = [
     registerGauge('payments.deliveries.outstanding', () =>
-      found
+      outstanding
         ? [
-            [found.due, { status: 'due' }],
-            [found.waiting, { status: 'waiting' }],
+            [outstanding.due, { status: 'due' }],
+            [outstanding.waiting, { status: 'waiting' }],
           ]
         : [],
     ),
     registerGauge('payments.deliveries.due.age', () =>
-      found ? [[found.dueSince === null ? 0 : Math.max(0, now() - found.dueSince.getTime()) / 1_000, {}]] : [],
+      outstanding
+        ? [[outstanding.dueSince === null ? 0 : Math.max(0, now() - outstanding.dueSince.getTime()) / 1_000, {}]]
+        : [],
     ),
   ];
-  if (isRecording()) rounds.start();
+  if (isRecording()) task.start();
   return {
     async stop() {
-      for (const end of unlook) end();
-      await rounds.stop();
+      for (const end of unregister) end();
+      await task.stop();
     },
   };
 }

@@ -1,12 +1,12 @@
 import type { DeliverableEvent } from '@pf/database';
 import { isSampled, OpenSpan, SpanKind } from '@pf/runtime';
 
-/** More is cut off where spans are kept. */
-const LINKS_AT_MOST = 128;
+/** Span stores cut off more. */
+const MAX_LINKS = 128;
 
 /**
- * The spans of a batch of events: one of its own, linked to the events', and for each event whose trace somebody keeps one
- * in that trace, from which its deliveries go on.
+ * The spans of a batch of events: one of its own, linked to those of the events, and for each sampled event one in its
+ * own trace, which its deliveries continue.
  */
 export class BatchTrace {
   readonly #batch: OpenSpan;
@@ -14,7 +14,7 @@ export class BatchTrace {
   readonly #events: readonly DeliverableEvent[];
 
   constructor(partition: number, events: readonly DeliverableEvent[]) {
-    const about = {
+    const attributesOfAll = {
       'messaging.system': 'kafka',
       'messaging.operation.name': 'process',
       'messaging.operation.type': 'process',
@@ -23,13 +23,13 @@ export class BatchTrace {
       'messaging.destination.partition.id': String(partition),
     };
     this.#batch = new OpenSpan('batch of intent.events', null, {
-      links: events.slice(0, LINKS_AT_MOST),
-      attributes: { ...about, 'messaging.batch.message_count': events.length },
+      links: events.slice(0, MAX_LINKS),
+      attributes: { ...attributesOfAll, 'messaging.batch.message_count': events.length },
     });
     this.#events = events.map((event) => {
       if (!isSampled(event)) return event;
       const attributes = {
-        ...about,
+        ...attributesOfAll,
         'messaging.message.id': event.eventId,
         'payments.event.type': event.eventType,
         'payments.intent.id': event.intentId,
@@ -44,7 +44,7 @@ export class BatchTrace {
     });
   }
 
-  /** Does the work of the batch, below its span. @param work with the events as they go on in their traces */
+  /** Runs the work of the batch in its span. @param work gets the events, with their new places in their traces */
   async run<Result>(work: (events: readonly DeliverableEvent[]) => Promise<Result>): Promise<Result> {
     const spans = [...this.#spans, this.#batch];
     try {

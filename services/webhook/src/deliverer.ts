@@ -15,7 +15,7 @@ import type { SecretCache } from './secret-cache.ts';
 import type { Sender, SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
-/** Longer than an attempt can take with all its writes: after it the worker is taken for dead. */
+/** Longer than an attempt can take with all its writes: after it the worker is presumed dead. */
 const LEASE_MS = 60_000;
 const GONE = 410;
 
@@ -28,28 +28,29 @@ export interface DelivererDependencies {
   readonly now: () => number;
 }
 
-/** What was written down of an attempt. */
+/** The recorded result of an attempt. */
 interface Recorded {
   readonly status: number | null;
   readonly error: string | null;
-  /** When the next one is due, ISO 8601; null where there is none. */
+  /** When the next attempt is due, ISO 8601; null if there is none. */
   readonly next: string | null;
 }
 
-/** Makes one attempt: claims it, sends it, writes down what came of it. */
+/** Makes attempts: claims a delivery, sends it and records the result. */
 export class Deliverer {
-  readonly #parts: DelivererDependencies;
+  readonly #dependencies: DelivererDependencies;
 
-  constructor(parts: DelivererDependencies) {
-    this.#parts = parts;
+  constructor(dependencies: DelivererDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
-   * @returns false where there was nothing to claim: not due, made by another, or not in the projection yet
-   * @throws where the database is away: before the claim nothing has happened, after it the attempt is made again when its lease ends
+   * @returns false if there was nothing to claim: it is not due, claimed by another worker, or not projected yet
+   * @throws if the database is unavailable: before the claim nothing has happened, after it the delivery is attempted
+   *   again when the lease ends
    */
   async attempt(claim: Claim): Promise<boolean> {
-    const { database, now } = this.#parts;
+    const { database, now } = this.#dependencies;
     const attempt = await claimAttempt(database, claim, new Date(now()), LEASE_MS);
     if (!attempt) return false;
     await inAttempt(attempt, now(), () => this.#deliver(attempt));
@@ -57,7 +58,7 @@ export class Deliverer {
   }
 
   async #deliver(attempt: Attempt): Promise<Attempted> {
-    const { log, now } = this.#parts;
+    const { log, now } = this.#dependencies;
     const began = performance.now();
     const sent = await this.#send(attempt);
     const ms = performance.now() - began;
@@ -75,13 +76,13 @@ export class Deliverer {
   }
 
   async #send(attempt: Attempt): Promise<SendResult> {
-    const { sender, secrets, now } = this.#parts;
+    const { sender, secrets, now } = this.#dependencies;
     const at = now();
     const [current, ...others] = await secrets.inForce(attempt.accountId, attempt.livemode, at);
     if (current === undefined)
       return {
         kind: 'error',
-        message: 'The account has no webhook secret: make one with `pf webhooks rotate-secret`.',
+        message: 'The account has no webhook secret. Create one with `pf webhooks rotate-secret`.',
       };
     const body = Buffer.from(attempt.body, 'utf8');
     const { traceparent } = currentTrace();
@@ -98,7 +99,7 @@ export class Deliverer {
   }
 
   async #record(attempt: Attempt, sent: SendResult, at: number): Promise<Recorded> {
-    const { database } = this.#parts;
+    const { database } = this.#dependencies;
     const result = resultOf(sent);
     const { responseStatus: status, error } = result;
     if (error === null) {
@@ -109,7 +110,7 @@ export class Deliverer {
       await recordGone(database, attempt, result, new Date(at));
       return { status, error, next: null };
     }
-    const retryAfterMs = sent.kind === 'answer' ? parseRetryAfter(sent.retryAfter, at) : null;
+    const retryAfterMs = sent.kind === 'response' ? parseRetryAfter(sent.retryAfter, at) : null;
     const next = nextAttemptAt(
       { number: attempt.number, firstAttemptAt: attempt.firstAttemptAt.getTime(), at, retryAfterMs },
       Math.random(),
@@ -133,6 +134,6 @@ function resultOf(sent: SendResult): AttemptResult {
   return {
     responseStatus: status,
     responseBody: body,
-    error: status >= 200 && status < 300 ? null : `The answer was ${status}.${redirected}`,
+    error: status >= 200 && status < 300 ? null : `The response status was ${status}.${redirected}`,
   };
 }

@@ -13,24 +13,24 @@ const CLOSE_MS = 1_000;
 const WORKER_COMMAND_TIMEOUT_MS = 20_000;
 
 const jobData = z.object({ deliveryId: z.string(), endpointId: z.string() });
-/** What a job says: it is time for a delivery. Whether it really is, Postgres decides. */
+/** The data of a job: a delivery that should be due. Postgres decides whether it is. */
 export type DueDelivery = z.infer<typeof jobData>;
 
 export interface DeliveryQueueOptions {
   readonly redisUrl: string;
-  /** Before all keys: several stacks can share a Redis. */
+  /** Prefix of all keys: several stacks can share one server. */
   readonly prefix: string;
   /** Jobs under way at once in this process. */
   readonly concurrency: number;
   readonly log: Logger;
   readonly now: () => number;
-  /** Called when Redis can be reached, at the start and whenever it is back. */
+  /** Called when Redis is available, at the start and after each outage. */
   readonly onReady: () => void;
 }
 
 /**
- * BullMQ as an alarm clock: it says when a delivery is due, to one process at a time. All it knows can be lost; a job that
- * fails, or finds nothing to do, is forgotten.
+ * BullMQ as a timer: it tells one process at a time when a delivery is due. All its data can be lost; a job that fails
+ * or finds nothing to do is dropped.
  */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
@@ -49,7 +49,7 @@ export class DeliveryQueue {
       maxRetriesPerRequest: 0,
       commandTimeout: COMMAND_TIMEOUT_MS,
     });
-    // The worker waits for Redis as long as it takes; a command without a response is given up after a while and repeated.
+    // The worker waits for Redis as long as it takes; a command without a response is repeated after the timeout.
     this.#workerRedis = openConnection(options.redisUrl, {
       log: options.log,
       withoutRedis: 'no delivery is attempted until it is back',
@@ -69,7 +69,7 @@ export class DeliveryQueue {
     this.#queue.on('error', (error) => options.log.debug({ err: error }, 'queue'));
   }
 
-  /** Takes up work: `handle` is called when a delivery is due, for up to `concurrency` at once. */
+  /** Starts the worker: `handle` is called when a delivery is due, for up to `concurrency` deliveries at once. */
   start(handle: (due: DueDelivery) => Promise<unknown>): void {
     const { prefix, concurrency, log } = this.#options;
     this.#worker = new Worker<DueDelivery>(NAME, (job) => handle(jobData.parse(job.data)), {
@@ -81,15 +81,15 @@ export class DeliveryQueue {
       removeOnFail: { count: 0 },
     });
     this.#worker.on('failed', (_job, error) =>
-      log.warn({ err: error }, 'a delivery could not be attempted: it comes up again'),
+      log.warn({ err: error }, 'a delivery could not be attempted: a sweep schedules it again'),
     );
     this.#worker.on('error', (error) => log.debug({ err: error }, 'queue worker'));
   }
 
   /**
-   * Has each delivery come up when it is due. The job's id is made of the delivery, the attempt and the time, so adding it
-   * again changes nothing, and one that was made due anew is another job.
-   * @throws where Redis is away
+   * Schedules each delivery for when it is due. The job's id is made of the delivery, the attempt and the time, so
+   * adding it again changes nothing, and a delivery with a new due time gets another job.
+   * @throws if Redis is unavailable
    */
   async schedule(deliveries: readonly OutstandingDelivery[]): Promise<void> {
     const now = this.#options.now();
@@ -112,7 +112,7 @@ export class DeliveryQueue {
     return isResponsive(this.#redis, timeoutMs);
   }
 
-  /** Takes no more work and waits for what is under way, at most so long: BullMQ itself would wait for ever. */
+  /** Takes no more jobs and waits for those under way, at most `timeoutMs`: BullMQ itself would wait forever. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#worker) await within(timeoutMs, this.#worker.close());
     await within(CLOSE_MS, this.#queue.close());

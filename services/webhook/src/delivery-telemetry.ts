@@ -3,14 +3,14 @@ import { add, describeSpan, inSpan, markFailed, record, type MetricLabels, SpanK
 
 export type AttemptOutcome = MetricLabels<'payments.delivery.duration'>['outcome'];
 
-/** What came of an attempt, for its span. */
+/** The result of an attempt, for its span. */
 export interface Attempted {
   readonly outcome: AttemptOutcome;
-  /** Null where there was no HTTP answer. */
+  /** Null if there was no HTTP response. */
   readonly status: number | null;
 }
 
-/** Runs an attempt in its span, which goes on in the trace of what the event was about; measured. */
+/** Runs an attempt in a span that continues the trace of its event, and records its metrics. */
 export async function inAttempt(attempt: Attempt, now: number, work: () => Promise<Attempted>): Promise<void> {
   add('payments.delivery.active', 1, {});
   const sinceEvent = (at: number): number => Math.max(0, at - attempt.eventAt.getTime()) / 1_000;
@@ -29,15 +29,15 @@ export async function inAttempt(attempt: Attempt, now: number, work: () => Promi
         });
         if (outcome !== 'delivered') markFailed(span, status === null ? 'no_answer' : String(status));
       },
-      { kind: SpanKind.CLIENT, attributes: aboutRequest(attempt) },
+      { kind: SpanKind.CLIENT, attributes: requestAttributes(attempt) },
     );
   } finally {
     add('payments.delivery.active', -1, {});
   }
 }
 
-/** By the conventions for HTTP, but of the URL only where it leads: the rest may be the receiver's secret. */
-function aboutRequest({ url, number, deliveryId, eventId, eventType, intentId }: Attempt) {
+/** By the conventions for HTTP, but of the URL only its origin: the rest may hold the receiver's secret. */
+function requestAttributes({ url, number, deliveryId, eventId, eventType, intentId }: Attempt) {
   const { protocol, hostname, port, origin } = new URL(url);
   const scheme = protocol.replace(':', '');
   return {

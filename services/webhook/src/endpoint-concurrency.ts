@@ -1,46 +1,50 @@
-interface Lane {
+/** One endpoint's attempts in this process. */
+interface Slots {
   running: number;
-  /** How many were turned away so far, and up to which of them nothing more was found waiting. */
-  turnedAway: number;
-  served: number;
+  /** Attempts refused so far because all slots were taken. */
+  refused: number;
+  /** Of these, the number up to which no delivery is left waiting. */
+  caughtUp: number;
 }
 
 /**
- * Bounds the attempts of one URL that are under way in this process, so that a slow one holds only its own lane. Who finds
- * the lane full is turned away without waiting; whoever is in it goes on with the next until none is found that was
- * turned away: nobody is forgotten, and nothing is asked where nobody was.
+ * Bounds the attempts of one endpoint that are under way in this process, so that a slow endpoint takes only its own
+ * slots. An attempt that finds all slots taken is refused without waiting. Whoever holds a slot goes on with the next
+ * waiting delivery until none is left that was refused: no delivery is forgotten, and the database is queried only
+ * after a refusal.
  */
 export class EndpointConcurrency {
-  readonly #width: number;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #limit: number;
+  readonly #endpoints = new Map<string, Slots>();
 
-  constructor(width: number) {
-    this.#width = width;
+  /** @param limit attempts of one endpoint at once */
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   /**
-   * Runs `first` in the lane, then `next` as long as it finds something for those who were turned away.
-   * @param next does one more and tells whether it found one; it must look after it was called
-   * @returns false where the lane was full: neither was called
+   * Runs `first` in a slot of the endpoint, then `next` for as long as it finds one of the refused deliveries.
+   * @param next attempts one more delivery and returns whether it found one; it must query after it was called
+   * @returns false if all slots were taken: neither was called
    */
   async run(endpointId: string, first: () => Promise<unknown>, next: () => Promise<boolean>): Promise<boolean> {
-    let lane = this.#lanes.get(endpointId);
-    if (!lane) this.#lanes.set(endpointId, (lane = { running: 0, turnedAway: 0, served: 0 }));
-    if (lane.running >= this.#width) {
-      lane.turnedAway += 1;
+    let slots = this.#endpoints.get(endpointId);
+    if (!slots) this.#endpoints.set(endpointId, (slots = { running: 0, refused: 0, caughtUp: 0 }));
+    if (slots.running >= this.#limit) {
+      slots.refused += 1;
       return false;
     }
-    lane.running += 1;
+    slots.running += 1;
     try {
       await first();
-      while (lane.served < lane.turnedAway) {
-        const before = lane.turnedAway;
-        if (!(await next())) lane.served = Math.max(lane.served, before);
+      while (slots.caughtUp < slots.refused) {
+        const before = slots.refused;
+        if (!(await next())) slots.caughtUp = Math.max(slots.caughtUp, before);
       }
       return true;
     } finally {
-      lane.running -= 1;
-      if (lane.running === 0) this.#lanes.delete(endpointId);
+      slots.running -= 1;
+      if (slots.running === 0) this.#endpoints.delete(endpointId);
     }
   }
 }

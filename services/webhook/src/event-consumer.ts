@@ -11,14 +11,14 @@ import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, type Logger } from '@pf/runtime';
 import { BatchTrace } from './batch-trace.ts';
 
-/** Turns intent.events into deliveries; the position lies beside them and moves in the same transaction. */
+/** Turns intent.events into deliveries. The position in the log moves in the transaction that writes them. */
 export class EventConsumer implements GroupWork {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #announce: (deliveries: readonly OutstandingDelivery[]) => void;
 
-  /** @param announce is told of new deliveries once they are committed; must neither throw nor be waited for */
+  /** @param announce gets new deliveries once they are committed; must neither throw nor be waited for */
   constructor({
     database,
     log,
@@ -57,13 +57,14 @@ export class EventConsumer implements GroupWork {
     return true;
   }
 
-  /** Null for private events, and for what cannot be read: one such record must not hold up the webhooks of a whole partition. */
+  /** Null for private events, and for unreadable ones: such a record must not block the webhooks of its partition. */
   #read({ topic, partition, offset, value }: LogRecord): DeliverableEvent | null {
     try {
       const { eventId, type, intentId, version, accountId, livemode, trace } = parseEvent(value ?? '');
       return isPublic(type) ? { eventId, eventType: type, intentId, version, accountId, livemode, ...trace } : null;
     } catch (error) {
-      // Nothing is lost: the log keeps it, and a position set back to it repeats no delivery (docs/operations/runbooks/event-unreadable.md).
+      // Nothing is lost: the log keeps it, and setting the position back repeats no delivery:
+      // docs/operations/runbooks/event-unreadable.md
       count('payments.alarms', { alarm: 'unreadable_event' });
       this.#log.error(
         { err: error, alarm: 'unreadable_event', topic, partition, offset: String(offset) },

@@ -1,17 +1,17 @@
 import { type Database, forgetDeliveries } from '@pf/database';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
-/** Deliveries are listed and can be made again for so long after their event. */
+/** How long after their event deliveries are listed and can be retried. */
 export const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
-const ROUND_MS = 60 * 60 * 1000;
-/** Rows of one statement: a fraction of a second. */
-const ROWS_AT_ONCE = 2_000;
+const PAUSE_MS = 60 * 60 * 1000;
+/** Rows deleted by one statement: it takes a fraction of a second. */
+const BATCH_ROWS = 2_000;
 
-/** Deletes deliveries that are kept long enough, every hour. Several processes may do so at once. */
+/** Deletes deliveries past their retention, every hour. Several processes may do so at once. */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
-    pauseMs: ROUND_MS,
-    onFailure: (error) => log.warn({ err: error }, 'old deliveries cannot be deleted now: the next round does it'),
+    pauseMs: PAUSE_MS,
+    onFailure: (error) => log.warn({ err: error }, 'old deliveries cannot be deleted: the next run deletes them'),
     work: async (stopping) => {
       const deleted = await cleanDeliveries(database, now(), stopping);
       if (deleted > 0) log.info({ deliveries: deleted }, 'old deliveries deleted');
@@ -19,16 +19,16 @@ export function createRetention(database: Database, log: Logger, now: () => numb
   });
 }
 
-/** One round. Resolves with how many were deleted. */
+/** Deletes what is past its retention now. @returns the number of deleted deliveries */
 export async function cleanDeliveries(
   database: Database,
   now: number,
   stopping: AbortSignal,
-  rowsAtOnce = ROWS_AT_ONCE,
+  batchRows = BATCH_ROWS,
 ): Promise<number> {
   for (let deleted = 0; ;) {
-    const some = await forgetDeliveries(database, new Date(now - DELIVERY_RETENTION_MS), rowsAtOnce);
-    deleted += some;
-    if (some < rowsAtOnce || stopping.aborted) return deleted;
+    const count = await forgetDeliveries(database, new Date(now - DELIVERY_RETENTION_MS), batchRows);
+    deleted += count;
+    if (count < batchRows || stopping.aborted) return deleted;
   }
 }

@@ -2,7 +2,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export const MAX_ATTEMPTS = 10;
-/** The longest wait between two attempts, and the most that Retry-After can ask for. */
+/** The longest pause between two attempts, also by Retry-After. */
 export const LONGEST_DELAY_MS = 24 * HOUR_MS;
 /** No attempt is made later than this after the first. */
 export const WINDOW_MS = 72 * HOUR_MS;
@@ -14,16 +14,17 @@ export interface FailedAttempt {
   readonly number: number;
   readonly firstAttemptAt: number;
   readonly at: number;
-  /** What the receiver asked for by Retry-After, null where it did not. */
+  /** The receiver's Retry-After; null if it sent none. */
   readonly retryAfterMs: number | null;
 }
 
 /**
- * When to try again (decisions.md, "Webhooks"): one minute after the first failure, three times as long after each
- * further one, ±20 %, at most 24 h; later where the receiver asked for it; never later than 72 h after the first attempt.
+ * When to attempt again (docs/reference/contract.md, "Webhooks"): one minute after the first failure, three times as
+ * long after each further one, ±20 %, at most 24 h; later if Retry-After says so; never later than 72 h after the first
+ * attempt.
  *
  * @param random in [0, 1)
- * @returns null when that was the last attempt
+ * @returns milliseconds since 1970; null if that was the last attempt
  */
 export function nextAttemptAt(
   { number, firstAttemptAt, at, retryAfterMs }: FailedAttempt,
@@ -35,7 +36,9 @@ export function nextAttemptAt(
   return Math.round(Math.min(at + Math.min(Math.max(delay, retryAfterMs ?? 0), LONGEST_DELAY_MS), end));
 }
 
-/** Retry-After as milliseconds from `now`: whole seconds or an HTTP date (RFC 9110, 10.2.3). Null where it is neither. */
+/**
+ * Retry-After as milliseconds from `now`: seconds or an HTTP date (RFC 9110, section 10.2.3). Null if it is neither.
+ */
 export function parseRetryAfter(header: string | null, now: number): number | null {
   if (header === null) return null;
   const text = header.trim();

@@ -1,7 +1,7 @@
 import { type Database, type OutstandingDelivery, outstandingDeliveries, visibleDeliveries } from '@pf/database';
 import { BackOff, type Logger, pause } from '@pf/runtime';
 
-/** The jobs of one URL that a sweep adds at most: enough for all workers' lanes, which find the rest themselves. */
+/** Jobs of one endpoint that a sweep adds at most: enough to fill all slots, whose workers find the rest themselves. */
 const PER_ENDPOINT = 500;
 
 export interface SchedulerDependencies {
@@ -9,57 +9,63 @@ export interface SchedulerDependencies {
   readonly queue: { schedule(deliveries: readonly OutstandingDelivery[]): Promise<void> };
   readonly log: Logger;
   readonly now: () => number;
-  /** Between two sweeps. */
+  /** Pause between two sweeps. */
   readonly sweepMs: number;
   /** How far ahead of its time a delivery is scheduled; more than the pause between two sweeps. */
   readonly aheadMs: number;
-  /** How long the projection is asked for the events of new deliveries; after it they are left to the sweeps. */
-  readonly patienceMs: number;
+  /** How long to wait until the projection shows the events of new deliveries; after it they are left to the sweeps. */
+  readonly visibleWithinMs: number;
 }
 
-/** Brings what Postgres says must be sent into the queue: new deliveries when their events can be seen, all else by sweeps. */
+/**
+ * Schedules the deliveries that Postgres has outstanding: new ones once their events are projected, all others by
+ * sweeps.
+ */
 export class Scheduler {
-  readonly #parts: SchedulerDependencies;
+  readonly #dependencies: SchedulerDependencies;
   readonly #stopping = new AbortController();
-  readonly #announced = new Set<Promise<void>>();
-  #hurry = new AbortController();
+  readonly #announcements = new Set<Promise<void>>();
+  #sweepNow = new AbortController();
   #sweeping: Promise<void> = Promise.resolve();
   #sweptAt = performance.now();
 
-  constructor(parts: SchedulerDependencies) {
-    this.#parts = parts;
+  constructor(dependencies: SchedulerDependencies) {
+    this.#dependencies = dependencies;
   }
 
   start(): void {
-    this.#sweeping = this.#sweepAgainAndAgain();
+    this.#sweeping = this.#sweepPeriodically();
   }
 
-  /** Sweeps now, not at the end of the pause: Redis is back, and may be empty. */
-  hurry(): void {
-    this.#hurry.abort();
+  /** Sweeps at once: Redis is available again, and may be empty. */
+  sweepNow(): void {
+    this.#sweepNow.abort();
   }
 
-  /** Milliseconds since a sweep was last done or tried. */
+  /** Milliseconds since the last sweep, successful or not. */
   idleMs(): number {
     return performance.now() - this.#sweptAt;
   }
 
   /**
-   * Schedules new deliveries as soon as the projection shows their events: no integrator hears of a state that
-   * GET does not show yet. Returns at once; what goes wrong is left to the sweeps.
+   * Schedules new deliveries as soon as the projection shows their events: no integrator receives a state that GET does
+   * not return yet. Returns at once; what fails is left to the sweeps.
    */
   announce(deliveries: readonly OutstandingDelivery[]): void {
     const work = this.#scheduleVisible(deliveries)
       .catch((error: unknown) =>
-        this.#parts.log.warn({ err: error, deliveries: deliveries.length }, 'new deliveries wait for the next sweep'),
+        this.#dependencies.log.warn(
+          { err: error, deliveries: deliveries.length },
+          'new deliveries wait for the next sweep',
+        ),
       )
-      .finally(() => this.#announced.delete(work));
-    this.#announced.add(work);
+      .finally(() => this.#announcements.delete(work));
+    this.#announcements.add(work);
   }
 
-  /** Schedules everything that is due soon. @throws where Postgres or Redis is away */
+  /** Schedules everything that is due soon. @throws if Postgres or Redis is unavailable */
   async sweep(): Promise<number> {
-    const { database, queue, now, aheadMs } = this.#parts;
+    const { database, queue, now, aheadMs } = this.#dependencies;
     const outstanding = await outstandingDeliveries(database, new Date(now() + aheadMs), PER_ENDPOINT);
     await queue.schedule(outstanding);
     return outstanding.length;
@@ -67,13 +73,13 @@ export class Scheduler {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([this.#sweeping, ...this.#announced]);
+    await Promise.all([this.#sweeping, ...this.#announcements]);
   }
 
   async #scheduleVisible(deliveries: readonly OutstandingDelivery[]): Promise<void> {
-    const { database, queue, patienceMs } = this.#parts;
+    const { database, queue, visibleWithinMs } = this.#dependencies;
     const { signal } = this.#stopping;
-    const until = performance.now() + patienceMs;
+    const until = performance.now() + visibleWithinMs;
     const backOff = new BackOff(20, 1_000);
     let waiting = deliveries;
     while (waiting.length > 0 && !signal.aborted && performance.now() < until) {
@@ -86,19 +92,22 @@ export class Scheduler {
       if (waiting.length > 0) await backOff.wait(signal);
     }
     if (waiting.length > 0 && !signal.aborted)
-      this.#parts.log.warn({ deliveries: waiting.length }, 'the projection lags behind the log: webhooks wait for it');
+      this.#dependencies.log.warn(
+        { deliveries: waiting.length },
+        'the projection lags behind the log: webhooks wait for it',
+      );
   }
 
-  async #sweepAgainAndAgain(): Promise<void> {
-    const { log, sweepMs } = this.#parts;
+  async #sweepPeriodically(): Promise<void> {
+    const { log, sweepMs } = this.#dependencies;
     const { signal } = this.#stopping;
     const backOff = new BackOff(200, sweepMs);
     while (!signal.aborted) {
-      this.#hurry = new AbortController();
-      const next = AbortSignal.any([signal, this.#hurry.signal]);
+      this.#sweepNow = new AbortController();
+      const next = AbortSignal.any([signal, this.#sweepNow.signal]);
       try {
         const scheduled = await this.sweep();
-        if (scheduled > 0) log.debug({ scheduled }, 'swept');
+        if (scheduled > 0) log.debug({ scheduled }, 'sweep done');
         backOff.reset();
         this.#sweptAt = performance.now();
         await pause(sweepMs, next);

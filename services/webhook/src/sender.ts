@@ -4,25 +4,25 @@ import { AddressNotPublicError, guardedConnector, type Resolve, systemResolver }
 const TIMEOUT_MS = 15_000;
 /** How much of a response is kept; beyond, the connection is dropped. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
-/** Shorter than the idle times of usual servers, so that no request goes out on a connection that is just being closed. */
+/** Shorter than common servers' idle timeouts, so that no request is sent on a connection that is being closed. */
 const KEEP_ALIVE_MS = 1_000;
 
-/** What came back: an HTTP answer, or the reason why there is none, told so that the account may read it. */
+/** An HTTP response, or why there is none, in words for the account. */
 export type SendResult =
-  | { readonly kind: 'answer'; readonly status: number; readonly body: string; readonly retryAfter: string | null }
+  | { readonly kind: 'response'; readonly status: number; readonly body: string; readonly retryAfter: string | null }
   | { readonly kind: 'error'; readonly message: string };
 
 /** Posts bytes to the URLs of integrators. Never rejects. */
 export interface Sender {
   send(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<SendResult>;
-  /** Ends what is under way and closes all connections. */
+  /** Aborts requests under way and closes all connections. */
   close(): Promise<void>;
 }
 
 export interface SenderOptions {
-  /** Whether loopback, private and other addresses that are not public may be sent to. */
+  /** Whether requests to loopback, private and other addresses that are not public are allowed. */
   readonly allowPrivate: boolean;
-  /** For the whole of a request: name, connection, headers and body. Default 15 s. */
+  /** For the whole request: name resolution, connection, headers and body. Default 15 s. */
   readonly timeoutMs?: number;
   readonly resolve?: Resolve;
 }
@@ -32,7 +32,7 @@ export function createSender({
   timeoutMs = TIMEOUT_MS,
   resolve = systemResolver(),
 }: SenderOptions): Sender {
-  // No proxy, no cookies, no redirects, no limit of connections to a host: who may send how much is decided by the lanes.
+  // No proxy, cookies or redirects, and no limit of connections to a host: EndpointConcurrency limits the attempts.
   const agent = new Agent({
     connect: guardedConnector({ allowPrivate, timeoutMs, resolve }),
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -45,7 +45,7 @@ export function createSender({
         const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers, body });
         const { 'retry-after': retryAfter } = response.headers;
         return {
-          kind: 'answer',
+          kind: 'response',
           status: response.statusCode,
           body: await readStart(response.body),
           retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
@@ -53,7 +53,7 @@ export function createSender({
       } catch (error) {
         return {
           kind: 'error',
-          message: signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : reasonOf(error),
+          message: signal.aborted ? `No response within ${timeoutMs / 1_000} s.` : reasonOf(error),
         };
       }
     },
@@ -61,7 +61,7 @@ export function createSender({
   };
 }
 
-/** The first 16 KiB as text. What follows, or never comes, changes nothing: the status has been given. */
+/** The first 16 KiB as text. The status is known, so a body that is longer, or never ends, changes nothing. */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -74,9 +74,9 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (length > MAX_RESPONSE_BYTES) break;
     }
   } catch {
-    // Cut off, or out of time: what has come is kept.
+    // Cut off or timed out: the part that was received is kept.
   }
-  // Not the last character where it was cut in two; and Postgres keeps no NUL in text.
+  // `stream` drops a last character that was cut in two; Postgres stores no NUL in text.
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '\uFFFD');
 }
 
@@ -84,13 +84,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was reset.',
   EPIPE: 'The connection was reset.',
-  UND_ERR_SOCKET: 'The connection was closed before an answer came.',
-  UND_ERR_CONNECT_TIMEOUT: 'No connection in time.',
-  ETIMEDOUT: 'No connection in time.',
+  UND_ERR_SOCKET: 'The connection was closed before a response arrived.',
+  UND_ERR_CONNECT_TIMEOUT: 'The connection timed out.',
+  ETIMEDOUT: 'The connection timed out.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The host cannot be reached.',
   ENOTFOUND: 'The host name does not exist.',
-  EAI_AGAIN: 'The host name cannot be resolved at present.',
+  EAI_AGAIN: 'The host name cannot be resolved now.',
 };
 
 function reasonOf(error: unknown): string {
@@ -108,7 +108,7 @@ function reasonOf(error: unknown): string {
       (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))
     )
       return `The TLS connection failed: ${code}.`;
-    if (code?.startsWith('HPE_') || code?.startsWith('UND_ERR_')) return `The answer is not proper HTTP: ${code}.`;
+    if (code?.startsWith('HPE_') || code?.startsWith('UND_ERR_')) return `The response is not valid HTTP: ${code}.`;
   }
   return 'The request failed.';
 }

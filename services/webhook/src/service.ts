@@ -13,17 +13,17 @@ import { createSecretCache } from './secret-cache.ts';
 import { createSender } from './sender.ts';
 
 const GROUP = 'webhook';
-/** Attempts under way in a process, and those of one URL among them: fifty URLs that hang slow nobody else down. */
+/** Attempts under way in a process, and those of one endpoint: up to 49 endpoints that hang leave room for others. */
 const CONCURRENCY = 400;
-const LANE_WIDTH = 8;
-/** Well within the promise of 60 s after a loss of Redis. */
+const ENDPOINT_CONCURRENCY = 8;
+/** Well within 60 s, in which deliveries must be scheduled again after Redis lost its data. */
 const SWEEP_MS = 10_000;
-/** How far ahead of its time a delivery is scheduled: some sweeps may fail meanwhile. */
+/** How far ahead of its time a delivery is scheduled: some sweeps may fail in between. */
 const AHEAD_MS = 30_000;
-const PATIENCE_MS = 60_000;
+const VISIBLE_WITHIN_MS = 60_000;
 /** An attempt takes 15 s at most; the whole shutdown has 25 s. */
 const CLOSE_MS = 17_000;
-/** Without a sign of life for so long the process is taken for stuck. */
+/** Without progress for so long the process counts as stuck. */
 const STUCK_MS = 60_000;
 
 export interface WebhookServiceOptions {
@@ -35,24 +35,24 @@ export interface WebhookServiceOptions {
   readonly secretsKey: Buffer;
   readonly allowPrivateHosts: boolean;
   readonly log: Logger;
-  /** The consumer cannot go on: the process should end and be started again. */
+  /** Called if the consumer cannot go on: the process should end and be restarted. */
   readonly onCrash: (error: Error) => void;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
-  /** For one request in all, milliseconds. Default 15 s. */
+  /** For one whole request, milliseconds. Default 15 s. */
   readonly sendTimeoutMs?: number;
 }
 
 export interface WebhookService {
-  /** Schedules what is outstanding now, as it happens every 10 s by itself. */
+  /** Schedules what is outstanding now; this also happens every 10 s by itself. */
   sweep(): Promise<number>;
   live(): boolean;
   redisReady(): Promise<boolean>;
-  /** Stops reading the log, then sending; waits for what is under way. */
+  /** Stops reading the log, then sending; waits for attempts under way. */
   stop(): Promise<void>;
 }
 
-/** Starts the whole service on parts that are given: the log's consumer, the sweeps, and the workers that send. */
+/** Starts the service: the consumer of the log, the sweeps, and the workers that send. */
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
   const { database, log, now = Date.now } = options;
   const queue = new DeliveryQueue({
@@ -61,7 +61,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     concurrency: CONCURRENCY,
     log,
     now,
-    onReady: () => scheduler.hurry(),
+    onReady: () => scheduler.sweepNow(),
   });
   const scheduler = new Scheduler({
     database,
@@ -70,7 +70,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     now,
     sweepMs: SWEEP_MS,
     aheadMs: AHEAD_MS,
-    patienceMs: PATIENCE_MS,
+    visibleWithinMs: VISIBLE_WITHIN_MS,
   });
   const sender = createSender({
     allowPrivate: options.allowPrivateHosts,
@@ -83,9 +83,9 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     log,
     now,
   });
-  const lanes = new EndpointConcurrency(LANE_WIDTH);
-  const notices = new DueNotices(options.redisUrl, (due) => scheduler.announce([due]), log);
-  const cleaning = createRetention(database, log, now);
+  const endpoints = new EndpointConcurrency(ENDPOINT_CONCURRENCY);
+  const dueNotices = new DueNotices(options.redisUrl, (due) => scheduler.announce([due]), log);
+  const retention = createRetention(database, log, now);
   const consumer = options.eventLog.group(
     GROUP,
     'intent.events',
@@ -95,15 +95,15 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   let stopping = false;
 
   queue.start(({ deliveryId, endpointId }) =>
-    lanes.run(
+    endpoints.run(
       endpointId,
       () => deliverer.attempt({ deliveryId }),
       async () => !stopping && deliverer.attempt({ endpointId }),
     ),
   );
   scheduler.start();
-  notices.open();
-  cleaning.start();
+  dueNotices.open();
+  retention.start();
   const backlog = watchBacklog(database, log, now);
   await consumer.start();
 
@@ -113,9 +113,9 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     redisReady: () => queue.ready(1_000),
     async stop() {
       stopping = true;
-      notices.close();
+      dueNotices.close();
       await consumer.stop();
-      await cleaning.stop();
+      await retention.stop();
       await backlog.stop();
       await scheduler.stop();
       await queue.close(CLOSE_MS);

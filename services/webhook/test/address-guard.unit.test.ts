@@ -58,20 +58,20 @@ const NOT_PUBLIC: readonly (readonly [string, string])[] = [
   ['ff02::1', 'multicast'],
   ['100::1', 'discard'],
   ['5f00::1', 'segment routing'],
-  ['4000::1', 'handed out to nobody'],
+  ['4000::1', 'unallocated'],
   ['not an address', 'nonsense'],
 ];
 
-describe('an address', () => {
-  it.each(PUBLIC.map((address) => [address]))('%s is public', (address) => {
+describe('isPublicAddress', () => {
+  it.each(PUBLIC.map((address) => [address]))('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
-  it.each(NOT_PUBLIC)('%s is not public (%s)', (address) => {
+  it.each(NOT_PUBLIC)('rejects %s (%s)', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
 
-describe('the guarded connection', () => {
+describe('The guarded connection', () => {
   const server = createServer((_request, response) => response.writeHead(204).end());
   let port = 0;
   beforeAll(async () => {
@@ -95,35 +95,38 @@ describe('the guarded connection', () => {
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
   it.each(['127.0.0.1', '127.1', '0x7f000001', '2130706433', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])(
-    'refuses http://%s, however it is written',
+    'refuses http://%s, a form of a loopback address',
     async (host) => {
       expect(await send(`http://${host}:${port}/`, false)).toEqual(refused);
     },
   );
 
-  it('refuses https as it does http', async () => {
+  it('refuses https URLs too', async () => {
     expect(await send(`https://127.0.0.1:${port}/`, false)).toEqual(refused);
     expect(await send(`https://shop.example:${port}/`, false, resolvesTo('10.0.0.1'))).toEqual(refused);
   });
 
-  it('refuses a name of which one address of several is not public', async () => {
+  it('refuses a name if one of its addresses is not public', async () => {
     expect(await send(`http://shop.example:${port}/`, false, resolvesTo('93.184.215.14', '127.0.0.1'))).toEqual(
       refused,
     );
   });
 
-  it('connects to what it has checked: a name is resolved once a connection', async () => {
-    let asked = 0;
+  it('resolves a name once per connection, so DNS rebinding gains nothing', async () => {
+    let lookups = 0;
     const rebinding: Resolve = async () => {
-      asked += 1;
-      return asked === 1 ? [{ address: '127.0.0.1', family: 4 }] : [{ address: '169.254.169.254', family: 4 }];
+      lookups += 1;
+      return lookups === 1 ? [{ address: '127.0.0.1', family: 4 }] : [{ address: '169.254.169.254', family: 4 }];
     };
-    expect(await send(`http://shop.example:${port}/`, true, rebinding)).toMatchObject({ kind: 'answer', status: 204 });
-    expect(asked).toBe(1);
+    expect(await send(`http://shop.example:${port}/`, true, rebinding)).toMatchObject({
+      kind: 'response',
+      status: 204,
+    });
+    expect(lookups).toBe(1);
   });
 
-  it('lets everything through where private hosts are allowed', async () => {
-    expect(await send(`http://127.0.0.1:${port}/`, true)).toMatchObject({ kind: 'answer', status: 204 });
-    expect(await send(`http://localhost:${port}/`, true)).toMatchObject({ kind: 'answer', status: 204 });
+  it('connects to any address if private hosts are allowed', async () => {
+    expect(await send(`http://127.0.0.1:${port}/`, true)).toMatchObject({ kind: 'response', status: 204 });
+    expect(await send(`http://localhost:${port}/`, true)).toMatchObject({ kind: 'response', status: 204 });
   });
 });

@@ -4,40 +4,40 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookService } from '../src/index.ts';
 import { pfSignature } from '../src/signature.ts';
-import { type Answer, Harness, status } from './harness.ts';
+import { type Respond, Harness, status } from './harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-describe('webhook deliveries', () => {
-  let stage: Harness;
+describe('A webhook delivery', () => {
+  let harness: Harness;
   let service: WebhookService;
   beforeAll(async () => {
-    stage = await Harness.open();
-    service = await stage.start();
+    harness = await Harness.open();
+    service = await harness.start();
   }, 60_000);
-  afterAll(() => stage.close(), 30_000);
+  afterAll(() => harness.close(), 30_000);
 
   const only = async (accountId: string) => {
-    const [delivery, ...others] = await stage.deliveries(accountId);
+    const [delivery, ...others] = await harness.deliveries(accountId);
     if (!delivery || others.length > 0)
       throw new Error(`expected one delivery, there are ${others.length + (delivery ? 1 : 0)}`);
     return delivery;
   };
-  /** Waits until a delivery's attempt of this number has been made and written down. */
+  /** Waits until a delivery's attempt of this number has been made and recorded. */
   const attempted = (accountId: string, number: number) =>
-    until(`attempt ${number} to be written down`, async () => {
-      const [delivery] = await stage.deliveries(accountId);
+    until(`attempt ${number} to be recorded`, async () => {
+      const [delivery] = await harness.deliveries(accountId);
       return delivery?.attemptCount === number &&
         (delivery.responseStatus !== null || delivery.error !== null) &&
-        (delivery.nextAttemptAt === null || delivery.nextAttemptAt.getTime() !== stage.clock + MINUTE)
+        (delivery.nextAttemptAt === null || delivery.nextAttemptAt.getTime() !== harness.clock + MINUTE)
         ? delivery
         : null;
     });
 
-  it('brings the exact bytes, signed in both ways, and says so', async () => {
-    const { account, receiver } = await stage.account(status(200));
-    const { event, body } = await stage.emit(account.id);
+  it('sends the exact bytes, signed in both ways, and is recorded as delivered', async () => {
+    const { account, receiver } = await harness.account(status(200));
+    const { event, body } = await harness.emit(account.id);
     const delivery = await attempted(account.id, 1);
     const [received, ...others] = receiver.received;
     expect(others).toEqual([]);
@@ -68,15 +68,15 @@ describe('webhook deliveries', () => {
   });
 
   it('is signed with both secrets after a rotation', async () => {
-    const { account, receiver } = await stage.account(status(200));
+    const { account, receiver } = await harness.account(status(200));
     const next = await createWebhookSecret(
-      stage.cluster.database,
-      stage.cluster.secretsKey,
+      harness.cluster.database,
+      harness.cluster.secretsKey,
       { accountId: account.id, livemode: false },
-      new Date(stage.clock),
+      new Date(harness.clock),
     );
-    stage.clock += 1_000;
-    const { body } = await stage.emit(account.id);
+    harness.clock += 1_000;
+    const { body } = await harness.emit(account.id);
     await until('it to arrive', () => receiver.received.length === 1);
     const headers = receiver.received[0]?.headers as Record<string, string>;
     for (const secret of [next, account.webhookSecrets.test]) new Webhook(secret).verify(body, headers);
@@ -84,21 +84,21 @@ describe('webhook deliveries', () => {
   });
 
   it('goes to every URL of the account and mode, and to no other', async () => {
-    const { account, receiver } = await stage.account(status(204));
-    const second = await stage.receiver(account.id, status(204));
-    const live = await stage.receiver(account.id, status(204), true);
-    const removed = await stage.receiver(account.id, status(204));
-    await removeWebhookEndpoint(stage.cluster.database, {
+    const { account, receiver } = await harness.account(status(204));
+    const second = await harness.receiver(account.id, status(204));
+    const live = await harness.receiver(account.id, status(204), true);
+    const removed = await harness.receiver(account.id, status(204));
+    await removeWebhookEndpoint(harness.cluster.database, {
       accountId: account.id,
       livemode: false,
       url: removed.url,
       at: new Date(),
     });
-    const stranger = await stage.account(status(204));
+    const stranger = await harness.account(status(204));
 
-    await stage.emit(account.id, { type: 'confirmation_lost' });
-    await stage.emit(account.id);
-    await stage.emit(account.id, { livemode: true });
+    await harness.emit(account.id, { type: 'confirmation_lost' });
+    await harness.emit(account.id);
+    await harness.emit(account.id, { livemode: true });
     await until('all to arrive', () => [receiver, second, live].every(({ received }) => received.length > 0));
     expect([receiver, second, live, removed, stranger.receiver].map(({ received }) => received.length)).toEqual([
       1, 1, 1, 0, 0,
@@ -108,32 +108,32 @@ describe('webhook deliveries', () => {
     );
   });
 
-  it('passes over what cannot be read and goes on behind it', async () => {
-    const { account, receiver } = await stage.account(status(200));
-    await stage.write('{"eventId":');
-    await stage.write(JSON.stringify({ eventId: 'evt_1', type: 'intent.from_the_future' }));
-    await stage.emit(account.id);
+  it('skips a record that cannot be parsed and follows the next one', async () => {
+    const { account, receiver } = await harness.account(status(200));
+    await harness.write('{"eventId":');
+    await harness.write(JSON.stringify({ eventId: 'evt_1', type: 'intent.from_the_future' }));
+    await harness.emit(account.id);
     await until('the event behind to arrive', () => receiver.received.length === 1);
   });
 
-  it('is tried ten times by the schedule, the same event and bytes each time, and then has failed', async () => {
-    const { account, receiver } = await stage.account(status(500));
-    const { event, body } = await stage.emit(account.id);
-    const first = stage.clock;
+  it('is attempted ten times on schedule, with the same event and bytes, and then fails', async () => {
+    const { account, receiver } = await harness.account(status(500));
+    const { event, body } = await harness.emit(account.id);
+    const first = harness.clock;
     for (let attempt = 1; attempt < 10; attempt += 1) {
       const delivery = await attempted(account.id, attempt);
       expect(delivery).toMatchObject({
         status: 'pending',
         responseStatus: 500,
-        error: 'The answer was 500.',
+        error: 'The response status was 500.',
         deliveredAt: null,
         failedAt: null,
       });
-      const wait = (delivery.nextAttemptAt?.getTime() ?? 0) - stage.clock;
+      const wait = (delivery.nextAttemptAt?.getTime() ?? 0) - harness.clock;
       const nominal = 3 ** (attempt - 1) * MINUTE;
       expect(wait).toBeGreaterThanOrEqual(Math.min(nominal * 0.8, 24 * HOUR) - 1);
       expect(wait).toBeLessThanOrEqual(Math.min(nominal * 1.2, 24 * HOUR) + 1);
-      stage.clock = delivery.nextAttemptAt?.getTime() ?? 0;
+      harness.clock = delivery.nextAttemptAt?.getTime() ?? 0;
       await service.sweep();
     }
     expect(await attempted(account.id, 10)).toMatchObject({
@@ -141,9 +141,9 @@ describe('webhook deliveries', () => {
       attemptCount: 10,
       nextAttemptAt: null,
       deliveredAt: null,
-      failedAt: new Date(stage.clock),
+      failedAt: new Date(harness.clock),
     });
-    expect(stage.clock - first).toBeLessThanOrEqual(72 * HOUR);
+    expect(harness.clock - first).toBeLessThanOrEqual(72 * HOUR);
     expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(
       Array.from({ length: 10 }, (_, index) => String(index + 1)),
     );
@@ -151,92 +151,94 @@ describe('webhook deliveries', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([event.eventId]));
   }, 30_000);
 
-  it('waits as long as Retry-After asks, at most a day', async () => {
-    const answers: readonly Answer[] = [
+  it('waits as long as Retry-After says, at most a day', async () => {
+    const responses: readonly Respond[] = [
       status(503, { 'retry-after': '7200' }),
       status(429, { 'retry-after': '999999' }),
       status(200),
     ];
     let turn = 0;
-    const { account } = await stage.account((received, response) => answers[turn++]?.(received, response));
-    await stage.emit(account.id);
-    expect((await attempted(account.id, 1)).nextAttemptAt).toEqual(new Date(stage.clock + 2 * HOUR));
-    stage.clock += 2 * HOUR;
+    const { account } = await harness.account((received, response) => responses[turn++]?.(received, response));
+    await harness.emit(account.id);
+    expect((await attempted(account.id, 1)).nextAttemptAt).toEqual(new Date(harness.clock + 2 * HOUR));
+    harness.clock += 2 * HOUR;
     await service.sweep();
-    expect((await attempted(account.id, 2)).nextAttemptAt).toEqual(new Date(stage.clock + 24 * HOUR));
-    stage.clock += 24 * HOUR;
+    expect((await attempted(account.id, 2)).nextAttemptAt).toEqual(new Date(harness.clock + 24 * HOUR));
+    harness.clock += 24 * HOUR;
     await service.sweep();
     expect(await attempted(account.id, 3)).toMatchObject({ status: 'delivered', error: null, responseStatus: 200 });
   });
 
-  it('stops a URL that answers 410 Gone, with all that is outstanding for it', async () => {
+  it('disables an endpoint that returns 410 Gone, with everything outstanding for it', async () => {
     let gone = false;
-    const { account, receiver } = await stage.account((received, response) =>
+    const { account, receiver } = await harness.account((received, response) =>
       status(gone ? 410 : 500)(received, response),
     );
-    await stage.emit(account.id);
+    await harness.emit(account.id);
     await attempted(account.id, 1);
     gone = true;
-    await stage.emit(account.id);
+    await harness.emit(account.id);
     const deliveries = await until('both to be given up', async () => {
-      const all = await stage.deliveries(account.id);
+      const all = await harness.deliveries(account.id);
       return all.length === 2 && all.every((delivery) => delivery.status === 'failed') ? all : null;
     });
     expect(deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([null, null]);
     expect(
-      await listWebhookEndpoints(stage.cluster.database, { accountId: account.id, livemode: false }),
-    ).toMatchObject([{ disabledBy: 'gone', disabledAt: new Date(stage.clock) }]);
+      await listWebhookEndpoints(harness.cluster.database, { accountId: account.id, livemode: false }),
+    ).toMatchObject([{ disabledBy: 'gone', disabledAt: new Date(harness.clock) }]);
 
-    const successor = await stage.receiver(account.id, status(200));
-    await stage.emit(account.id);
+    const successor = await harness.receiver(account.id, status(200));
+    await harness.emit(account.id);
     await until('the next event to arrive at the new URL', () => successor.received.length === 1);
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('takes a redirect for a failure', async () => {
-    const { account, receiver } = await stage.account(status(307, { location: 'http://127.0.0.1:1/' }));
-    await stage.emit(account.id);
+  it('counts a redirect as a failure', async () => {
+    const { account, receiver } = await harness.account(status(307, { location: 'http://127.0.0.1:1/' }));
+    await harness.emit(account.id);
     expect(await attempted(account.id, 1)).toMatchObject({
       status: 'pending',
       responseStatus: 307,
-      error: 'The answer was 307. Redirects are not followed.',
+      error: 'The response status was 307. Redirects are not followed.',
     });
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('keeps 16 KiB of the answer', async () => {
-    const { account } = await stage.account((_received, response) =>
+  it('keeps 16 KiB of the response', async () => {
+    const { account } = await harness.account((_received, response) =>
       response.writeHead(200).end('y'.repeat(1024 * 1024)),
     );
-    await stage.emit(account.id);
+    await harness.emit(account.id);
     expect((await attempted(account.id, 1)).responseBody).toHaveLength(16 * 1024);
   });
 
   it('is not sent before the projection shows the event, and does not count the wait as an attempt', async () => {
-    const { account, receiver } = await stage.account(status(200));
-    const early = await stage.emit(account.id, { projected: false });
-    await stage.emit(account.id);
+    const { account, receiver } = await harness.account(status(200));
+    const early = await harness.emit(account.id, { projected: false });
+    await harness.emit(account.id);
     await until('the event that is shown to arrive', () => receiver.received.length === 1);
     await service.sweep();
-    await stage.emit(account.id);
+    await harness.emit(account.id);
     await until('another to arrive', () => receiver.received.length === 2);
     expect(receiver.received.map(({ headers }) => headers['x-pf-event-id'])).not.toContain(early.event.eventId);
-    expect((await stage.deliveries(account.id)).find(({ eventId }) => eventId === early.event.eventId)).toMatchObject({
-      attemptCount: 0,
-      lastAttemptedAt: null,
-    });
+    expect((await harness.deliveries(account.id)).find(({ eventId }) => eventId === early.event.eventId)).toMatchObject(
+      {
+        attemptCount: 0,
+        lastAttemptedAt: null,
+      },
+    );
 
-    await stage.project(early);
+    await harness.project(early);
     await until('it to arrive', () => receiver.received.length === 3);
     expect(receiver.received[2]?.headers).toMatchObject({ 'x-pf-event-id': early.event.eventId, 'x-pf-attempt': '1' });
   });
 
-  it('can be made again by the account, whatever became of it: the same bytes, attempts counted on', async () => {
-    const { account, receiver } = await stage.account(status(200));
-    const { body } = await stage.emit(account.id);
+  it('can be retried by the account in any state, with the same bytes and an increasing attempt number', async () => {
+    const { account, receiver } = await harness.account(status(200));
+    const { body } = await harness.emit(account.id);
     const { id: deliveryId } = await attempted(account.id, 1);
-    const { database } = stage.cluster;
-    const retry = { deliveryId, accountId: account.id, livemode: false, at: new Date(stage.clock) };
+    const { database } = harness.cluster;
+    const retry = { deliveryId, accountId: account.id, livemode: false, at: new Date(harness.clock) };
     expect(await retryDelivery(database, { ...retry, accountId: 'acct_another' })).toBeNull();
     expect(await retryDelivery(database, { ...retry, livemode: true })).toBeNull();
     expect(await retryDelivery(database, retry)).toMatchObject({
@@ -252,18 +254,18 @@ describe('webhook deliveries', () => {
     ]);
   });
 
-  it('is made again when the worker that had claimed it died', async () => {
-    const { account, receiver } = await stage.account((received, response) => {
-      // The first attempt's worker is as good as dead: its answer never comes.
+  it('is attempted again if the worker that claimed it died', async () => {
+    const { account, receiver } = await harness.account((received, response) => {
+      // The first attempt's worker is as good as dead: its response never arrives.
       if (received.headers['x-pf-attempt'] !== '1') response.writeHead(200).end();
     });
-    await stage.emit(account.id);
+    await harness.emit(account.id);
     await until('the first attempt to be under way', () => receiver.received.length === 1);
     await service.sweep();
-    stage.clock += 59_000;
+    harness.clock += 59_000;
     await service.sweep();
     expect(await only(account.id)).toMatchObject({ attemptCount: 1, status: 'pending' });
-    stage.clock += 2_000;
+    harness.clock += 2_000;
     await service.sweep();
     await until('the second attempt to succeed', async () => (await only(account.id)).status === 'delivered');
     expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(['1', '2']);

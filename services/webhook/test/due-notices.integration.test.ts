@@ -9,11 +9,11 @@ jest.setTimeout(30_000);
 
 describe('Notices of due deliveries', () => {
   const { redis: redisUrl } = readBackingStack();
-  const heard: DueNotice[] = [];
+  const received: DueNotice[] = [];
   let proxy: TcpProxy;
   let publisher: RedisConnection;
   let notices: DueNotices;
-  /** Other tests speak on this channel too. */
+  /** Other tests publish on this channel too. */
   const ours = `whd_${randomUUID()}`;
   const notice = (attemptCount: number): DueNotice => ({
     id: ours,
@@ -21,12 +21,12 @@ describe('Notices of due deliveries', () => {
     attemptCount,
     nextAttemptAt: new Date(1_800_000_000_123),
   });
-  const say = (text: string): Promise<number> => publisher.publish(DUE_CHANNEL, text);
-  const untilHeard = (attemptCount: number) =>
+  const publish = (text: string): Promise<number> => publisher.publish(DUE_CHANNEL, text);
+  const untilReceived = (attemptCount: number) =>
     until('the notice', async () => {
-      // What is said before the service listens is lost, as it may be: it is said again.
-      await say(encodeDueNotice(notice(attemptCount)));
-      return heard.some((due) => due.attemptCount === attemptCount);
+      // A notice published before the service listens is lost: it is published again.
+      await publish(encodeDueNotice(notice(attemptCount)));
+      return received.some((due) => due.attemptCount === attemptCount);
     });
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('Notices of due deliveries', () => {
     publisher = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
     notices = new DueNotices(
       via(redisUrl, proxy.address),
-      (due) => due.id === ours && heard.push(due),
+      (due) => due.id === ours && received.push(due),
       createLogger('test', 'silent'),
     );
     notices.open();
@@ -45,16 +45,16 @@ describe('Notices of due deliveries', () => {
     await proxy.close();
   });
 
-  it('are heard, and what is none is passed over', async () => {
-    await untilHeard(1);
-    for (const text of ['', '{', '{"id":7}', 'null']) await say(text);
-    await untilHeard(2);
-    expect(heard.at(-1)).toEqual(notice(2));
+  it('arrive, and other messages on their channel are ignored', async () => {
+    await untilReceived(1);
+    for (const text of ['', '{', '{"id":7}', 'null']) await publish(text);
+    await untilReceived(2);
+    expect(received.at(-1)).toEqual(notice(2));
   });
 
-  it('are heard again when Redis has come back', async () => {
+  it('arrive again after an outage of Redis', async () => {
     await proxy.cut();
     await proxy.restore();
-    await untilHeard(3);
+    await untilReceived(3);
   });
 });

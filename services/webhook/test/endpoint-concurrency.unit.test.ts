@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { EndpointConcurrency } from '../src/endpoint-concurrency.ts';
 
-describe('a lane', () => {
-  it('is never wider than it should be, and forgets nobody it turned away', async () => {
+describe('The concurrency of an endpoint', () => {
+  it('never exceeds its limit, and every refused delivery is attempted', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
         fc.integer({ min: 1, max: 2 }),
         fc.array(fc.constantFrom('a', 'b'), { maxLength: 8 }),
-        async (scheduler, width, comers) => {
-          const lanes = new EndpointConcurrency(width);
+        async (scheduler, limit, arrivals) => {
+          const endpoints = new EndpointConcurrency(limit);
           const waiting = new Map<string, Set<number>>([
             ['a', new Set()],
             ['b', new Set()],
@@ -19,31 +19,31 @@ describe('a lane', () => {
             ['a', 0],
             ['b', 0],
           ]);
-          const make = async (lane: string): Promise<void> => {
-            const now = (running.get(lane) ?? 0) + 1;
-            expect(now).toBeLessThanOrEqual(width);
-            running.set(lane, now);
+          const attempt = async (endpoint: string): Promise<void> => {
+            const now = (running.get(endpoint) ?? 0) + 1;
+            expect(now).toBeLessThanOrEqual(limit);
+            running.set(endpoint, now);
             await scheduler.schedule(Promise.resolve());
-            running.set(lane, (running.get(lane) ?? 0) - 1);
+            running.set(endpoint, (running.get(endpoint) ?? 0) - 1);
           };
-          const claim = async (lane: string, one?: number): Promise<boolean> => {
+          const claim = async (endpoint: string, one?: number): Promise<boolean> => {
             await scheduler.schedule(Promise.resolve());
-            const rows = waiting.get(lane) ?? new Set();
+            const rows = waiting.get(endpoint) ?? new Set();
             const id = one ?? [...rows][0];
             const found = id !== undefined && rows.delete(id);
-            // The answer of a database is older than its arrival.
+            // A database's response is older than its arrival.
             await scheduler.schedule(Promise.resolve());
             if (!found) return false;
-            await make(lane);
+            await attempt(endpoint);
             return true;
           };
-          const all = comers.map(async (lane, id) => {
+          const all = arrivals.map(async (endpoint, id) => {
             await scheduler.schedule(Promise.resolve());
-            waiting.get(lane)?.add(id);
-            await lanes.run(
-              lane,
-              () => claim(lane, id),
-              () => claim(lane),
+            waiting.get(endpoint)?.add(id);
+            await endpoints.run(
+              endpoint,
+              () => claim(endpoint, id),
+              () => claim(endpoint),
             );
           });
           await scheduler.waitFor(Promise.all(all));
@@ -54,23 +54,23 @@ describe('a lane', () => {
     );
   });
 
-  it('lets another lane run while one is full', async () => {
-    const lanes = new EndpointConcurrency(1);
+  it('does not limit another endpoint', async () => {
+    const endpoints = new EndpointConcurrency(1);
     const held = Promise.withResolvers<undefined>();
-    const slow = lanes.run(
+    const slow = endpoints.run(
       'slow',
       () => held.promise,
       async () => false,
     );
     expect(
-      await lanes.run(
+      await endpoints.run(
         'slow',
         async () => undefined,
         async () => false,
       ),
     ).toBe(false);
     expect(
-      await lanes.run(
+      await endpoints.run(
         'quick',
         async () => undefined,
         async () => false,
@@ -80,17 +80,17 @@ describe('a lane', () => {
     expect(await slow).toBe(true);
   });
 
-  it('is left open by one that failed', async () => {
-    const lanes = new EndpointConcurrency(1);
+  it('frees the slot of an attempt that throws', async () => {
+    const endpoints = new EndpointConcurrency(1);
     await expect(
-      lanes.run(
+      endpoints.run(
         'a',
-        () => Promise.reject(new Error('the database is away')),
+        () => Promise.reject(new Error('the database is unavailable')),
         async () => false,
       ),
-    ).rejects.toThrow('away');
+    ).rejects.toThrow('unavailable');
     expect(
-      await lanes.run(
+      await endpoints.run(
         'a',
         async () => undefined,
         async () => false,

@@ -16,31 +16,31 @@ import { type Cluster, readBackingStack, startCluster } from '@pf/testing';
 import { Kafka, logLevel, type Producer } from 'kafkajs';
 import { startWebhookService, type WebhookService, type WebhookServiceOptions } from '../src/index.ts';
 
-/** What came to a receiver. */
+/** A request that a receiver got. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
 }
 
-/** An integrator's endpoint on loopback; the test answers. */
+/** An integrator's endpoint on loopback, which responds as the test says. */
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
 }
 
-export type Answer = (received: Received, response: ServerResponse) => void;
+export type Respond = (received: Received, response: ServerResponse) => void;
 export const status =
-  (code: number, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (code: number, headers: Readonly<Record<string, string>> = {}): Respond =>
   (_received, response) =>
     response.writeHead(code, headers).end();
 
-/** An event in the log, and the bytes that must arrive. */
+/** An event in the log, and the webhook's expected bytes. */
 export interface Emitted {
   readonly event: EventEnvelope;
   readonly body: string;
 }
 
-/** A database, topics and a clock of the test's own, and the webhook service between them. */
+/** The webhook service with a database, topics and a clock of the test's own. */
 export class Harness {
   /** The time as the service sees it; moved by the test. */
   clock = Date.now();
@@ -69,7 +69,7 @@ export class Harness {
     return new Harness(cluster, stack.redis, producer);
   }
 
-  /** Starts the service as one process would; it ends with the stage at the latest. */
+  /** Starts the service as one process would; it stops with the harness at the latest. */
   async start(overrides: Partial<WebhookServiceOptions> = {}): Promise<WebhookService> {
     const service = await startWebhookService({
       database: this.cluster.database,
@@ -91,14 +91,14 @@ export class Harness {
     return { ...service, stop };
   }
 
-  /** An account of its own, with a receiver for its test events. */
-  async account(answer: Answer): Promise<{ readonly account: OpenedAccount; readonly receiver: Receiver }> {
+  /** A new account, with a receiver for its test events. */
+  async account(respond: Respond): Promise<{ readonly account: OpenedAccount; readonly receiver: Receiver }> {
     const account = await openAccount(this.cluster.database, this.cluster.secretsKey, { name: 'test' });
-    return { account, receiver: await this.receiver(account.id, answer) };
+    return { account, receiver: await this.receiver(account.id, respond) };
   }
 
-  /** Adds a URL to an account, where `answer` answers. */
-  async receiver(accountId: string, answer: Answer, livemode = false): Promise<Receiver> {
+  /** Adds a URL to an account, where `respond` responds. */
+  async receiver(accountId: string, respond: Respond, livemode = false): Promise<Receiver> {
     const received: Received[] = [];
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
@@ -106,7 +106,7 @@ export class Harness {
       request.on('end', () => {
         const one = { headers: request.headers, raw: Buffer.concat(chunks).toString('utf8') };
         received.push(one);
-        answer(one, response);
+        respond(one, response);
       });
     });
     const url = `http://127.0.0.1:${await listen(server)}/webhooks`;
@@ -118,7 +118,7 @@ export class Harness {
     return { url, received };
   }
 
-  /** An event, first in the projection unless it says otherwise, then in the log. */
+  /** Writes an event, first to the projection unless `projected` is false, then to the log. */
   async emit(
     accountId: string,
     {
@@ -149,7 +149,7 @@ export class Harness {
       at: new Date(this.clock).toISOString(),
       trace: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', requestId: 'req-42' },
       data: {},
-      // Only what the envelope's reader looks at: the rest of an intent is not this service's business.
+      // Only what the envelope's reader reads: this service does not use the rest of an intent.
       intent: { id: intentId, state: 'created', metadata: { memo } } as unknown as PublicIntent,
     };
     const body = webhookBody(event) ?? '';
@@ -158,7 +158,7 @@ export class Harness {
     return { event, body };
   }
 
-  /** Anything, in the log. */
+  /** Writes any value to the log. */
   async write(value: string, key = 'key'): Promise<void> {
     await this.#producer.send({
       topic: `${this.cluster.prefix}intent.events`,
@@ -167,7 +167,7 @@ export class Harness {
     });
   }
 
-  /** Shows an event in the projection, as the intent service does. */
+  /** Projects an event, as the intent service does. */
   async project({ event, body }: Emitted): Promise<void> {
     await this.cluster.database.sql.query(
       'INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, $4, $5, $6)',

@@ -4,57 +4,57 @@ import { createLogger } from '@pf/runtime';
 import { startTcpProxy, until, via } from '@pf/testing';
 import { Harness, status } from './harness.ts';
 
-/** A database of Redis that no one else uses: it is emptied as a whole. */
+/** A database of Redis that no other test uses: it is emptied as a whole. */
 const REDIS_DATABASE = 13;
 
-describe('Redis', () => {
-  let stage: Harness;
+describe('The webhook service', () => {
+  let harness: Harness;
   let redisUrl: string;
   beforeEach(async () => {
-    stage = await Harness.open();
-    redisUrl = new URL(`/${REDIS_DATABASE}`, stage.redisUrl).href;
+    harness = await Harness.open();
+    redisUrl = new URL(`/${REDIS_DATABASE}`, harness.redisUrl).href;
   }, 60_000);
-  afterEach(() => stage.close(), 30_000);
+  afterEach(() => harness.close(), 30_000);
 
-  it('may be emptied: what is outstanding is scheduled again within 60 seconds, by itself', async () => {
+  it('schedules outstanding deliveries again within 60 seconds after Redis was emptied', async () => {
     const redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
-    stage.onClose(() => redis.disconnect());
-    const service = await stage.start({ redisUrl });
-    let answer = 500;
-    const { account, receiver } = await stage.account((received, response) => status(answer)(received, response));
-    for (let count = 0; count < 20; count += 1) await stage.emit(account.id);
+    harness.onClose(() => redis.disconnect());
+    const service = await harness.start({ redisUrl });
+    let code = 500;
+    const { account, receiver } = await harness.account((received, response) => status(code)(received, response));
+    for (let count = 0; count < 20; count += 1) await harness.emit(account.id);
     await until('all to have failed once', async () => {
-      const all = await stage.deliveries(account.id);
+      const all = await harness.deliveries(account.id);
       return all.length === 20 && all.every(({ responseStatus }) => responseStatus === 500);
     });
     // The first retries come after 48 … 72 s: from here a sweep schedules all of them ahead, as delayed jobs.
-    stage.clock += 45_000;
-    answer = 200;
+    harness.clock += 45_000;
+    code = 200;
     await service.sweep();
-    const delayed = `${stage.cluster.prefix}:deliveries:delayed`;
+    const delayed = `${harness.cluster.prefix}:deliveries:delayed`;
     await until('all to lie in Redis', async () => (await redis.zcard(delayed)) === 20);
     await redis.flushdb();
     expect(await redis.dbsize()).toBe(0);
 
     const began = performance.now();
-    stage.clock += 60_000;
+    harness.clock += 60_000;
     await until(
       'all to be delivered',
-      async () => (await stage.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'),
+      async () => (await harness.deliveries(account.id)).every((delivery) => delivery.status === 'delivered'),
       60_000,
     );
     expect(performance.now() - began).toBeLessThan(60_000);
     expect(receiver.received).toHaveLength(40);
   }, 90_000);
 
-  it('may be away: the log is read on, and the webhooks go out when it is back', async () => {
+  it('reads the log while Redis is unavailable, and sends the webhooks when it is back', async () => {
     const proxy = await startTcpProxy(new URL(redisUrl).host);
-    stage.onClose(() => proxy.close());
+    harness.onClose(() => proxy.close());
     await proxy.cut();
-    const service = await stage.start({ redisUrl: via(redisUrl, proxy.address) });
-    const { account, receiver } = await stage.account(status(200));
-    await stage.emit(account.id);
-    await until('the delivery to be written down', async () => (await stage.deliveries(account.id)).length === 1);
+    const service = await harness.start({ redisUrl: via(redisUrl, proxy.address) });
+    const { account, receiver } = await harness.account(status(200));
+    await harness.emit(account.id);
+    await until('the delivery to be recorded', async () => (await harness.deliveries(account.id)).length === 1);
     expect(await service.redisReady()).toBe(false);
     expect(receiver.received).toHaveLength(0);
 
@@ -63,8 +63,8 @@ describe('Redis', () => {
     await until('Redis to be seen again', () => service.redisReady());
 
     await proxy.cut();
-    await stage.emit(account.id);
-    await until('the second to be written down', async () => (await stage.deliveries(account.id)).length === 2);
+    await harness.emit(account.id);
+    await until('the second to be recorded', async () => (await harness.deliveries(account.id)).length === 2);
     await proxy.restore();
     await until('it to arrive too', () => receiver.received.length === 2, 6_000);
     expect(service.live()).toBe(true);

@@ -6,7 +6,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const FIRST = Date.UTC(2026, 10, 21);
 
-/** The times of all attempts of a delivery that always fails; what each attempt takes, asks for and draws is given. */
+/**
+ * The times of all attempts of a delivery that always fails, by each attempt's duration, Retry-After and random value.
+ */
 function attemptsOf(
   turns: readonly { readonly takesMs: number; readonly retryAfterMs: number | null; readonly random: number }[],
 ): number[] {
@@ -31,7 +33,7 @@ const turns = (retryAfterMs: fc.Arbitrary<number | null>) =>
     { minLength: 12, maxLength: 12 },
   );
 
-describe('the retry schedule', () => {
+describe('The retry schedule', () => {
   it('waits 1, 3, 9, 27, 81, 243, 729 minutes and then a day each time', () => {
     const times = attemptsOf(Array.from({ length: 12 }, () => ({ takesMs: 0, retryAfterMs: null, random: 0.5 })));
     expect(times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / MINUTE)).toEqual([
@@ -55,15 +57,15 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('honours Retry-After up to a day, and still ends 72 hours after the first attempt', () => {
+  it('honors Retry-After up to a day, and still ends 72 hours after the first attempt', () => {
     fc.assert(
       fc.property(turns(fc.option(fc.nat(10 * 24 * HOUR))), (all) => {
         const times = attemptsOf(all);
         expect(times.length).toBeLessThanOrEqual(MAX_ATTEMPTS);
         for (const [index, time] of times.slice(1).entries()) {
           const { takesMs = 0, retryAfterMs = null } = all[index] ?? {};
-          const asked = (times[index] ?? 0) + takesMs + Math.min(retryAfterMs ?? 0, LONGEST_DELAY_MS);
-          expect(time).toBeGreaterThanOrEqual(Math.min(asked, FIRST + WINDOW_MS));
+          const earliest = (times[index] ?? 0) + takesMs + Math.min(retryAfterMs ?? 0, LONGEST_DELAY_MS);
+          expect(time).toBeGreaterThanOrEqual(Math.min(earliest, FIRST + WINDOW_MS));
           expect(time).toBeLessThanOrEqual(FIRST + WINDOW_MS);
         }
       }),
@@ -87,7 +89,7 @@ describe('Retry-After', () => {
     ['-5', null],
     ['1.5e9', null],
     [null, null],
-  ])('%j means %j milliseconds', (header, expected) => {
+  ])('is parsed: %j as %j milliseconds', (header, expected) => {
     expect(parseRetryAfter(header, FIRST)).toBe(expected);
   });
 });

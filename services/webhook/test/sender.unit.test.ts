@@ -25,28 +25,28 @@ function send(url: string, timeoutMs = 2_000): Promise<SendResult> {
   return sender.send(url, { 'content-type': 'application/json' }, Buffer.from('{"a":"ü"}'));
 }
 
-describe('the sender', () => {
-  it('posts the exact bytes and tells what came back', async () => {
+describe('The sender', () => {
+  it('posts the exact bytes and returns the response', async () => {
     const received: Buffer[] = [];
     const url = await receiver((request, response) => {
       request.on('data', (chunk: Buffer) => received.push(chunk));
       request.on('end', () => response.writeHead(429, { 'retry-after': '120' }).end('busy'));
     });
-    expect(await send(url)).toEqual({ kind: 'answer', status: 429, body: 'busy', retryAfter: '120' });
+    expect(await send(url)).toEqual({ kind: 'response', status: 429, body: 'busy', retryAfter: '120' });
     expect(Buffer.concat(received).toString('utf8')).toBe('{"a":"ü"}');
   });
 
   it('does not follow a redirect', async () => {
-    let asked = 0;
+    let requests = 0;
     const url = await receiver((_request, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(302, { location: '/elsewhere' }).end();
     });
-    expect(await send(url)).toMatchObject({ kind: 'answer', status: 302 });
-    expect(asked).toBe(1);
+    expect(await send(url)).toMatchObject({ kind: 'response', status: 302 });
+    expect(requests).toBe(1);
   });
 
-  it('keeps 16 KiB of an answer that never ends and drops the connection', async () => {
+  it('keeps 16 KiB of a response that never ends and drops the connection', async () => {
     let closed: Promise<unknown> | undefined;
     const url = await receiver((_request, response) => {
       closed = once(response, 'close');
@@ -58,31 +58,31 @@ describe('the sender', () => {
       pour();
     });
     const result = await send(url);
-    expect(result).toMatchObject({ kind: 'answer', status: 200 });
-    expect(result.kind === 'answer' && result.body.length).toBe(16 * 1024);
+    expect(result).toMatchObject({ kind: 'response', status: 200 });
+    expect(result.kind === 'response' && result.body.length).toBe(16 * 1024);
     await closed;
   });
 
-  it('cuts an answer between characters and keeps no NUL', async () => {
+  it('cuts a body between characters and keeps no NUL', async () => {
     const url = await receiver((_request, response) => response.end(`\0${'é'.repeat(8 * 1024)}`));
     const result = await send(url);
-    expect(result.kind === 'answer' && result.body).toBe(`\uFFFD${'é'.repeat(8 * 1024 - 1)}`);
+    expect(result.kind === 'response' && result.body).toBe(`\uFFFD${'é'.repeat(8 * 1024 - 1)}`);
   });
 
-  it('takes a status for an answer, though the body never comes', async () => {
+  it('returns a response whose body never ends', async () => {
     const url = await receiver((_request, response) => {
       response.writeHead(200);
       response.write('begun');
     });
-    expect(await send(url, 300)).toEqual({ kind: 'answer', status: 200, body: 'begun', retryAfter: null });
+    expect(await send(url, 300)).toEqual({ kind: 'response', status: 200, body: 'begun', retryAfter: null });
   });
 
-  it('gives up when the time is over', async () => {
+  it('gives up after its timeout', async () => {
     const url = await receiver(() => undefined);
-    expect(await send(url, 200)).toEqual({ kind: 'error', message: 'No answer within 0.2 s.' });
+    expect(await send(url, 200)).toEqual({ kind: 'error', message: 'No response within 0.2 s.' });
   });
 
-  it('gives up on headers that drip for ever', async () => {
+  it('gives up on headers that never end', async () => {
     const sockets = new Set<Socket>();
     const server = createTcpServer((socket) => {
       sockets.add(socket);
@@ -101,15 +101,15 @@ describe('the sender', () => {
     });
   });
 
-  it('says for people what went wrong', async () => {
-    const nobody = createTcpServer().listen(0, '127.0.0.1');
-    await once(nobody, 'listening');
-    const { port } = nobody.address() as AddressInfo;
-    await new Promise((resolve) => nobody.close(resolve));
+  it('describes errors in words for the account', async () => {
+    const closed = createTcpServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'error', message: 'The connection was refused.' });
     expect(await send(await receiver((request) => request.socket.destroy()))).toEqual({
       kind: 'error',
-      message: 'The connection was closed before an answer came.',
+      message: 'The connection was closed before a response arrived.',
     });
   });
 });

@@ -11,8 +11,8 @@ const message = {
   body: Buffer.from('{"eventId":"evt_5Ttq3mAUhiX8hE3c4f5YQw","memo":"käse"}'),
 };
 
-describe('the signatures of a delivery', () => {
-  it('are the known vector of Standard Webhooks', () => {
+describe('The signatures of a delivery', () => {
+  it('match the test vector of Standard Webhooks', () => {
     const headers = signatureHeaders(
       { eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: Buffer.from('{"test": 2432232314}') },
       [SECRET],
@@ -20,7 +20,7 @@ describe('the signatures of a delivery', () => {
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('are what the reference library of Standard Webhooks makes', () => {
+  it('match those of the reference library of Standard Webhooks', () => {
     const expected = new Webhook(SECRET).sign(
       message.eventId,
       new Date(message.timestamp * 1_000),
@@ -34,7 +34,7 @@ describe('the signatures of a delivery', () => {
     });
   });
 
-  it('carry the present and the former secret for the standard, and only the present one for ours', () => {
+  it('use both secrets in webhook-signature, and only the current one in X-PF-Signature', () => {
     const now = Math.floor(Date.now() / 1_000);
     const headers = signatureHeaders({ ...message, timestamp: now }, [SECRET, OTHER]);
     for (const secret of [SECRET, OTHER])

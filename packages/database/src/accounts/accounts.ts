@@ -40,7 +40,10 @@ export async function listAccounts({ prisma }: Database): Promise<readonly Accou
   return (await prisma.account.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })).map(fromRow);
 }
 
-/** Moves an account to a plan; gateways follow within the life of their key cache (30 s). Null where there is no such account. */
+/**
+ * Moves an account to a plan; gateways follow within the life of their key cache (30 s). Null where there is no such
+ * account.
+ */
 export async function setPlan({ prisma }: Database, id: string, plan: Plan): Promise<Account | null> {
   const [row] = await prisma.account.updateManyAndReturn({ where: { id }, data: { plan } });
   return row ? fromRow(row) : null;

@@ -78,7 +78,10 @@ export async function listKeys(
   return rows.map(fromRow);
 }
 
-/** Ends a key: gateways refuse it within 30 s. Revoking it again changes nothing; null where the account has no such key. */
+/**
+ * Ends a key: gateways refuse it within 30 s. Revoking it again changes nothing; null where the account has no such
+ * key.
+ */
 export async function revokeKey(
   { prisma }: Database,
   { accountId, keyId }: { readonly accountId: string; readonly keyId: string },

@@ -11,7 +11,10 @@ export interface OpenedAccount {
   readonly webhookSecrets: { readonly test: string; readonly live: string };
 }
 
-/** A new account on the free plan with an API key of full scope and a webhook secret for each mode. @param secretsKey 32 bytes, SECRETS_KEY */
+/**
+ * A new account on the free plan with an API key of full scope and a webhook secret for each mode.
+ * @param secretsKey 32 bytes, SECRETS_KEY
+ */
 export async function openAccount(
   database: Database,
   secretsKey: Buffer,

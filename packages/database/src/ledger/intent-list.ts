@@ -19,7 +19,9 @@ import type { IntentOwner } from './intents.ts';
 export interface IntentFilter {
   /** One of these. */
   readonly states?: readonly IntentStatus[];
-  /** One of these. No two chains of a mode have a token address in common, so all tokens of a chain are its whole list. */
+  /**
+   * One of these. No two chains of a mode have a token address in common, so all tokens of a chain are its whole list.
+   */
   readonly tokens?: readonly TokenAddress[];
   readonly direction?: Direction;
   readonly requestor?: Address;
@@ -35,9 +37,9 @@ export interface IntentFilter {
 }
 
 /**
- * An owner's intents, newest first. A page of any single filter but `metadata` costs the same in a list of any length: it
- * reads its own rows, from an index in the list's order. By `metadata` all matching intents of the account are read from
- * theirs, and sorted. Of several filters one is taken from its index, the others are checked row by row.
+ * An owner's intents, newest first. A page of any single filter but `metadata` costs the same in a list of any length:
+ * it reads its own rows, from an index in the list's order. By `metadata` all matching intents of the account are read
+ * from theirs, and sorted. Of several filters one is taken from its index, the others are checked row by row.
  * @param after those after this place, else from the newest on
  */
 export async function listIntents(
@@ -59,9 +61,9 @@ const ORDER = 'ORDER BY created_at DESC, id DESC';
 type Choices = readonly (readonly [column: string, values: readonly string[]])[];
 
 /**
- * What is asked for, completed to the columns of an index in the list's order. An account's whole list, too, is runs of an
- * index, one for each direction and state: one of the whole would tempt Postgres to take it for a value that most intents
- * have, and to read all those in front that do not have it.
+ * What is asked for, completed to the columns of an index in the list's order. An account's whole list, too, is runs of
+ * an index, one for each direction and state: one of the whole would tempt Postgres to take it for a value that most
+ * intents have, and to read all those in front that do not have it.
  */
 function choicesOf({ states, tokens, direction, requestor, fulfiller, reference, txSignature }: IntentFilter): Choices {
   const asked: [column: string, values: readonly string[]][] = [];
@@ -103,7 +105,8 @@ export function intentsStatement(
     const rows = runs.map((run) => `(SELECT created_at, id, state FROM ledger.intents WHERE ${run} ${ORDER} ${few})`);
     return { text: `SELECT * FROM (${rows.join(' UNION ALL ')}) AS runs ${ORDER} ${few}`, values };
   }
-  // All that match are read before they are sorted: asked for a few in order, Postgres would rather look for them through the whole list.
+  // All that match are read before they are sorted: asked for a few in order, Postgres would rather look for them
+  // through the whole list.
   const matches = `jsonb_set('{}'::jsonb, ARRAY[account_id], metadata) @> jsonb_build_object(${account}::text, ${parameter(JSON.stringify(filter.metadata))}::jsonb)`;
   const conditions = [...common, ...choices.map(([column, of]) => `${column} = ANY(${parameter(of)})`), matches].join(
     ' AND ',

@@ -46,8 +46,8 @@ export class IntentStates {
   }
 
   /**
-   * Everything at once: the intents named, for each refund its original, and the refund that its original names now; the
-   * newest intent that each key made, however long ago; what became of the commands, where that is known.
+   * Everything at once: the intents named, for each refund its original, and the refund that its original names now;
+   * the newest intent that each key made, however long ago; what became of the commands, where that is known.
    */
   async lookUp({ ids, keys, commandIds }: Wanted): Promise<Found> {
     const { intents } = this.#tables;

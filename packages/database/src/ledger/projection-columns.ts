@@ -25,7 +25,10 @@ const changing = (name: string, type: string, value: IntentColumn['value']): Int
   value,
 });
 
-/** All columns but `partition`, which is the batch's. `state` is the whole; the others are there to be filtered and sorted by. */
+/**
+ * All columns but `partition`, which is the batch's. `state` is the whole; the others are there to be filtered and
+ * sorted by.
+ */
 export const INTENT_COLUMNS: readonly IntentColumn[] = [
   fixed('id', 'text', ({ id }) => id),
   fixed('account_id', 'text', ({ accountId }) => accountId),

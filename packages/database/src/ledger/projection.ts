@@ -32,7 +32,10 @@ export interface ProjectedOutcome {
   readonly at: Instant;
 }
 
-/** A run of intent.events, [from, next) of one partition, folded: each intent once, however many of its events there are. */
+/**
+ * A run of intent.events, [from, next) of one partition, folded: each intent once, however many of its events there
+ * are.
+ */
 export interface ProjectionBatch {
   readonly partition: number;
   readonly from: bigint;
@@ -100,7 +103,10 @@ export class ProjectionWriter {
   }
 }
 
-/** A row that was to be made is there already, or one that was to change is missing or at another version (see the statement). */
+/**
+ * A row that was to be made is there already, or one that was to change is missing or at another version (see the
+ * statement).
+ */
 const isGap = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   (error.code === '23505' || (error.code === '23502' && error.column === 'position'));

@@ -102,7 +102,8 @@ async function foldFromEmpty(
     `INSERT INTO ${REBUILT.checkpoints} (partition, position, last_at) VALUES ($1, 0, to_timestamp(0))`,
     [partition],
   );
-  // Nobody analyses these tables while they grow: a plan made for an empty one would scan a million rows for each batch.
+  // Nobody analyses these tables while they grow: a plan made for an empty one would scan a million rows for each
+  // batch.
   await set(client, BY_INDEX);
   const states = new IntentStates(client, REBUILT);
   const writer = new ProjectionWriter(client, REBUILT);

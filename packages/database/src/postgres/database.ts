@@ -4,8 +4,8 @@ import { PrismaClient } from '../generated/prisma/client.ts';
 import { measurePool } from './measured-pool.ts';
 
 /**
- * One pool of connections. Repositories use `prisma` where a query is plain and rare, and `sql` where it is hot or writes
- * many rows: `INSERT … SELECT FROM unnest(…)` is ten times as fast as createMany.
+ * One pool of connections. Repositories use `prisma` where a query is plain and rare, and `sql` where it is hot or
+ * writes many rows: `INSERT … SELECT FROM unnest(…)` is ten times as fast as createMany.
  */
 export interface Database {
   readonly prisma: PrismaClient;
@@ -28,8 +28,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * For a process whose every statement finds its rows by an index. A plan is kept as it was made, and one made while a table
- * was empty would scan it when it has grown: 50 ms instead of 3 for the look-ups of 200 creates, on 12,000 rows.
+ * For a process whose every statement finds its rows by an index. A plan is kept as it was made, and one made while a
+ * table was empty would scan it when it has grown: 50 ms instead of 3 for the look-ups of 200 creates, on 12,000 rows.
  */
 export const BY_INDEX: Readonly<Record<string, string>> = {
   enable_seqscan: 'off',

@@ -47,7 +47,10 @@ function describe(text: string): Described {
 const textOf = (statement: unknown): string =>
   typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
 
-/** A statement measured, and in a span where somebody keeps the trace it belongs to. Its text is shown, never its values. */
+/**
+ * A statement measured, and in a span where somebody keeps the trace it belongs to. Its text is shown, never its
+ * values.
+ */
 async function measured<Result>(text: string, namespace: string, run: () => Promise<Result>): Promise<Result> {
   const { operation, summary } = describe(text);
   const began = performance.now();
@@ -76,7 +79,10 @@ async function measured<Result>(text: string, namespace: string, run: () => Prom
 type Query = (...parameters: unknown[]) => Promise<unknown>;
 const isCallback = (parameter: unknown): boolean => typeof parameter === 'function';
 
-/** Has the statement measured that is asked of `target`. What the library asks of itself, by callbacks, is part of another. */
+/**
+ * Has the statement measured that is asked of `target`. What the library asks of itself, by callbacks, is part of
+ * another.
+ */
 function measureQueries(target: pg.Pool | pg.PoolClient, namespace: string): void {
   const query = target.query.bind(target) as Query;
   const measuredQuery: Query = (...parameters) =>

@@ -63,7 +63,10 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
   }
 }
 
-/** Waits until nobody else migrates, asking again and again: a query that waits would hold up CREATE INDEX CONCURRENTLY, and it us. */
+/**
+ * Waits until nobody else migrates, asking again and again: a query that waits would hold up CREATE INDEX CONCURRENTLY,
+ * and it us.
+ */
 async function lockOut(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ ours: boolean }>('SELECT pg_try_advisory_lock($1) AS ours', [ADVISORY_LOCK]);

@@ -64,7 +64,10 @@ export class NetworkWatches {
     return rowCount === 1;
   }
 
-  /** Frees the lease at once, so that whoever stands by need not wait until it runs out. Nothing happens where another has it. */
+  /**
+   * Frees the lease at once, so that whoever stands by need not wait until it runs out. Nothing happens where another
+   * has it.
+   */
   async release(lease: WatchLease): Promise<void> {
     await this.#database.sql.query(
       'UPDATE service.network_watches SET holder = NULL, expires_at = NULL WHERE chain = $1 AND epoch = $2',

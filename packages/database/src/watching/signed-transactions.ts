@@ -17,7 +17,10 @@ export class SignedTransactions {
     this.#database = database;
   }
 
-  /** Keeps the bytes; before the submission is prepared, so that whoever reads of it in the log finds them. Again: they count as new. */
+  /**
+   * Keeps the bytes; before the submission is prepared, so that whoever reads of it in the log finds them. Again: they
+   * count as new.
+   */
   async keep({ intentId, chain, hash, bytes }: StoredTransaction): Promise<void> {
     await this.#database.sql.query(
       'INSERT INTO service.signed_transactions (intent_id, hash, chain, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT (intent_id, hash) DO UPDATE SET created_at = now()',

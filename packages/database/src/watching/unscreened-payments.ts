@@ -25,7 +25,10 @@ const idOf = ({ chain, hash, sender, intentId }: UnscreenedPayment): readonly st
   intentId,
 ];
 
-/** The payments whose senders are to be screened, and those that were found sanctioned. Outside the ledger, and of no account. */
+/**
+ * The payments whose senders are to be screened, and those that were found sanctioned. Outside the ledger, and of no
+ * account.
+ */
 export class UnscreenedPayments {
   readonly #database: Database;
 

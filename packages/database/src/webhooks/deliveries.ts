@@ -301,8 +301,8 @@ export async function retryDelivery(
 }
 
 /**
- * Deletes deliveries of events before a moment on which nothing more is to be sent, the oldest first and at most `limit`
- * of them, so that nothing waits for it. Several processes may do it at once.
+ * Deletes deliveries of events before a moment on which nothing more is to be sent, the oldest first and at most
+ * `limit` of them, so that nothing waits for it. Several processes may do it at once.
  * @returns how many: fewer than `limit` when no more are left
  */
 export async function forgetDeliveries({ sql }: Database, before: Date, limit: number): Promise<number> {

@@ -55,7 +55,10 @@ export function deliveriesStatement(
   };
 }
 
-/** The deliveries of an account and mode for which all filters hold, newest first, those after the position where one is given. */
+/**
+ * The deliveries of an account and mode for which all filters hold, newest first, those after the position where one is
+ * given.
+ */
 export async function listDeliveries(
   { sql }: Database,
   owner: IntentOwner,

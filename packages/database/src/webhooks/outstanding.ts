@@ -9,7 +9,10 @@ export interface Outstanding {
   readonly dueSince: Date | null;
 }
 
-/** Counts what is outstanding, up to a number: a backlog of millions must not be read to say that it is large. The oldest is exact. */
+/**
+ * Counts what is outstanding, up to a number: a backlog of millions must not be read to say that it is large. The
+ * oldest is exact.
+ */
 export async function countOutstanding({ sql }: Database, now: Date, atMost: number): Promise<Outstanding> {
   const { rows } = await sql.query<{ due: number; waiting: number; due_since: Date | null }>({
     name: 'count-outstanding',

@@ -18,7 +18,10 @@ export async function webhookPositions(
   return new Map(rows.map((row) => [row.partition, BigInt(row.position)]));
 }
 
-/** Moves a partition's position within the caller's transaction. False: it was not at `from`, another reader has been here. */
+/**
+ * Moves a partition's position within the caller's transaction. False: it was not at `from`, another reader has been
+ * here.
+ */
 export async function moveWebhookPosition(
   client: pg.PoolClient,
   partition: number,

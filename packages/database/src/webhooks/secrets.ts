@@ -71,8 +71,8 @@ export async function webhookSecrets(
 }
 
 /**
- * Of all secrets, newest first, those that sign at a moment: the present one first, then each that was replaced within the
- * last 24 h. The oldest signs from the beginning of time: clocks differ, and no delivery goes unsigned for that.
+ * Of all secrets, newest first, those that sign at a moment: the present one first, then each that was replaced within
+ * the last 24 h. The oldest signs from the beginning of time: clocks differ, and no delivery goes unsigned for that.
  */
 export function secretsInForce(secrets: readonly WebhookSecret[], at: number): readonly string[] {
   const begun = secrets.filter(({ validFrom }, index) => validFrom.getTime() <= at || index === secrets.length - 1);
@@ -83,7 +83,9 @@ export function secretsInForce(secrets: readonly WebhookSecret[], at: number): r
   return begun.slice(0, firstEnded === -1 ? undefined : firstEnded).map(({ secret }) => secret);
 }
 
-/** AES-256-GCM: format, nonce, tag, ciphertext. The row's id is authenticated with it, so that rows cannot be swapped. */
+/**
+ * AES-256-GCM: format, nonce, tag, ciphertext. The row's id is authenticated with it, so that rows cannot be swapped.
+ */
 function encrypt(key: Buffer, id: string, secret: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id));

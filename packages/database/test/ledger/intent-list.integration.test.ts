@@ -146,7 +146,8 @@ describe('a list of 200,000 intents of one account', () => {
       expect(seen.found).toBe(found);
       expect(seen.read).toBeLessThanOrEqual(2 * LIMIT);
       expect(seen.types.filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
-      // Rows that an index passes over without a word show in what it touched: a few levels of it for each run, and a block a row.
+      // Rows that an index passes over without a word show in what it touched: a few levels of it for each run, and a
+      // block a row.
       expect(seen.blocks).toBeLessThanOrEqual(2 * LIMIT + 6 * seen.runs);
     },
   );

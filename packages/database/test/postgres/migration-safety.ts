@@ -71,7 +71,9 @@ function addedColumn(column: ColumnDef): string | null {
     : null;
 }
 
-/** @returns what is wrong with a constraint that an existing table gets; null: nothing that a contract step may not do */
+/**
+ * @returns what is wrong with a constraint that an existing table gets; null: nothing that a contract step may not do
+ */
 function addedConstraint(constraint: Constraint): string | null {
   const name = constraint.conname ?? '';
   if (constraint.contype === 'CONSTR_UNIQUE' || constraint.contype === 'CONSTR_PRIMARY')
@@ -182,10 +184,11 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
 }
 
 /**
- * Judges migrations against one rule: the version released before runs on beside the migrated database (expand, migrate,
- * contract), and nobody waits for a lock longer than a moment. What is not known to be safe is refused.
+ * Judges migrations against one rule: the version released before runs on beside the migrated database (expand,
+ * migrate, contract), and nobody waits for a lock longer than a moment. What is not known to be safe is refused.
  * @param migrations in any order
- * @param releases the last migration of each release, oldest first: what is older than the first was made before anything ran
+ * @param releases the last migration of each release, oldest first: what is older than the first was made before
+ *   anything ran
  * @throws Error where SQL does not parse
  */
 export async function findUnsafe(

@@ -19,7 +19,7 @@ import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const LEASE_MS = 60_000;
 const HOUR = 3_600_000;
-const RESULT = { responseStatus: 500, responseBody: null, error: 'The answer was 500.' };
+const RESULT = { responseStatus: 500, responseBody: null, error: 'The response status was 500.' };
 
 describe('Deliveries', () => {
   let own: OwnDatabase;

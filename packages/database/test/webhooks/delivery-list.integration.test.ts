@@ -34,7 +34,8 @@ describe('the list of deliveries', () => {
     const { id: accountId } = await createAccount(database, { name: 'shop' });
     owner = { accountId, livemode: false };
     const endpoint = await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example' });
-    // Most are delivered; four of a time, so that the order needs the id too; one in 4,000 is of a rare type or has failed.
+    // Most are delivered; four of a time, so that the order needs the id too; one in 4,000 is of a rare type or has
+    // failed.
     await database.sql.query(
       `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version, url, status, attempt_count, created_at, delivered_at, next_attempt_at)
        SELECT 'whd_' || lpad(n::text, 6, 'z'), $1, $2, n % 2 = 0, 'evt_' || n, CASE WHEN n % 4001 = 0 THEN 'intent.failed' ELSE 'intent.created' END, 'pi_' || n / 8, 1, 'https://shop.example',

@@ -6,7 +6,9 @@ const OPEN_MAX_MS = 5_000;
 /** A provider's wish to be left alone is heeded up to here. */
 const ASKED_MAX_MS = 60_000;
 
-/** Remembers that a provider is away, so that those who ask learn it at once. When the time is over, one request tries. */
+/**
+ * Remembers that a provider is away, so that those who ask learn it at once. When the time is over, one request tries.
+ */
 export class Circuit {
   readonly #now: () => number;
   #failures = 0;

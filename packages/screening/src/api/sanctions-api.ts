@@ -34,7 +34,10 @@ const failure = z
 /** A kept connection was closed at the other end as we used it: the question is asked once more, on a new one. */
 const CUT = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** A sanctions API of Chainalysis' shape: GET /api/v1/address/{address}. https://auth-developers.chainalysis.com/sanctions-screening */
+/**
+ * A sanctions API of Chainalysis' shape: GET /api/v1/address/{address}.
+ * https://auth-developers.chainalysis.com/sanctions-screening
+ */
 export class SanctionsApi {
   readonly #base: URL;
   readonly #key: string;

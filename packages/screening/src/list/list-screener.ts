@@ -27,7 +27,10 @@ interface Loaded {
   readonly findings: ReadonlyMap<string, Finding>;
 }
 
-/** The list in memory. A new file is taken when it is there; while it cannot be read, the last one that could stays in use until it is too old. */
+/**
+ * The list in memory. A new file is taken when it is there; while it cannot be read, the last one that could stays in
+ * use until it is too old.
+ */
 export class ListScreener implements Screener {
   readonly #file: string;
   readonly #log: Logger;

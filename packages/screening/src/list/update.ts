@@ -42,7 +42,10 @@ export function listOf({ publishedOn, addresses }: OfacExport, source: string, f
   };
 }
 
-/** Why a list should not take the place of the former one; null where nothing speaks against it. `atLeast`: addresses that it must have. */
+/**
+ * Why a list should not take the place of the former one; null where nothing speaks against it. `atLeast`: addresses
+ * that it must have.
+ */
 export function suspicion(next: SanctionsList, former: SanctionsList | null, atLeast: number): string | null {
   if (next.count < atLeast)
     return `it has ${next.count} digital currency addresses, and should have ${atLeast} at least`;
