@@ -40,7 +40,7 @@ export interface Operation {
     readonly headers?: z.ZodObject;
     readonly body?: z.ZodType;
   };
-  readonly answers: Readonly<Partial<Record<200 | 201, Success>>>;
+  readonly responses: Readonly<Partial<Record<200 | 201, Success>>>;
   /** The errors specific to this operation; `errorsOf` adds those that every operation can return. */
   readonly errors: readonly ErrorCode[];
 }
@@ -75,7 +75,7 @@ export function errorsOf({ request, scope, errors }: Operation): readonly ErrorC
 export const statusesOf = (operation: Operation): readonly number[] =>
   [
     ...new Set([
-      ...Object.keys(operation.answers).map(Number),
+      ...Object.keys(operation.responses).map(Number),
       ...errorsOf(operation).map((code) => ERRORS[code].status),
     ]),
   ].sort((a, b) => a - b);

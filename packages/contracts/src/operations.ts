@@ -45,7 +45,7 @@ export const OPERATIONS = {
       'request created, whatever else the body contains, with status 200 and the header `Idempotent-Replayed: true`.',
     scope: 'full',
     request: { body: createIntentRequest },
-    answers: {
+    responses: {
       201: json('The new intent, in the state `created`.', intentResponse),
       200: {
         ...json('The intent that an earlier request created with this `idempotencyKey`.', intentResponse),
@@ -69,7 +69,7 @@ export const OPERATIONS = {
     description: 'Returns the current state of the intent, including every change that an earlier request has made.',
     scope: 'payer',
     request: { params: intentPath },
-    answers: { 200: json('The intent.', intentResponse) },
+    responses: { 200: json('The intent.', intentResponse) },
     errors: ['intent.not_found'],
   },
   listIntents: {
@@ -83,7 +83,7 @@ export const OPERATIONS = {
       'To get the next page, pass `nextCursor` as `cursor`.',
     scope: 'full',
     request: { query: listIntentsQuery },
-    answers: { 200: json('A page of intents.', listIntentsResponse) },
+    responses: { 200: json('A page of intents.', listIntentsResponse) },
     errors: ['chain.not_available', 'token.not_available'],
   },
   updateIntent: {
@@ -98,7 +98,7 @@ export const OPERATIONS = {
       '`ttlSeconds` can change only in the state `created`, before the first build.',
     scope: 'full',
     request: { params: intentPath, body: updateIntentRequest },
-    answers: { 200: json('The updated intent.', intentResponse) },
+    responses: { 200: json('The updated intent.', intentResponse) },
     errors: [
       'intent.not_found',
       'intent.stale_update',
@@ -117,7 +117,7 @@ export const OPERATIONS = {
     description: 'Cancels an intent in the state `created`, unless a transaction for it has been submitted.',
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
-    answers: { 200: json('The cancelled intent.', intentResponse) },
+    responses: { 200: json('The cancelled intent.', intentResponse) },
     errors: ['intent.not_found', ...CONFLICTS],
   },
   refundIntent: {
@@ -132,7 +132,7 @@ export const OPERATIONS = {
       'refund expires, fails or is cancelled, you can create another.',
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
-    answers: { 201: json('The refund intent, in the state `created`.', intentResponse) },
+    responses: { 201: json('The refund intent, in the state `created`.', intentResponse) },
     errors: [
       'intent.not_found',
       'intent.invalid_state',
@@ -152,7 +152,7 @@ export const OPERATIONS = {
       '`detectedAt` and sends the event `intent.detected`; later calls change nothing.',
     scope: 'payer',
     request: { params: intentPath, body: emptyRequest },
-    answers: { 200: json('The intent.', intentResponse) },
+    responses: { 200: json('The intent.', intentResponse) },
     errors: ['intent.not_found', 'intent.invalid_state', 'intent.expired'],
   },
   buildIntent: {
@@ -167,7 +167,7 @@ export const OPERATIONS = {
       'the transaction is built again.',
     scope: 'payer',
     request: { params: intentPath, body: buildIntentRequest },
-    answers: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
+    responses: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
     errors: [
       'intent.not_found',
       ...CONFLICTS,
@@ -189,7 +189,7 @@ export const OPERATIONS = {
       'instead.',
     scope: 'payer',
     request: { params: intentPath, body: submitIntentRequest },
-    answers: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
+    responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
     errors: [
       'intent.not_found',
       ...CONFLICTS,
@@ -225,7 +225,7 @@ export const OPERATIONS = {
           .meta({ description: 'The `id` of the last event that the client received.' }),
       }),
     },
-    answers: {
+    responses: {
       200: {
         description: 'The event stream, or the history.',
         content: {
@@ -245,7 +245,7 @@ export const OPERATIONS = {
     description: 'Returns the recent deliveries of the account in the mode of the API key, newest first.',
     scope: 'full',
     request: { query: listDeliveriesQuery },
-    answers: { 200: json('A page of deliveries.', deliveriesResponse) },
+    responses: { 200: json('A page of deliveries.', deliveriesResponse) },
     errors: [],
   },
   retryDelivery: {
@@ -257,7 +257,7 @@ export const OPERATIONS = {
     description: 'Sends the same event with the same body again, immediately. `attemptCount` continues to count.',
     scope: 'full',
     request: { params: deliveryPath, body: emptyRequest },
-    answers: { 200: json('The delivery.', deliveryResponse) },
+    responses: { 200: json('The delivery.', deliveryResponse) },
     errors: ['delivery.not_found'],
   },
   simulateIntent: {
@@ -271,7 +271,7 @@ export const OPERATIONS = {
       'Test keys only.',
     scope: 'full',
     request: { params: intentPath, body: simulateIntentRequest },
-    answers: { 200: json('The intent in its new state.', intentResponse) },
+    responses: { 200: json('The intent in its new state.', intentResponse) },
     errors: ['api_key.test_mode_required', 'intent.not_found', 'intent.invalid_state', 'intent.submission_in_progress'],
   },
 } as const satisfies Readonly<Record<string, Operation>>;

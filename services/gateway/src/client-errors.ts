@@ -16,7 +16,7 @@ const CODE_OF: Readonly<Record<string, ErrorCode>> = {
  * @param responding whether a response to an earlier request on this connection has begun, into which nothing may be
  *   written
  */
-export function answerClientError(
+export function respondToClientError(
   error: Error & { readonly code?: string },
   socket: Duplex,
   responding: boolean,

@@ -25,7 +25,8 @@ export function refused({ code, message, param, intentId, currentState, details 
   if (code === 'request.validation_failed')
     return validationFailed([{ param: param ?? '', message: message.replace(/\.$/, '') }]);
   return new ApiError(ERROR_OF[code], {
-    message,
+    // An unknown id gets the message of the registry, whether the gateway or the writer finds it.
+    ...(code !== 'intent.not_found' && { message }),
     param: param ?? null,
     details: detailsOf(code, { intent_id: intentId, ...(currentState && { current_state: currentState }) }, details),
   });

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pause } from '@pf/runtime';
-import { answerClientError } from './client-errors.ts';
+import { respondToClientError } from './client-errors.ts';
 
 /**
  * The idle time in the `Keep-Alive` header, in seconds: shorter than DRAIN_MS, so that a client that honors it never
@@ -64,7 +64,7 @@ export class HttpServer {
     this.#server.on('checkExpectation', onRequest);
     this.#server.on('clientError', (error: Error, socket: Duplex) => {
       const response = this.#lastResponse.get(socket);
-      answerClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
+      respondToClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
     });
   }
 

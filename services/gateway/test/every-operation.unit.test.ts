@@ -120,9 +120,9 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
   });
 
   it('returns 500 without internal details after an unexpected error', async () => {
-    const answer = await call(client);
-    expect(statusAndCode(answer)).toEqual([500, 'internal.error']);
-    expect(JSON.stringify(answer.body)).not.toContain('must not be called');
+    const response = await call(client);
+    expect(statusAndCode(response)).toEqual([500, 'internal.error']);
+    expect(JSON.stringify(response.body)).not.toContain('must not be called');
   });
 
   it('returns 503 with Retry-After while a dependency is unavailable', async () => {
@@ -130,9 +130,9 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
       holder,
       failure: () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
     });
-    const answer = await call(unavailable);
-    expect(statusAndCode(answer)).toEqual([503, 'service.unavailable']);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    const response = await call(unavailable);
+    expect(statusAndCode(response)).toEqual([503, 'service.unavailable']);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   if (withBody.some((operation) => operation.id === id)) {
@@ -173,9 +173,9 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
         value === '{"__proto__":"x"}'
           ? JSON.stringify({ ...good, [field]: 0 }).replace(`"${field}":0`, `"${field}":${value}`)
           : { ...good, [field]: value };
-      const answer = await call(client, body);
-      expect(statusAndCode(answer)).toEqual([400, 'request.validation_failed']);
-      expect(answer.body.error?.param).toMatch(new RegExp(`^${field}\\b`));
+      const response = await call(client, body);
+      expect(statusAndCode(response)).toEqual([400, 'request.validation_failed']);
+      expect(response.body.error?.param).toMatch(new RegExp(`^${field}\\b`));
     });
   }
 

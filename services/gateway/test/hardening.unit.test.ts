@@ -18,11 +18,11 @@ async function raw(
 async function responseOn(
   socket: Socket,
 ): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
-  let answer = '';
-  socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
+  let response = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => (response += chunk));
   socket.on('error', () => undefined);
   await once(socket, 'close');
-  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const [head = '', body = ''] = response.split('\r\n\r\n');
   const code = body === '' ? null : errorResponse.parse(JSON.parse(body)).error.code;
   return { status: head.split(' ')[1] ?? '', head, code };
 }
@@ -71,25 +71,25 @@ describe('HttpServer with malformed or slow clients', () => {
       'request.malformed_http',
     ],
   ])('responds to %s with an error body and closes the connection', async (_name, text, status, code) => {
-    const answer = await raw(await listen(), text);
-    expect([answer.status, answer.code]).toEqual([status, code]);
-    expect(answer.head).toMatch(/^Connection: close$/m);
-    expect(answer.head).toMatch(/^Content-Type: application\/json; charset=utf-8$/m);
+    const response = await raw(await listen(), text);
+    expect([response.status, response.code]).toEqual([status, code]);
+    expect(response.head).toMatch(/^Connection: close$/m);
+    expect(response.head).toMatch(/^Content-Type: application\/json; charset=utf-8$/m);
   });
 
   it('times out when the headers trickle in', async () => {
     const socket = connect(await listen(undefined, 150), '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\n');
     const drops = setInterval(() => socket.write('X: y\r\n'), 20);
-    const answer = await responseOn(socket);
+    const response = await responseOn(socket);
     clearInterval(drops);
-    expect([answer.status, answer.code]).toEqual(['408', 'request.timeout']);
+    expect([response.status, response.code]).toEqual(['408', 'request.timeout']);
   });
 
   it('times out when the body does not arrive', async () => {
     const port = await listen((request, response) => request.resume().on('end', () => response.end()), 150);
-    const answer = await raw(port, 'POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf');
-    expect([answer.status, answer.code]).toEqual(['408', 'request.timeout']);
+    const response = await raw(port, 'POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf');
+    expect([response.status, response.code]).toEqual(['408', 'request.timeout']);
   });
 
   it('writes nothing into a response that has begun', async () => {

@@ -83,7 +83,7 @@ function describeFields({ components }: OpenApiDocument): void {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, scope, request, answers } = operation;
+  const { id, tag, summary, description, scope, request, responses } = operation;
   const { params, query, headers, body } = request;
   return {
     operationId: id,
@@ -95,7 +95,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
       requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, success(answer)])),
+      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, success(response)])),
       ...errorResponses(errorsOf(operation)),
     },
   };

@@ -38,7 +38,7 @@ export function holdToContract({ method, path: asked, status, body }: ObservedAn
   const where = `${method} ${operation.path} answered ${status}`;
   if (!statusesOf(operation).includes(status))
     throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
-  const success = status < 300 ? operation.answers[status as 200 | 201] : undefined;
+  const success = status < 300 ? operation.responses[status as 200 | 201] : undefined;
   const schema = success === undefined ? errorResponse : success.content['application/json'];
   const checked = body === undefined ? undefined : schema?.safeParse(body);
   if (checked?.success === false)

@@ -101,7 +101,15 @@ async function begin(
   const isOut = submitted.kind === 'sent';
   const signed = isOut ? await fetchSent(adapter, submitted.hash) : submitted.transaction;
   const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
-  if (verification.kind === 'mismatch') throw new ApiError('transaction.mismatch', { details: verification.differs });
+  if (verification.kind === 'mismatch') {
+    const { differs } = verification;
+    throw new ApiError('transaction.mismatch', {
+      message:
+        `The signed transaction differs from this payment intent in ${Object.keys(differs).join(', ')}. ` +
+        'Nothing was broadcast: build it again, and sign it without changes.',
+      details: differs,
+    });
+  }
   if (verification.kind === 'rejected') {
     const { reason } = verification;
     throw new ApiError('transaction.rejected', {

@@ -33,7 +33,7 @@ export class Limiter {
     if (scope !== 'payer') {
       const standing = await this.#limits.count(keyId, quota);
       setHeaders(response, [['key', quota, standing]]);
-      if (!standing.allowed) throw exceeded('key', standing);
+      if (!standing.allowed) throw exceeded('key', quota, standing);
       return;
     }
     // One payer must not use up the quota that all payers of the app share.
@@ -44,8 +44,8 @@ export class Limiter {
       ['address', perAddress, address],
       ['key', quota, standing],
     ]);
-    if (!address.allowed) throw exceeded('address', address);
-    if (standing && !standing.allowed) throw exceeded('key', standing);
+    if (!address.allowed) throw exceeded('address', perAddress, address);
+    if (standing && !standing.allowed) throw exceeded('key', quota, standing);
   }
 
   #quota({ requests, windowSeconds }: Quota): Quota {
@@ -55,9 +55,16 @@ export class Limiter {
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
-function exceeded(policy: PolicyName, { retryMs }: Standing): ApiError {
+function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retryMs }: Standing): ApiError {
   count('payments.rate_limited', { policy });
-  return new ApiError('rate_limit.exceeded', { retryAfterSeconds: secondsOf(retryMs) });
+  const caller = policy === 'key' ? 'This API key' : 'This address';
+  const retryAfterSeconds = secondsOf(retryMs);
+  return new ApiError('rate_limit.exceeded', {
+    message:
+      `${caller} has exceeded its rate limit of ${requests} requests in ${windowSeconds} seconds. ` +
+      `Retry after ${retryAfterSeconds} s.`,
+    retryAfterSeconds,
+  });
 }
 
 /** Sets the headers: every policy that applies, and the standing with those that were counted. */

@@ -187,13 +187,13 @@ describe('the events of an intent', () => {
     ];
     for (const accept of ['application/json', 'text/event-stream']) {
       for (const [apiKey, which] of attempts) {
-        const answer = await apiClient(`${gateways[0].url}/v1`, apiKey).request(
+        const response = await apiClient(`${gateways[0].url}/v1`, apiKey).request(
           'GET',
           `/intents/${which}/events`,
           undefined,
           { accept },
         );
-        expect([answer.status, answer.body.error?.code]).toEqual([404, 'intent.not_found']);
+        expect([response.status, response.body.error?.code]).toEqual([404, 'intent.not_found']);
       }
       const keyless = await apiClient(`${gateways[0].url}/v1`, null).request(
         'GET',

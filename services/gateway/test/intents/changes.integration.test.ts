@@ -165,10 +165,10 @@ describe('changes of a payment intent', () => {
 
     it('returns 409 with the current updatedAt to the second of two concurrent updates', async () => {
       const { id, updatedAt } = await created();
-      const answers = await Promise.all(['1', '2'].map((n) => api.update(id, { updatedAt, metadata: { n } })));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const responses = await Promise.all(['1', '2'].map((n) => api.update(id, { updatedAt, metadata: { n } })));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
       const now = (await api.get(id)).body.intent;
-      const stale = answers.find(({ status }) => status === 409);
+      const stale = responses.find(({ status }) => status === 409);
       expect(stale?.body.error).toMatchObject({
         code: 'intent.stale_update',
         details: { intent_id: id, current_state: 'created', current_updated_at: now.updatedAt },
@@ -276,10 +276,10 @@ describe('changes of a payment intent', () => {
 
     it('creates one refund, and returns 409 with its id to every other request', async () => {
       const { id } = intentOf(await api.simulate((await confirmed()).id, 'finalized'));
-      const answers = await Promise.all(Array.from({ length: 4 }, () => api.refund(id)));
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-      const made = answers.find(({ status }) => status === 201)?.body.intent.id;
-      for (const { body } of answers.filter(({ status }) => status === 409)) {
+      const responses = await Promise.all(Array.from({ length: 4 }, () => api.refund(id)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+      const made = responses.find(({ status }) => status === 201)?.body.intent.id;
+      for (const { body } of responses.filter(({ status }) => status === 409)) {
         expect(body.error).toMatchObject({
           code: 'intent.already_refunded',
           details: { intent_id: id, current_state: 'finalized', refund_intent_id: made },

@@ -50,11 +50,11 @@ describe('requests generated from the OpenAPI document', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(requests.any(), { minLength: TOGETHER, maxLength: TOGETHER }), async (together) => {
         // The client checks each response against the document.
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           together.map(({ method, path, body: sent }) => api.request(method, path, sent)),
         );
-        for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        answers.forEach(({ status, body: answered }, place) => {
+        for (const { status } of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        responses.forEach(({ status, body: answered }, place) => {
           // A chain without a working upstream is a documented 503.
           if (status >= 500 && answered.error?.code !== 'rpc.unavailable')
             throw new Error(`${status} for ${JSON.stringify(together[place])}`);

@@ -38,14 +38,14 @@ describe('two gateways with one log', () => {
 
   it('create one intent from 100 concurrent creates with one idempotency key', async () => {
     const idempotencyKey = 'order-1001';
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         clients[n % 2 ? 1 : 0].create({ ...good, amount: String(n + 1), idempotencyKey }),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
-    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99);
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
+    expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99);
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     const { intents } = await readWholeLog(cluster);
     expect([...intents.values()].filter((intent) => intent.idempotencyKey === idempotencyKey)).toHaveLength(1);
   });
@@ -227,14 +227,14 @@ describe('two gateways with one log', () => {
       (await createKey(cluster.database, { accountId: account.id, livemode: false })).key,
     );
     for (const foreign of [stranger, client(gateways[1], cluster.apiKeys.live)]) {
-      for (const answer of [
+      for (const response of [
         await foreign.get(id),
         await foreign.cancel(id),
         await foreign.detected(id),
         await foreign.build(id, REQUESTOR),
         await foreign.submit(id, '0x02', REQUESTOR),
       ]) {
-        expect([answer.status, answer.body.error?.code]).toEqual([404, 'intent.not_found']);
+        expect([response.status, response.body.error?.code]).toEqual([404, 'intent.not_found']);
       }
     }
   });
@@ -280,10 +280,10 @@ describe('two gateways with one log', () => {
   it('read outcomes from the database while Redis is unavailable', async () => {
     const deaf = client(await cluster.start('gateway', { detours: { redis: '127.0.0.1:1' } }), cluster.apiKeys.test);
     const idempotencyKey = 'without-redis';
-    const answers = await Promise.all(Array.from({ length: 20 }, () => deaf.create({ ...good, idempotencyKey })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
-    expect((await clients[0].create({ ...good, idempotencyKey })).body).toEqual(answers[0]?.body);
-    const { id } = answers[0]?.body.intent ?? { id: '' };
+    const responses = await Promise.all(Array.from({ length: 20 }, () => deaf.create({ ...good, idempotencyKey })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
+    expect((await clients[0].create({ ...good, idempotencyKey })).body).toEqual(responses[0]?.body);
+    const { id } = responses[0]?.body.intent ?? { id: '' };
     expect((await deaf.cancel(id)).body.intent.state).toBe('cancelled');
     expect((await deaf.cancel(id)).body.error?.code).toBe('intent.invalid_state');
   });

@@ -61,9 +61,9 @@ describe('concurrent requests', () => {
     );
     await until('all creates to wait', async () => (await waiting()) === before + 60n);
     writer.kill('SIGCONT');
-    const answers = await creating;
+    const responses = await creating;
     await reader.close();
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(59).fill(200), 201]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(59).fill(200), 201]);
     const { intents } = await readWholeLog(cluster);
     expect([...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === 'met')).toHaveLength(1);
   }, 60_000);
@@ -78,11 +78,11 @@ describe('concurrent requests', () => {
       from.sign((await clients[0].build(id, from.address)).body.transaction.blob);
     const signed = [await signedBy(payer), await signedBy(rival)] as const;
     const before = await merchant.tokenBalance(usdc);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       clients[0].submit(id, signed[0], payer.address),
       clients[1].submit(id, signed[1], rival.address),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
     await anvil.mine();
     expect((await merchant.tokenBalance(usdc)) - before).toBe(2_500_000n);
   }, 60_000);

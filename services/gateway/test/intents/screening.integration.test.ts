@@ -63,8 +63,8 @@ describe('sanctions screening of requests', () => {
   async function created(more: Record<string, unknown> = {}): Promise<string> {
     // A circuit breaker that an earlier test has opened closes after a while.
     const { body } = await until('a create to pass', async () => {
-      const answer = await create(more);
-      return answer.status === 201 && answer;
+      const response = await create(more);
+      return response.status === 201 && response;
     });
     return body.intent.id;
   }
@@ -81,19 +81,19 @@ describe('sanctions screening of requests', () => {
     );
   }
 
-  function expectMatch(answer: ApiAnswer<unknown>, param: string, address: string): void {
-    expect([answer.status, answer.body.error]).toMatchObject([
+  function expectMatch(response: ApiAnswer<unknown>, param: string, address: string): void {
+    expect([response.status, response.body.error]).toMatchObject([
       422,
       { code: 'address.sanctions_match', param, details: { address } },
     ]);
-    expect(JSON.stringify(answer.body)).not.toMatch(/NAME|ENTITY|SANCTIONS:|uid|list-file/);
+    expect(JSON.stringify(response.body)).not.toMatch(/NAME|ENTITY|SANCTIONS:|uid|list-file/);
   }
-  function expectUnavailable(answer: ApiAnswer<unknown>): void {
-    expect([answer.status, answer.body.error]).toMatchObject([
+  function expectUnavailable(response: ApiAnswer<unknown>): void {
+    expect([response.status, response.body.error]).toMatchObject([
       503,
       { code: 'screening.unavailable', param: null, details: { retry_after: expect.any(Number) as unknown } },
     ]);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   }
 
   it('refuses a create whose requestor is on the list, in any case of its address', async () => {

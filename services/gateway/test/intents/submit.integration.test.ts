@@ -95,9 +95,9 @@ describe('payments on a local chain without a watcher', () => {
   describe('POST /intents/{id}/build', () => {
     it('returns the same bytes to the same payer, also for concurrent requests', async () => {
       const id = await create();
-      const answers = await Promise.all(Array.from({ length: 8 }, () => api.build(id, payer.address)));
+      const responses = await Promise.all(Array.from({ length: 8 }, () => api.build(id, payer.address)));
       const later = await api.build(id);
-      expect(new Set([...answers, later].map(({ body }) => body.transaction.blob)).size).toBe(1);
+      expect(new Set([...responses, later].map(({ body }) => body.transaction.blob)).size).toBe(1);
       expect(later.body.intent.fulfiller).toBe(payer.address);
       expect((await stored(id)).version).toBe(2);
     });
@@ -155,16 +155,16 @@ describe('payments on a local chain without a watcher', () => {
       const id = await create();
       const signed = await signedBy(payer, id);
       const before = await payer.tokenBalance(usdc);
-      const answers = await Promise.all(Array.from({ length: 6 }, () => api.submit(id, signed, payer.address)));
-      expect(answers.map(({ status, body }) => [status, body.error?.code, body.intent?.state])).toEqual(
-        answers.map(() => [200, undefined, 'pending']),
+      const responses = await Promise.all(Array.from({ length: 6 }, () => api.submit(id, signed, payer.address)));
+      expect(responses.map(({ status, body }) => [status, body.error?.code, body.intent?.state])).toEqual(
+        responses.map(() => [200, undefined, 'pending']),
       );
-      expect(new Set(answers.map(({ body }) => body.txSignature)).size).toBe(1);
+      expect(new Set(responses.map(({ body }) => body.txSignature)).size).toBe(1);
       await anvil.mine();
       expect(before - (await payer.tokenBalance(usdc))).toBe(2_500_000n);
       expect((await stored(id)).submissions).toHaveLength(1);
       // The bytes are stored for the watcher, which broadcasts them again.
-      const hash = answers[0]?.body.txSignature as TransactionHash;
+      const hash = responses[0]?.body.txSignature as TransactionHash;
       const kept = await new SignedTransactions(cluster.database).find(CHAIN as ChainId, [hash]);
       expect(Buffer.from(kept.get(hash) ?? []).toString('base64')).toBe(signed);
     });
@@ -223,8 +223,8 @@ describe('payments on a local chain without a watcher', () => {
     it('accepts one of two concurrent payers', async () => {
       const id = await create();
       const [one, other] = [await signedBy(payer, id), await signedBy(rival, id)];
-      const answers = await Promise.all([api.submit(id, one, payer.address), api.submit(id, other, rival.address)]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const responses = await Promise.all([api.submit(id, one, payer.address), api.submit(id, other, rival.address)]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
       expect((await stored(id)).submissions).toHaveLength(1);
     });
 

@@ -162,22 +162,22 @@ describe('rate limits of the API', () => {
     });
 
   it('are reported in headers of every response to a valid key, and enforced with 429', async () => {
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     for (let n = 0; n < 14; n++)
-      answers.push(await ask(cluster.apiKeys.test, n === 3 ? '/intents/pi_none' : '/webhooks'));
-    expect(answers.map(({ status }) => status).slice(0, 12)).toEqual([
+      responses.push(await ask(cluster.apiKeys.test, n === 3 ? '/intents/pi_none' : '/webhooks'));
+    expect(responses.map(({ status }) => status).slice(0, 12)).toEqual([
       200,
       200,
       200,
       404,
       ...Array<number>(8).fill(200),
     ]);
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect(headers.get('ratelimit-policy')).toBe('"key";q=12;w=60');
       expect(headers.get('ratelimit')).toMatch(/^"key";r=\d+;t=\d+$/);
     }
-    expect(answers[0]?.headers.get('ratelimit')).toMatch(/^"key";r=11;t=5$/);
-    const refused = answers.find(({ status }) => status === 429);
+    expect(responses[0]?.headers.get('ratelimit')).toMatch(/^"key";r=11;t=5$/);
+    const refused = responses.find(({ status }) => status === 429);
     const { error } = errorResponse.parse(await refused?.json());
     expect(error).toMatchObject({
       code: 'rate_limit.exceeded',
@@ -209,10 +209,10 @@ describe('rate limits of the API', () => {
       fetch(`${proxied.url}/v1/intents/pi_none`, {
         headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': address },
       });
-    const answers: Response[] = [];
-    for (let n = 0; n < 5; n++) answers.push(await from('198.51.100.7'));
-    expect(answers.map(({ status }) => status).slice(0, 3)).toEqual([404, 404, 404]);
-    const refused = answers.find(({ status }) => status === 429);
+    const responses: Response[] = [];
+    for (let n = 0; n < 5; n++) responses.push(await from('198.51.100.7'));
+    expect(responses.map(({ status }) => status).slice(0, 3)).toEqual([404, 404, 404]);
+    const refused = responses.find(({ status }) => status === 429);
     expect(refused?.headers.get('ratelimit-policy')).toBe('"address";q=3;w=60, "key";q=600;w=60');
     expect(refused?.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/);
     expect((await from('198.51.100.8')).status).toBe(404);
