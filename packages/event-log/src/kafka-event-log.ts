@@ -13,11 +13,14 @@ import { createTopics, deleteTopics, verifyTopics } from './kafka/topics.ts';
 /** An intent's id has one byte for its partition. */
 const MOST_PARTITIONS = 256;
 
-/** The log of a Kafka cluster. Opens no connection until something is asked of it. @throws RangeError for an impossible number of partitions */
+/**
+ * The log of a Kafka cluster. Connects only when it is used.
+ * @throws RangeError for an impossible number of partitions
+ */
 export function createEventLog(options: EventLogOptions): EventLog {
   const { partitions } = options;
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > MOST_PARTITIONS)
-    throw new RangeError(`The log cannot have ${partitions} partitions`);
+    throw new RangeError(`The log cannot have ${partitions} partitions: set 1 to 256.`);
   const names = new Names(options.prefix ?? '');
   return {
     partitions,
@@ -49,7 +52,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
   };
 }
 
-/** True when a broker takes a new connection and says which requests it knows. */
+/** True when a broker accepts a new connection and responds with its API versions. */
 async function answersWithin(options: EventLogOptions, timeoutMs: number): Promise<boolean> {
   const asking = openCluster(createClient(options, 'ready', { ...BRIEF_RETRY, retries: 0 }, timeoutMs)).then(
     async (cluster) => {

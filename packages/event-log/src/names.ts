@@ -5,7 +5,7 @@ export const INPUT_TOPICS: readonly InputTopic[] = ['intent.commands', 'chain.ob
 /** The group of the partitions' owners. */
 export const OWNER_GROUP = 'intent';
 
-/** What the cluster calls our topics, groups and writers: the same names behind a prefix of the stack or the test. */
+/** The names of topics, groups and writers in the cluster, with the prefix of the stack or test. */
 export class Names {
   readonly #prefix: string;
 
@@ -17,7 +17,7 @@ export class Names {
     return this.#prefix + topic;
   }
 
-  /** The way back; undefined for a topic that is none of ours. */
+  /** The reverse; undefined for a topic that is not ours. */
   inputTopic(name: string): InputTopic | undefined {
     return INPUT_TOPICS.find((topic) => this.topic(topic) === name);
   }
@@ -26,7 +26,7 @@ export class Names {
     return this.#prefix + name;
   }
 
-  /** One id a partition, whatever the process: taking the id over is what fences its former holder. */
+  /** One id per partition in all processes: a process that takes the id fences the one that had it. */
   transactionalId(partition: number): string {
     return `${this.#prefix}intent-writer-${partition}`;
   }

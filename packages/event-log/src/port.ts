@@ -7,7 +7,7 @@ export type InputTopic = 'intent.commands' | 'chain.observations';
 
 export interface NewRecord {
   readonly partition: number;
-  /** The intent's id, so that tools which look at keys see what belongs together. */
+  /** The intent's id, so that tools that show keys show what belongs together. */
   readonly key: string;
   readonly value: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface LogRecord {
   /** LogAppendTime of the broker, milliseconds since 1970. */
   readonly timestamp: number;
   readonly key: string | null;
-  /** Null for a tombstone, which none of our writers makes: a reader treats it as a message that does not parse. */
+  /** Null for a tombstone, which our writers never make: readers treat it as a message that does not parse. */
   readonly value: string | null;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -28,8 +28,8 @@ export interface LogRecord {
 /** Sends records, acks=all. Resolves when the broker has them; rejects with LogUnavailableError when it may not. */
 export interface Publisher {
   /**
-   * Batched by back-pressure: while one request is in flight the next records queue and go together, at most
-   * 512 KiB a request. No timer, so an idle publisher adds no latency.
+   * Batched by back-pressure: while one request is in flight, further records queue and go together in the next, with
+   * at most 512 KiB. There is no timer, so an idle publisher adds no latency.
    */
   publish(topic: Exclude<Topic, 'intent.events'>, record: NewRecord, deadline?: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -37,30 +37,30 @@ export interface Publisher {
 
 export interface RecordBatch {
   readonly records: readonly LogRecord[];
-  /** The position after this batch: past control records too. */
+  /** The position after this batch, control records included. */
   readonly next: bigint;
 }
 
 /** A reader without a consumer group, always read_committed. */
 export interface LogReader {
-  /** Committed records of a partition from `from` until position >= `end`; ends there. */
+  /** Reads the committed records of a partition from `from` up to the position `end`. */
   read(topic: Topic, partition: number, from: bigint, end: bigint, signal?: AbortSignal): AsyncIterable<RecordBatch>;
-  /** The last stable offset: everything below is decided. */
+  /** The last stable offset: every transaction below it has ended. */
   endOffset(topic: Topic, partition: number): Promise<bigint>;
   /** The same for all partitions of a topic in one request. */
   endOffsets(topic: Topic): Promise<readonly bigint[]>;
-  /** Follows all the given partitions for ever, from the given positions, until the signal aborts. */
+  /** Follows the given partitions from the given positions until the signal aborts. */
   follow(
     topic: Topic,
     from: ReadonlyMap<number, bigint>,
     signal: AbortSignal,
   ): AsyncIterable<RecordBatch & { readonly partition: number }>;
-  /** The offset a group has committed; 0 where it has committed none. */
+  /** The offset that a group has committed; 0 where it has committed none. */
   committed(group: string, topic: Topic, partition: number): Promise<bigint>;
   close(): Promise<void>;
 }
 
-/** What one slice of input led to. */
+/** The result of one batch of input. */
 export interface BatchResult<Context> {
   /** Records to append to intent.events, in order. Empty: only the offsets move. */
   readonly append: readonly NewRecord[];
@@ -68,56 +68,56 @@ export interface BatchResult<Context> {
   readonly context: Context;
 }
 
-/** The business of a partition's owner. Everything of one partition is called strictly one after another. */
+/** The work of a partition's owner. Calls for one partition never overlap. */
 export interface PartitionWork<Context> {
   /** The position in intent.events up to which the partition is projected. */
   checkpoint(partition: number): Promise<bigint>;
   /**
-   * Projects records that a former owner appended, and moves the checkpoint from `from` to `next`, in one database
-   * transaction. False: the checkpoint was not at `from` (another owner moved it), nothing was written.
+   * Projects records that an earlier owner appended and moves the checkpoint from `from` to `next`, in one database
+   * transaction. False: another owner has moved the checkpoint from `from`, and nothing was written.
    */
   catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean>;
-  /** Called when the partition is owned, before the first slice: whatever was remembered of it is stale. */
+  /** Called when the partition was acquired, before the first batch: drop what is remembered of it. */
   acquired(partition: number): Promise<void>;
-  /** Called when the partition is lost: by now another may own it. */
+  /** Called when the partition was lost: another process may own it. */
   lost(partition: number): void;
-  /** Decides a slice of one topic. Must not throw for a bad message: those are its own business (dead letters). */
+  /** Decides a batch of one topic. Must not throw for a bad message, which becomes a dead letter. */
   decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<Context>>;
   /**
-   * As catchUp, for what this owner has just appended: the records of `append` lie at `from`, `from` + 1 and so on, and
-   * `next` behind the commit's marker. With an empty `append` only offsets were committed, and `from` is `next`.
+   * Like catchUp, for the records that this owner has just appended: those of `append` are at `from`, `from` + 1, …,
+   * and `next` is after the commit's marker. With an empty `append` only offsets were committed, and `from` is `next`.
    */
   project(partition: number, from: bigint, next: bigint, context: Context): Promise<boolean>;
-  /** After the projection: replies and notices. Must not throw; nothing waits for it. */
+  /** Called after the projection, to publish replies and notices. Must not throw; the owner does not wait for it. */
   published(partition: number, context: Context): void;
 }
 
 export interface PartitionOwner<Context> {
   /** Joins the group; resolves when joined. */
   start(): Promise<void>;
-  /** Partitions in state `owning` now. */
+  /** The partitions that are owned now. */
   owned(): readonly number[];
   /**
-   * Puts work of the owner's own (expiry) into the partition's chain, once the input `after` has been consumed up to
-   * that offset. Resolves when projected; resolves too, without having run, when the partition is lost meanwhile, and
-   * when `work` fails, which loses the partition like any other error. An empty slice ends there: nothing is projected.
+   * Queues the owner's own work (expiry) in the partition, after the input `after` has been consumed up to that offset.
+   * Resolves when projected; resolves without having run when the partition is lost meanwhile; and resolves when `work`
+   * fails, which loses the partition like any other error. An empty batch is not projected.
    */
   run(
     partition: number,
     after: { readonly topic: InputTopic; readonly offset: bigint } | null,
     work: () => Promise<BatchResult<Context>>,
   ): Promise<void>;
-  /** Milliseconds since the group's coordinator last answered: feeds the liveness probe. A join may take 15 s. */
+  /** Milliseconds since the group's coordinator last responded, for the liveness probe. A join may take 15 s. */
   idleMs(): number;
-  /** Stop taking, finish what is begun, leave the group. */
+  /** Stops fetching, finishes the batches in progress, and leaves the group. */
   stop(): Promise<void>;
 }
 
-/** A consumer group whose offsets lie with the consumer's own rows (webhooks): the log gives partitions, the consumer says where it stands. */
+/** A consumer group whose offsets are stored with the consumer's own rows (webhooks). */
 export interface GroupWork {
-  /** Where to go on, for each partition just assigned. */
+  /** The stored position of each partition that was just assigned. */
   positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
-  /** One batch of one partition, in order. False: the stored offset was not at `from`; the partition is taken up anew from positions(). */
+  /** Handles one batch of a partition. False: the stored position was not `from`; positions() is asked again. */
   handle(partition: number, from: bigint, batch: RecordBatch): Promise<boolean>;
 }
 
@@ -133,17 +133,17 @@ export interface EventLog {
   reader(name: string): Promise<LogReader>;
   partitionOwner<Context>(work: PartitionWork<Context>, onCrash: (error: Error) => void): PartitionOwner<Context>;
   group(name: string, topic: Topic, work: GroupWork, onCrash: (error: Error) => void): GroupConsumer;
-  /** Creates what is missing, safe to repeat. */
+  /** Creates missing topics; safe to repeat. */
   createTopics(): Promise<void>;
-  /** Deletes the topics with all that is in them. For tests and throw-away stacks: refused where the names have no prefix. */
+  /** Deletes the topics and their records. For tests and throw-away stacks: throws where the names have no prefix. */
   deleteTopics(): Promise<void>;
-  /** Throws, naming the difference, where the cluster's topics are not as `partitions` says. */
+  /** @throws Error with the differences between the cluster's topics and the options */
   verifyTopics(): Promise<void>;
-  /** True when a broker answers within the time given. */
+  /** True when a broker responds within `timeoutMs`. */
   ready(timeoutMs: number): Promise<boolean>;
 }
 
-/** The broker did not answer in time or refused: it is unknown whether the record was taken. */
+/** The broker did not respond in time or refused: it is unknown whether it has the record. */
 export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailableError';
 }

@@ -5,11 +5,11 @@ import type { Names } from './names.ts';
 import { LogUnavailableError, type NewRecord, type Publisher, type Topic } from './port.ts';
 import { fitting, sizeOf, toMessage } from './record.ts';
 
-/** The broker refuses 1 MiB for a partition, for ever: stay well below with all of them together. */
+/** The broker permanently refuses more than 1 MiB for a partition: all of them together stay well below. */
 const REQUEST_LIMITS = { count: 10_000, bytes: 512 * 1024 };
-/** For records without a deadline of their own: long enough for a broker to restart, no longer than anybody waits. */
+/** For records without a deadline of their own: long enough for a broker to restart. */
 const PATIENCE_MS = 10_000;
-/** How long the brokers may take to copy what one request brings. */
+/** How long the brokers may take to replicate the records of one request. */
 const ACKNOWLEDGE_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
@@ -20,13 +20,13 @@ interface Waiting {
   readonly topic: Topic;
   readonly record: NewRecord;
   readonly bytes: number;
-  /** False once the caller has been answered: such a record is not sent any more. */
+  /** False once the caller's promise is settled: the record is no longer sent. */
   open(): boolean;
   accept(): void;
   refuse(error: Error): void;
 }
 
-/** Sends what has queued while the last request was under way, one request at a time, in order. */
+/** Sends the records that queued while the last request was in flight, one request at a time, in order. */
 export class KafkaPublisher implements Publisher {
   readonly #openProducer: () => Promise<Producer>;
   readonly #names: Names;
@@ -36,7 +36,7 @@ export class KafkaPublisher implements Publisher {
   #sending: Promise<void> | null = null;
   #closed = false;
 
-  /** @param openProducer gives a connected producer; called anew after a failure */
+  /** @param openProducer connects a producer; called again after a failure */
   constructor(openProducer: () => Promise<Producer>, names: Names, partitions: number) {
     this.#openProducer = openProducer;
     this.#names = names;
@@ -48,22 +48,22 @@ export class KafkaPublisher implements Publisher {
     try {
       await this.#connected();
     } catch (error) {
-      throw new LogUnavailableError(`No broker can be reached: ${asError(error).message}`, { cause: error });
+      throw new LogUnavailableError(`No broker is reachable: ${asError(error).message}`, { cause: error });
     }
   }
 
   publish(topic: Exclude<Topic, 'intent.events'>, record: NewRecord, deadline?: AbortSignal): Promise<void> {
     const bytes = sizeOf(record);
     if (!Number.isInteger(record.partition) || record.partition < 0 || record.partition >= this.#partitions)
-      return Promise.reject(new RangeError(`There is no partition ${record.partition}`));
+      return Promise.reject(new RangeError(`There is no partition ${record.partition}.`));
     if (bytes > REQUEST_LIMITS.bytes)
-      return Promise.reject(new RangeError(`A record of ${bytes} bytes is too large for the log`));
+      return Promise.reject(new RangeError(`A record of ${bytes} bytes is too large for the log.`));
     if (this.#closed) return Promise.reject(new LogUnavailableError('The publisher is closed'));
     if (deadline?.aborted)
       return Promise.reject(new LogUnavailableError('The deadline has passed', { cause: deadline.reason }));
     return new Promise((resolve, reject) => {
       this.#queue.push(this.#waiting(topic, record, bytes, deadline, resolve, reject));
-      // Not at once: what the caller's other records of this turn add goes in the same request.
+      // Not at once: the caller's other records of this turn go in the same request.
       this.#sending ??= Promise.resolve().then(() => this.#drain());
     });
   }
@@ -94,7 +94,7 @@ export class KafkaPublisher implements Publisher {
       if (settle()) reject(error);
     };
     const onDeadline = (): void =>
-      refuse(new LogUnavailableError('The broker has not answered in time', { cause: deadline?.reason }));
+      refuse(new LogUnavailableError('The broker did not respond in time', { cause: deadline?.reason }));
     const timer = deadline ? undefined : setTimeout(onDeadline, PATIENCE_MS);
     deadline?.addEventListener('abort', onDeadline);
     return {
@@ -125,7 +125,7 @@ export class KafkaPublisher implements Publisher {
           for (const waiting of batch)
             waiting.refuse(new LogUnavailableError(`The broker refuses: ${asError(error).message}`, { cause: error }));
         } else {
-          // Whoever still waits is tried again, first in line; an answer that was lost makes a record appear twice.
+          // Records whose callers still wait are sent again first; after a lost response a record appears twice.
           this.#queue.unshift(...batch);
           await backOff.wait();
         }
@@ -134,7 +134,7 @@ export class KafkaPublisher implements Publisher {
     this.#sending = null;
   }
 
-  /** The next request's records, without those whose callers have gone: nothing is sent behind anybody's back. */
+  /** The next request's records, without those whose callers no longer wait. */
   #take(): Waiting[] {
     const open = this.#queue.filter((waiting) => waiting.open());
     const batch = open.slice(
@@ -153,7 +153,7 @@ export class KafkaPublisher implements Publisher {
     }));
     const producer = await this.#connected();
     const answers = await producer.sendBatch({ acks: -1, timeout: ACKNOWLEDGE_MS, topicMessages });
-    // The library leaves out partitions that it finds no leader for, and calls that a success.
+    // The library skips partitions without a leader and reports success.
     const answered = new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
     const silent = batch.find(({ topic, record }) => !answered.has(`${this.#names.topic(topic)}/${record.partition}`));
     if (silent) throw new Error(`${this.#names.topic(silent.topic)} has no partition ${silent.record.partition}`);
@@ -174,7 +174,7 @@ export class KafkaPublisher implements Publisher {
   async #dropProducer(): Promise<void> {
     const producer = this.#producer;
     this.#producer = null;
-    // One that was never connected, or whose connection is gone, has nothing left to close.
+    // A producer that never connected or lost its connection has nothing to close.
     await producer?.then((open) => open.disconnect()).catch(() => undefined);
   }
 }

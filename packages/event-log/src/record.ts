@@ -1,10 +1,10 @@
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 import type { LogRecord, NewRecord, Topic } from './port.ts';
 
-/** Offsets, timestamps and lengths beside key, value and headers; a little more than the format takes. */
+/** Offsets, timestamps and lengths beside key, value and headers; slightly more than the format needs. */
 const RECORD_OVERHEAD_BYTES = 32;
 
-/** Bytes of a record on its way to the broker. */
+/** The size of a record in a request, in bytes. */
 export function sizeOf(record: Pick<NewRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = RECORD_OVERHEAD_BYTES + Buffer.byteLength(record.key) + Buffer.byteLength(record.value);
   for (const [name, value] of Object.entries(record.headers ?? {}))
@@ -12,7 +12,7 @@ export function sizeOf(record: Pick<NewRecord, 'key' | 'value' | 'headers'>): nu
   return bytes;
 }
 
-/** How many of the first items go together within the limits; one at least, or nothing would ever go. */
+/** How many of the first items fit within the limits; at least one, so that every item is sent. */
 export function fitting<Item>(
   items: readonly Item[],
   sizeOfItem: (item: Item) => number,
@@ -49,7 +49,7 @@ export function toLogRecord(topic: Topic, partition: number, message: KafkaMessa
   };
 }
 
-/** A header that is there several times counts with its last value. */
+/** Of a repeated header the last value counts. */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers ?? {})) {

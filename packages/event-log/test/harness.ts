@@ -11,16 +11,16 @@ import type {
 import { type Hooks, Ledger, LedgerWork, type TestCommand, type TestEvent } from './ownership/ledger.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
 
-/** The partition that the tests of owners work on. */
+/** The partition that tests of owners use. */
 export const PARTITION = 2;
-/** A busy machine is slow, not wrong: tests outlast its slowest moments. */
+/** A busy machine may be slow: tests wait this long. */
 export const PATIENCE_MS = 60_000;
 
-/** A log of a test's own, a ledger, and owners that work in it. */
+/** A log for one test file, a ledger, and owners that write to it. */
 export class Stage {
-  /** Inputs whose outcome was published by an owner of this stage: not those that a successor has found in the log. */
+  /** Inputs whose outcome an owner of this harness published, without those that a successor found in the log. */
   readonly handled: number[] = [];
-  /** Partitions that owners of this stage have lost. */
+  /** Partitions that owners of this harness have lost. */
   readonly lost: number[] = [];
   readonly ledger = new Ledger(':memory:');
   readonly options: EventLogOptions;
@@ -47,7 +47,7 @@ export class Stage {
     return new Stage(options, log, await log.reader('test'), await log.publisher());
   }
 
-  /** What is opened in a test is closed after it, the last first. */
+  /** Closes after each test what it opened, the last first. */
   onClose(close: () => unknown): void {
     this.#closing.push(close);
   }
@@ -64,7 +64,7 @@ export class Stage {
     );
   }
 
-  /** Work in the ledger that tells of what it handles and loses. */
+  /** Work on the ledger that records what it handles and loses. */
   work(hooks: Hooks = {}): LedgerWork {
     return new LedgerWork(this.ledger, {
       published: (_, ids) => this.handled.push(...ids),
@@ -73,7 +73,7 @@ export class Stage {
     });
   }
 
-  /** Resolves with an owner of all partitions. */
+  /** Starts an owner of all partitions. */
   async start(work = this.work()): Promise<PartitionOwner<unknown>> {
     const owner = this.log.partitionOwner(work, (error) => {
       throw error;
@@ -84,7 +84,7 @@ export class Stage {
     return owner;
   }
 
-  /** All that others see of the topic in the partition. */
+  /** The committed records of the topic in the partition. */
   async read(topic: Topic): Promise<readonly LogRecord[]> {
     const batches = await collect(
       this.reader.read(topic, PARTITION, 0n, await this.reader.endOffset(topic, PARTITION)),
@@ -92,7 +92,7 @@ export class Stage {
     return batches.flatMap(({ records }) => records);
   }
 
-  /** The events of the partition, once they are so many: a commit is visible to others some milliseconds after its answer. */
+  /** Waits for `count` events of the partition: a commit is visible to readers some milliseconds after it resolves. */
   async events(count: number): Promise<(TestEvent & { readonly offset: bigint })[]> {
     let found = await this.read('intent.events');
     await until(async () => (found = await this.read('intent.events')).length >= count, `${count} events`);

@@ -14,13 +14,13 @@ import { KafkaPublisher } from '../src/publisher.ts';
 import { sizeOf } from '../src/record.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
 
-// A busy machine is slow, not wrong.
+// A busy machine may be slow.
 jest.setTimeout(30_000);
 
-/** A line to the real broker that the test can hold up or cut, and that counts what goes over it. */
+/** A connection to the real broker that the test can delay or cut, and that records the requests. */
 class Line {
   readonly #options: EventLogOptions;
-  /** Bytes of each request's records. */
+  /** The size of each request's records, in bytes. */
   readonly requests: number[] = [];
   cut = false;
   hold: Promise<void> = Promise.resolve();
@@ -56,7 +56,7 @@ class Line {
   };
 }
 
-describe('the publisher', () => {
+describe('Publisher', () => {
   const options = freshOptions();
   let log: EventLog;
   let reader: LogReader;
@@ -80,7 +80,7 @@ describe('the publisher', () => {
 
   const record = (partition: number, value: string): NewRecord => ({ partition, key: 'pi_test', value });
 
-  /** Values of a partition of the dead letters from `from` on, a topic that this test has for itself. */
+  /** Values of a partition of the dead letters from `from` on; only this test uses that topic. */
   async function valuesFrom(partition: number, from: bigint): Promise<(string | null)[]> {
     const values: (string | null)[] = [];
     for await (const { records } of reader.read(
@@ -93,7 +93,7 @@ describe('the publisher', () => {
     return values;
   }
 
-  it('sends in one request what has queued while the last one was under way, in order', async () => {
+  it('sends the records that queued during a request together in the next one, in order', async () => {
     const line = new Line(options);
     const publisher = publisherOn(line);
     const from = await reader.endOffset('intent.dead', 0);
@@ -113,7 +113,7 @@ describe('the publisher', () => {
     expect(await valuesFrom(0, from)).toEqual(['first', ...Array.from({ length: 500 }, (_, index) => String(index))]);
   });
 
-  it('puts no more than 512 KiB into a request', async () => {
+  it('puts at most 512 KiB into a request', async () => {
     const line = new Line(options);
     const publisher = publisherOn(line);
     await Promise.all(
@@ -125,7 +125,7 @@ describe('the publisher', () => {
     expect(Math.max(...line.requests)).toBeLessThanOrEqual(512 * 1024);
   });
 
-  it('never sends a record whose deadline has passed while the broker was away', async () => {
+  it('never sends a record whose deadline passed while the broker was unavailable', async () => {
     const line = new Line(options);
     line.cut = true;
     const publisher = publisherOn(line);
@@ -138,18 +138,18 @@ describe('the publisher', () => {
     expect(await valuesFrom(1, from)).toEqual(['patient']);
   });
 
-  it('stops waiting at the deadline for a record that is under way', async () => {
+  it('stops waiting for a record in flight at its deadline', async () => {
     const line = new Line(options);
     const publisher = publisherOn(line);
     const gate = Promise.withResolvers<void>();
     line.hold = gate.promise;
     await expect(publisher.publish('intent.dead', record(2, 'under way'), AbortSignal.timeout(50))).rejects.toThrow(
-      'has not answered in time',
+      'did not respond in time',
     );
     gate.resolve();
   });
 
-  it('carries key, headers and the time of the broker', async () => {
+  it('sends key and headers, and the record gets the time of the broker', async () => {
     const publisher = publisherOn(new Line(options));
     const before = Date.now();
     await publisher.publish('chain.observations', {
@@ -170,7 +170,7 @@ describe('the publisher', () => {
     expect(Math.abs((batch?.records[0]?.timestamp ?? 0) - before)).toBeLessThan(5_000);
   });
 
-  it('refuses what can never be sent, and everything once closed', async () => {
+  it('rejects records that can never be sent, and any record after close', async () => {
     const publisher = publisherOn(new Line(options));
     await expect(publisher.publish('intent.dead', record(PARTITIONS, 'x'))).rejects.toThrow(RangeError);
     await expect(publisher.publish('intent.dead', record(0, 'x'.repeat(513 * 1024)))).rejects.toThrow(RangeError);
@@ -178,7 +178,7 @@ describe('the publisher', () => {
     await expect(publisher.publish('intent.dead', record(0, 'x'))).rejects.toThrow(LogUnavailableError);
   });
 
-  it('says at once that no broker can be reached', async () => {
+  it('fails at once when no broker is reachable', async () => {
     const nowhere = publisherOn(new Line({ ...options, brokers: ['127.0.0.1:9'] }));
     await expect(nowhere.connect()).rejects.toThrow(LogUnavailableError);
   });

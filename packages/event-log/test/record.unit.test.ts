@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fitting, sizeOf, toLogRecord } from '../src/record.ts';
 
-describe('what goes together in one request', () => {
-  it('is the longest beginning within count and bytes, and one item at least', () => {
+describe('the number of items in one request', () => {
+  it('is the most that fits count and bytes, and at least one', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1 }),
@@ -20,13 +20,13 @@ describe('what goes together in one request', () => {
     );
   });
 
-  it('is counted in bytes, not in characters', () => {
+  it('depends on bytes, not on characters', () => {
     expect(sizeOf({ key: 'ü', value: '€' }) - sizeOf({ key: 'u', value: 'E' })).toBe(3);
   });
 });
 
-describe('a record as it comes from the broker', () => {
-  it('keeps nulls, takes the last of repeated headers and leaves out empty ones', () => {
+describe('a record from the broker', () => {
+  it('keeps nulls, has the last value of repeated headers and omits empty ones', () => {
     const message = {
       key: null,
       value: null,

@@ -5,7 +5,7 @@ import { createEventLog, type EventLog, type EventLogOptions } from '../src/inde
 
 export const PARTITIONS = 6;
 
-/** The broker that tests use: the running stack's. */
+/** The brokers of the running stack. */
 export function brokers(): readonly string[] {
   const file = process.env['STACK_FILE'] ?? new URL('../../../.local/stack.json', import.meta.url);
   const stack: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -14,7 +14,7 @@ export function brokers(): readonly string[] {
   return stack.kafka.split(',');
 }
 
-/** Options of a log that nothing else uses. */
+/** Options of a log that only this test uses. */
 export function freshOptions(overrides: Partial<EventLogOptions> = {}): EventLogOptions {
   return {
     brokers: brokers(),
@@ -27,7 +27,7 @@ export function freshOptions(overrides: Partial<EventLogOptions> = {}): EventLog
 
 const fresh = new Map<string | undefined, EventLog>();
 
-/** A log of these options, with its topics created. */
+/** A log with these options, with its topics created. */
 export async function freshLog(options: EventLogOptions = freshOptions()): Promise<EventLog> {
   const log = createEventLog(options);
   await log.createTopics();
@@ -35,7 +35,7 @@ export async function freshLog(options: EventLogOptions = freshOptions()): Promi
   return log;
 }
 
-// At the end of every file that imports this one: a thousand left-over topics slow everybody down.
+// At the end of every file that imports this one: a thousand left-over topics slow the broker down.
 afterAll(async () => {
   for (const log of fresh.values()) await log.deleteTopics();
 });
@@ -53,7 +53,7 @@ export async function until(
   }
 }
 
-/** Everything that an iterable gives, in order. */
+/** All items of an iterable, in order. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = [];
   for await (const item of items) collected.push(item);

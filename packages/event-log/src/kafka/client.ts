@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 60_000;
 
-/** Every field is given: what is left out falls back to defaults that differ under test, or do not do what is documented. */
+/** All fields are set: the library's defaults differ under test or from their documentation. */
 export const PATIENT_RETRY: RetryOptions = {
   initialRetryTime: 50,
   multiplier: 2,
@@ -16,7 +16,7 @@ export const PATIENT_RETRY: RetryOptions = {
   maxRetryTime: 1_000,
   retries: 8,
 };
-/** For transactions: a coordinator that is busy with the last commit is free again within milliseconds. */
+/** For transactions: a coordinator that is busy with the last commit is ready within milliseconds. */
 export const QUICK_RETRY: RetryOptions = {
   initialRetryTime: 5,
   multiplier: 1.5,
@@ -24,7 +24,7 @@ export const QUICK_RETRY: RetryOptions = {
   maxRetryTime: 1_000,
   retries: 15,
 };
-/** For callers that have a loop of their own around it. */
+/** For callers that retry by themselves. */
 export const BRIEF_RETRY: RetryOptions = {
   initialRetryTime: 20,
   multiplier: 2,
@@ -33,7 +33,7 @@ export const BRIEF_RETRY: RetryOptions = {
   retries: 2,
 };
 
-/** As the library's own, but without Nagle's delay: it holds a small request back until the last one is acknowledged. */
+/** The library's socket without Nagle's delay, which holds a small request back until the last one is acknowledged. */
 const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
     ? tls.connect({ host, port, ...(net.isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
@@ -43,7 +43,7 @@ const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   return socket;
 };
 
-/** The library calls an error what it mends by itself a moment later. What matters reaches our own code, which says so. */
+/** The library logs errors that it retries. Those that matter reach our code, which logs them. */
 function logCreatorFor(sink: LogSink): logCreator {
   return () =>
     ({ namespace, log: { message, timestamp: _timestamp, logger: _logger, ...fields } }) =>
@@ -51,10 +51,10 @@ function logCreatorFor(sink: LogSink): logCreator {
 }
 
 /**
- * A client of its own for each consumer, producer and reader: clients share a map of committed offsets that is marked
- * before a commit, and one connection that a waiting fetch would block for all.
+ * Each consumer, producer and reader gets its own client: a client has one map of committed offsets, updated before the
+ * commit, and one connection, which a waiting fetch would block for all.
  *
- * @param name tells the connections of one process apart in the broker's logs
+ * @param name distinguishes the connections of one process in the broker's logs
  */
 export function createClient(
   options: EventLogOptions,

@@ -2,19 +2,19 @@ import { createRequire } from 'node:module';
 import type { Kafka, KafkaMessage } from 'kafkajs';
 
 /**
- * Bytes of one answer, and of one partition in it: so much is projected in one database transaction. The broker returns
- * one batch at least, however large.
+ * The size of one response, and of one partition in it: it is projected in one database transaction. The broker returns
+ * at least one batch, however large.
  */
 const ANSWER_BYTES = 8 * 1024 * 1024;
 const PARTITION_BYTES = 1024 * 1024;
 const READ_COMMITTED = 1;
 const COORDINATOR_MEMORY_MS = 1_000;
 const COORDINATOR = { group: 0, transaction: 1 } as const;
-/** Where the log begins and ends, in the words of the ListOffsets request. */
+/** The beginning and end of the log, as timestamps of the ListOffsets request. */
 const EARLIEST = { fromBeginning: true } as const;
 const LATEST = { fromBeginning: false } as const;
 
-/** What one partition has answered: its records without markers and aborted ones, and the position after all of them. */
+/** The response for one partition: its committed records, and the position after all of them. */
 export interface Fetched {
   readonly partition: number;
   readonly messages: readonly KafkaMessage[];
@@ -42,9 +42,9 @@ interface LibraryBroker {
   offsetFetch(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
 }
 
-/** The part of the library's own cluster object that is used here. */
+/** The part of the library's cluster object that is used here. */
 interface LibraryCluster {
-  /** Those whose metadata it asks for; none: for those of all topics there are. */
+  /** The topics whose metadata it requests; when empty, those of all topics. */
   readonly targetTopics: Set<string>;
   connect(): Promise<void>;
   disconnect(): Promise<void>;
@@ -63,7 +63,7 @@ interface LibraryBatch {
   lastOffset(): string;
 }
 
-/** Leaves out markers and aborted records, as the library's consumer does. */
+/** Filters markers and aborted records, as the library's consumer does. */
 const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch') as new (
   topic: string,
   fetchedOffset: string,
@@ -73,21 +73,21 @@ const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch') as ne
 type CreateCluster = (options: object) => LibraryCluster;
 
 /**
- * The library has consumers only in groups; a reader without one speaks to the cluster object inside the client, which
- * lies behind a symbol.
+ * The library has consumers only in groups. A reader without a group uses the cluster object inside the client, which
+ * is behind a symbol.
  */
 function clusterSymbol(kafka: Kafka): symbol {
   const symbol = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
   );
-  if (!symbol) throw new Error('This version of kafkajs has no private:Kafka:createCluster: pin 2.2.4');
+  if (!symbol) throw new Error('This version of kafkajs has no private:Kafka:createCluster. Pin kafkajs to 2.2.4.');
   return symbol;
 }
 
 /**
- * Has the client's producers ask less. A transactional one asks for the metadata of every topic before it knows its own
- * (with a thousand of them a take-over took a second), and for the coordinators with every step of a transaction: four of
- * its nine requests.
+ * Saves requests of the client's producers. A transactional producer requests the metadata of every topic before it
+ * knows its own (with a thousand topics, acquiring a partition took a second), and the coordinators with every step of
+ * a transaction: four of its nine requests.
  */
 export function askLess(kafka: Kafka, topic: string): Kafka {
   const symbol = clusterSymbol(kafka);
@@ -101,7 +101,7 @@ export function askLess(kafka: Kafka, topic: string): Kafka {
   return kafka;
 }
 
-/** Whoever asks a former coordinator is refused, and tries again: after this long at the latest where the new one is. */
+/** How long a coordinator is cached. A former coordinator refuses, and the request is sent again. */
 function rememberCoordinators(
   find: LibraryCluster['findGroupCoordinatorMetadata'],
 ): LibraryCluster['findGroupCoordinatorMetadata'] {
@@ -116,7 +116,7 @@ function rememberCoordinators(
   };
 }
 
-/** Connects to the first broker that answers. */
+/** Connects to the first broker that responds. */
 export async function openCluster(kafka: Kafka): Promise<Cluster> {
   const create = Reflect.get(kafka, clusterSymbol(kafka)) as CreateCluster;
   const library = create({ metadataMaxAge: 300_000, allowAutoTopicCreation: false, isolationLevel: READ_COMMITTED });
@@ -130,8 +130,8 @@ export async function openCluster(kafka: Kafka): Promise<Cluster> {
 }
 
 /**
- * Single requests to the brokers, read_committed; topics are named as the cluster names them. Any failure is thrown as it
- * comes: drop the cluster and open another.
+ * Single requests to the brokers, read_committed, with the cluster's names of topics. Any failure is thrown as it is:
+ * close the cluster and open another.
  */
 export class Cluster {
   readonly #library: LibraryCluster;
@@ -140,7 +140,7 @@ export class Cluster {
     this.#library = library;
   }
 
-  /** Partitions by the broker that leads them. */
+  /** Partitions by their leader. */
   async leaders(topic: string, partitions: readonly number[]): Promise<ReadonlyMap<string, readonly number[]>> {
     await this.#library.addMultipleTargetTopics([topic]);
     const leaders = new Map(Object.entries(this.#library.findLeaderForPartitions(topic, partitions)));
@@ -150,7 +150,7 @@ export class Cluster {
     return leaders;
   }
 
-  /** One request to one broker; answered as soon as one of the partitions has something, or after `maxWaitMs`. */
+  /** One request to one broker, which responds as soon as a partition has records, or after `maxWaitMs`. */
   async fetch(
     nodeId: string,
     topic: string,
@@ -173,7 +173,7 @@ export class Cluster {
     return responses.flatMap((response) =>
       response.partitions.map((answer) => {
         const batch = new Batch(topic, String(positions.get(answer.partition)), answer);
-        // An empty answer says nothing about the position: the library would take the high watermark, beyond what is committed.
+        // An empty response has no position; the library would use the high watermark, which can be above the commits.
         return {
           partition: answer.partition,
           messages: batch.messages,
@@ -183,7 +183,7 @@ export class Cluster {
     );
   }
 
-  /** The first offset kept, or the last stable offset: everything below it is decided. */
+  /** The first retained offset, or the last stable one, below which every transaction has ended. */
   async offsets(
     topic: string,
     partitions: readonly number[],
@@ -199,7 +199,7 @@ export class Cluster {
     return new Map(requireAll(topic, partitions, answers).map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
 
-  /** What a group has committed; null where it has committed nothing. */
+  /** The offset that a group has committed; null where it has committed none. */
   async committed(group: string, topic: string, partition: number): Promise<bigint | null> {
     await this.#library.addMultipleTargetTopics([topic]);
     const coordinator = await this.#library.findGroupCoordinator({ groupId: group });
@@ -212,24 +212,24 @@ export class Cluster {
     return offset < 0n ? null : offset;
   }
 
-  /** Resolves when both coordinators answer. */
+  /** Resolves when both coordinators respond. */
   async awaitCoordinators(group: string, transactionalId: string): Promise<void> {
     await this.#library.findGroupCoordinator({ groupId: group, coordinatorType: COORDINATOR.group });
     await this.#library.findGroupCoordinator({ groupId: transactionalId, coordinatorType: COORDINATOR.transaction });
   }
 
-  /** Asks anew who leads what. */
+  /** Requests the leaders again. */
   refresh(): Promise<void> {
     return this.#library.refreshMetadata();
   }
 
-  /** Waits for requests under way, so at most as long as one may take. */
+  /** Waits for requests in flight, at most as long as one may take. */
   close(): Promise<void> {
     return this.#library.disconnect();
   }
 }
 
-/** The library leaves out partitions that the cluster does not know, without a word. */
+/** The library silently skips partitions that the cluster does not know. */
 function requireAll(
   topic: string,
   partitions: readonly number[],

@@ -2,11 +2,11 @@ import { type Logger, variables } from '@pf/runtime';
 import { z } from 'zod';
 import type { EventLogOptions } from './options.ts';
 
-/** The variables of every service that speaks to Kafka: spread into its loadConfig(). */
+/** The variables of every service that uses Kafka, to be spread into its loadConfig(). */
 export const kafkaVariables = {
   KAFKA_BROKERS: variables.kafkaBrokers,
   KAFKA_PARTITIONS: variables.kafkaPartitions,
-  /** Before the names of topics, groups and transactional ids: several stacks can share a cluster. */
+  /** Prefix of topics, groups and transactional ids, so that several stacks can share a cluster. */
   KAFKA_PREFIX: z
     .string()
     .regex(/^[\w.-]*$/)
@@ -20,7 +20,7 @@ export const kafkaVariables = {
 };
 type KafkaEnvironment = z.infer<z.ZodObject<typeof kafkaVariables>>;
 
-/** The options of createEventLog() that the environment gives. */
+/** The options of createEventLog() from the environment. */
 export function eventLogOptions(environment: KafkaEnvironment, clientId: string, logger: Logger): EventLogOptions {
   const {
     KAFKA_SASL_MECHANISM: mechanism,

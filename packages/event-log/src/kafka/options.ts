@@ -1,20 +1,20 @@
-/** Where the cluster is and how this process presents itself to it. */
+/** The address of the cluster and the identity of this process. */
 export interface EventLogOptions {
-  /** `host:port` of one or more brokers to ask first. */
+  /** `host:port` of one or more bootstrap brokers. */
   readonly brokers: readonly string[];
   /** Partitions of every topic; never changes once the log exists. At most 256: an intent's id has one byte for it. */
   readonly partitions: number;
   /** Shown in the broker's logs and metrics, e.g. `intent`. */
   readonly clientId: string;
-  /** Stands before the names of topics, groups and transactional ids, so that stacks and tests can share a broker. */
+  /** Prefix of topics, groups and transactional ids, so that stacks and tests can share a broker. */
   readonly prefix?: string;
-  /** Copies of every partition: 1 locally, 3 in production (with 2 of them in sync to accept a record). Default 1. */
+  /** Replicas of every partition: 1 locally, 3 in production (2 in sync to accept a record). Default 1. */
   readonly replication?: number;
   readonly ssl?: boolean;
   readonly sasl?: Sasl;
-  /** How long a member of a group may be silent before its partitions go to another: the take-over time after kill -9. Default 6000. */
+  /** Milliseconds without a heartbeat until a member's partitions go to another, as after kill -9. Default 6000. */
   readonly sessionTimeoutMs?: number;
-  /** Receives what the client library has to say; a pino logger fits. Default: silence. */
+  /** Receives the client library's log; a pino logger fits. Default: none. */
   readonly logger?: LogSink;
 }
 
@@ -30,7 +30,7 @@ export interface LogSink {
   error(fields: object, message: string): void;
 }
 
-/** The least that a broker accepts unless told otherwise. */
+/** The smallest value that a broker accepts by default. */
 export const SESSION_TIMEOUT_MS = 6_000;
 
 export const SILENT: LogSink = {

@@ -10,11 +10,11 @@ import type { Topic } from '../port.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const FOREVER = -1;
-/** A new topic's leaders are elected within milliseconds on a healthy cluster. */
+/** A healthy cluster elects the leaders of a new topic within milliseconds. */
 const LEADERS_MS = 15_000;
 const LEADERS_PAUSE_MS = 50;
 
-/** The events are the ledger: kept for ever and never compacted (a compacted batch of no records also stalls the client library). */
+/** Events are kept forever and never compacted (an empty compacted batch would also stall the client library). */
 const RETENTION_MS: Readonly<Record<Topic, number>> = {
   'intent.commands': 7 * DAY_MS,
   'chain.observations': 7 * DAY_MS,
@@ -22,13 +22,13 @@ const RETENTION_MS: Readonly<Record<Topic, number>> = {
   'intent.dead': 30 * DAY_MS,
 };
 
-/** What a topic must be like, by the broker's names. Records carry the broker's time, which no producer can set. */
+/** The required configuration of a topic. Records carry the broker's time, which no producer can set. */
 function configOf(topic: Topic, replication: number): Readonly<Record<string, string>> {
   return {
     'cleanup.policy': 'delete',
     'retention.ms': String(RETENTION_MS[topic]),
     'message.timestamp.type': 'LogAppendTime',
-    // With three copies two must have a record before it counts: one broker may be lost, or restarted, at any time.
+    // With three replicas two must have a record before it counts, so one broker may be lost or restarted at any time.
     'min.insync.replicas': String(Math.max(1, replication - 1)),
   };
 }
@@ -43,12 +43,12 @@ async function withAdmin<Result>(options: EventLogOptions, work: (admin: Admin) 
   }
 }
 
-/** Creates the topics that are missing; existing ones are left as they are (verifyTopics says where they differ). */
+/** Creates missing topics and leaves existing ones as they are (verifyTopics reports differences). */
 export async function createTopics(options: EventLogOptions, names: Names): Promise<void> {
   const replication = options.replication ?? 1;
   await withAdmin(options, async (admin) => {
     await admin.createTopics({
-      // The library's own wait gives up at the first broker that has not heard of the topic yet.
+      // The library's own wait fails at the first broker that does not know the topic yet.
       waitForLeaders: false,
       topics: TOPICS.map((topic) => ({
         topic: names.topic(topic),
@@ -65,7 +65,7 @@ export async function createTopics(options: EventLogOptions, names: Names): Prom
   await wakeCoordinators(options, names);
 }
 
-/** Resolves when every partition of the topics has a leader; rejects with the broker's last answer after LEADERS_MS. */
+/** Resolves when every partition of the topics has a leader; rejects with the last error after LEADERS_MS. */
 async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
   const end = performance.now() + LEADERS_MS;
   for (;;) {
@@ -78,7 +78,7 @@ async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
       )
         return;
     } catch (error) {
-      // A topic that was made a moment ago is unknown for some milliseconds: asked again until time is up.
+      // A new topic is unknown for some milliseconds: the request is repeated until the time is up.
       if (performance.now() > end) throw error;
     }
     if (performance.now() > end)
@@ -88,8 +88,8 @@ async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
 }
 
 /**
- * The first question for a coordinator makes the broker create its internal topics, and a consumer that joins meanwhile
- * crashes: so the question is asked here, until it is answered.
+ * The first request for a coordinator makes the broker create its internal topics, and a consumer that joins meanwhile
+ * crashes. So the request is made here, until it succeeds.
  */
 async function wakeCoordinators(options: EventLogOptions, names: Names): Promise<void> {
   const cluster = await openCluster(createClient(options, 'admin', PATIENT_RETRY));
@@ -100,9 +100,9 @@ async function wakeCoordinators(options: EventLogOptions, names: Names): Promise
   }
 }
 
-/** @throws Error where the names have no prefix: those are a real log's */
+/** @throws Error where the names have no prefix, because they may be production's */
 export async function deleteTopics(options: EventLogOptions, names: Names): Promise<void> {
-  if (!options.prefix) throw new Error('The topics of a log without a prefix are not deleted by this program');
+  if (!options.prefix) throw new Error('Only topics with a prefix can be deleted: others may be production’s.');
   await withAdmin(options, async (admin) => {
     const present = new Set(await admin.listTopics());
     const topics = TOPICS.map((topic) => names.topic(topic)).filter((topic) => present.has(topic));
@@ -110,13 +110,13 @@ export async function deleteTopics(options: EventLogOptions, names: Names): Prom
     try {
       await admin.deleteTopics({ topics });
     } catch (error) {
-      // A slow broker answers the library's second try, when the first has deleted them.
+      // A slow broker responds to the library's second attempt, after the first has deleted them.
       if (brokerErrorType(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
     }
   });
 }
 
-/** @throws Error with every difference between the cluster's topics and what this service needs */
+/** @throws Error with every difference between the cluster's topics and the options */
 export async function verifyTopics(options: EventLogOptions, names: Names): Promise<void> {
   const differences = await withAdmin(options, async (admin) => {
     const present = new Set(await admin.listTopics());

@@ -3,14 +3,14 @@ import type { PartitionAssigner } from 'kafkajs';
 
 export interface Claimant {
   readonly id: string;
-  /** What it has now and would like to keep. */
+  /** The partitions that it has now and keeps if possible. */
   readonly claims: readonly number[];
 }
 
 /**
- * Shares the partitions out evenly (nobody has two more than another) and moves as few as possible: everybody keeps what
- * it has up to its share. The same claimants in any order give the same result; of two that claim a partition, the
- * lower id has it.
+ * Distributes the partitions evenly (shares differ by one at most) and moves as few as possible: each member keeps what
+ * it has, up to its share. The order of the claimants does not matter; of two that claim a partition, the lower id gets
+ * it.
  */
 export function assignPartitions(
   claimants: readonly Claimant[],
@@ -20,7 +20,7 @@ export function assignPartitions(
   const members = claimants
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ id, claims }) => ({ id, has: claims.filter((partition) => free.delete(partition)), share: 0 }))
-    // Where the shares differ by one, those who have more keep more.
+    // Where shares differ by one, members that have more keep more.
     .sort((a, b) => b.has.length - a.has.length);
   members.forEach((member, index) => {
     member.share = Math.floor(partitions / members.length) + (index < partitions % members.length ? 1 : 0);
@@ -35,9 +35,9 @@ const NAME = 'sticky-co-partitioned';
 const VERSION = 1;
 
 /**
- * The library's own assigner gives the same partition of two topics to different members when there are many, and knows
- * nothing of what they had. This one gives a member the same partitions of every topic; members tell in their
- * subscription what they have, a byte for each partition.
+ * The library's assigner can give the same partition of two topics to different members and ignores what they had. This
+ * one gives a member the same partitions of every topic; members send the partitions they have in their subscription,
+ * one byte each.
  */
 export function stickyAssigner(claims: () => readonly number[]): PartitionAssigner {
   const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
@@ -52,7 +52,7 @@ export function stickyAssigner(claims: () => readonly number[]): PartitionAssign
       const counts = new Set(topics.map((topic) => cluster.findTopicPartitionMetadata(topic).length));
       const [partitions] = counts;
       if (partitions === undefined || counts.size > 1)
-        throw new Error(`The topics ${topics.join(', ')} do not have the same number of partitions`);
+        throw new Error(`The topics ${topics.join(', ')} must have the same number of partitions.`);
       const claimants = members.map(({ memberId, memberMetadata }) => ({
         id: memberId,
         claims: [...(MemberMetadata.decode(memberMetadata)?.userData ?? [])],

@@ -3,26 +3,26 @@ import type { Consumer, EachBatchPayload, Kafka, PartitionAssigner } from 'kafka
 import { asError } from '../errors.ts';
 import { LogUnavailableError } from '../port.ts';
 
-/** A graceful leave or join is noticed by the others at their next heartbeat. */
+/** The other members learn of a leave or join at their next heartbeat. */
 const HEARTBEAT_MS = 300;
-/** How long the others wait for a member that is in the middle of something when the group changes. */
+/** How long a rebalance waits for a member that is still processing a batch. */
 const REBALANCE_MS = 15_000;
-/** An idle request is held by the broker so long; a consumer whose partitions are all paused looks again after it. */
+/** How long the broker holds an idle request; a consumer whose partitions are all paused polls again after it. */
 const FETCH_WAIT_MS = 50;
-/** Of one partition of one topic at a time: a batch keeps the others of this process waiting. */
+/** Bytes of one partition per fetch: a batch makes the other partitions of this process wait. */
 const PARTITION_FETCH_BYTES = 256 * 1024;
-/** While a cluster comes up, coordinators are not there yet or load their groups. */
+/** While a cluster starts, coordinators are missing or still load their groups. */
 const START_PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** What a member of a group does with its partitions. Nothing here may throw. */
+/** The callbacks of a group's member. They must not throw. */
 export interface MemberWork {
-  /** Within the join, so that pausing and seeking here take effect before anything is fetched. */
+  /** During the join, so that pausing and seeking take effect before the first fetch. */
   joined(partitions: readonly number[]): void;
-  /** After each sign that the group still counts on this member. */
+  /** After each heartbeat that the group accepted. */
   heartbeat(): void;
-  /** One batch of one partition; several partitions' batches run at once, and all end before the next fetch. */
+  /** One batch of one partition. Batches of several partitions run concurrently and all end before the next fetch. */
   batch(payload: EachBatchPayload): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ export interface MemberOptions {
 }
 
 /**
- * A member of a consumer group that never commits by itself. When the library's loop ends, this says so once: it does
- * not restart, because a restart from inside can go round for ever.
+ * A member of a consumer group that never commits by itself. When the library's loop ends, it reports that once and
+ * does not restart, because a restart inside the process could repeat forever.
  */
 export class GroupMember {
   readonly #options: MemberOptions;
@@ -64,7 +64,7 @@ export class GroupMember {
       } catch (error) {
         if (performance.now() > giveUp)
           throw new LogUnavailableError(
-            `The group ${this.#options.group} cannot be joined: ${asError(error).message}`,
+            `The group ${this.#options.group} could not be joined: ${asError(error).message}`,
             { cause: error },
           );
         await backOff.wait(this.#stopping.signal);
@@ -72,7 +72,7 @@ export class GroupMember {
     }
   }
 
-  /** Milliseconds since the group's coordinator has last answered. Grows to the session time-out and beyond when stuck; a join may take 15 s. */
+  /** Milliseconds since the group's coordinator last responded. A join may take 15 s. */
   idleMs(): number {
     return performance.now() - this.#lastSign;
   }
@@ -81,7 +81,7 @@ export class GroupMember {
     this.#steer((consumer) => consumer.pause([{ topic, partitions: [partition] }]));
   }
 
-  /** Goes on from `offset`, with the next fetch. */
+  /** Continues from `offset` with the next fetch. */
   resume(topic: string, partition: number, offset: bigint): void {
     this.#steer((consumer) => {
       consumer.seek({ topic, partition, offset: String(offset) });
@@ -89,10 +89,10 @@ export class GroupMember {
     });
   }
 
-  /** Leaves the group, after the batches that are being worked on. */
+  /** Leaves the group after the batches in progress. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // Disconnected in the middle of its first join, a member does not leave, and its partitions wait for the session to time out.
+    // A member disconnected during its first join does not leave, and its partitions wait for the session's time-out.
     await this.#joining.catch(() => undefined);
     const consumer = this.#consumer;
     this.#consumer = null;
@@ -103,7 +103,7 @@ export class GroupMember {
     try {
       if (this.#consumer) how(this.#consumer);
     } catch {
-      // The library throws where it has stopped: it fetches nothing more, and a new member starts from scratch.
+      // The library throws after it has stopped: it fetches no more, and a new member starts from the beginning.
     }
   }
 
@@ -145,12 +145,12 @@ export class GroupMember {
         partitionsConsumedConcurrently: partitions * topics.length,
         eachBatch: (payload) => this.#work.batch(payload),
       });
-      // The library reports a join that failed as a crash and resolves all the same.
+      // The library reports a failed join as a crash, and still resolves.
       const [crash] = crashes;
       if (crash) throw crash;
       joined = true;
     } catch (error) {
-      // What has crashed may not be able to say goodbye; the reason for it is the error to tell.
+      // A crashed consumer may fail to disconnect; the cause of the crash is the error to report.
       await consumer.disconnect().catch(() => undefined);
       throw error;
     }

@@ -1,8 +1,8 @@
 import type { Cluster } from '../kafka/cluster.ts';
 
 /**
- * A cluster that several questions share, closed when it has been retired and the last of them is answered. Closed under
- * a question, the library connects again by itself, and nobody closes that connection any more.
+ * A cluster connection that several requests share, closed once it is retired and the last request has ended. If it
+ * were closed during a request, the library would reconnect by itself, and that connection would never be closed.
  */
 export class ClusterLease {
   readonly #opening: Promise<Cluster>;
@@ -12,7 +12,7 @@ export class ClusterLease {
 
   constructor(opening: Promise<Cluster>) {
     this.#opening = opening;
-    // Whoever asks hears of the failure; before anybody does it is nobody's.
+    // Requests report the failure; before the first one it must not be an unhandled rejection.
     opening.catch(() => undefined);
   }
 
@@ -26,7 +26,7 @@ export class ClusterLease {
     }
   }
 
-  /** Takes no more questions. Resolves when closed. */
+  /** Accepts no more requests. Resolves when closed. */
   retire(): Promise<void> {
     if (!this.#retired) {
       this.#retired = true;
@@ -37,7 +37,7 @@ export class ClusterLease {
 
   #closeWhenDone(): void {
     if (!this.#retired || this.#questions > 0) return;
-    // What could not be opened, or has lost its connections, has nothing left to close.
+    // A cluster that never opened or lost its connections has nothing to close.
     this.#opening
       .then((cluster) => cluster.close())
       .catch(() => undefined)

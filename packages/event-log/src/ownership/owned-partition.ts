@@ -7,14 +7,14 @@ import type { KafkaLogReader } from '../reading/reader.ts';
 import { fitting } from '../record.ts';
 
 /**
- * Input of one transaction. An event is a few times as large as the command that leads to it, so that 128 KiB in are
- * about 512 KiB out; what comes out larger goes in several requests of the same transaction.
+ * Input of one transaction. An event is a few times as large as its command, so 128 KiB of input are about 512 KiB of
+ * events; more goes in several requests of the same transaction.
  */
-const SLICE_LIMITS = { count: 200, bytes: 128 * 1024 };
+const BATCH_LIMITS = { count: 200, bytes: 128 * 1024 };
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** The group's side of one partition: both input topics together. */
+/** The group's functions for one partition, for both input topics together. */
 export interface PartitionFeed {
   pause(partition: number): void;
   resume(partition: number, next: ReadonlyMap<InputTopic, bigint>): void;
@@ -24,29 +24,29 @@ export interface PartitionDependencies<Context> {
   readonly work: PartitionWork<Context>;
   readonly feed: PartitionFeed;
   readonly reader: Pick<KafkaLogReader, 'read' | 'endOffset'>;
-  /** Fences whoever wrote before. */
+  /** Fences the earlier writer. */
   readonly openWriter: (partition: number) => Promise<PartitionWriter>;
-  /** Where the group goes on in the partition, by input topic. */
+  /** The group's next offset in the partition, by input topic. */
   readonly committed: (partition: number) => Promise<Map<InputTopic, bigint>>;
   readonly log: LogSink;
 }
 
-/** A batch as the group delivers it. */
-export interface InputBatch {
+/** Records that the group has fetched, to be processed in batches. */
+export interface FetchedInput {
   readonly topic: InputTopic;
   readonly records: readonly LogRecord[];
-  /** Everything up to this offset is done. */
+  /** Marks everything up to this offset as done. */
   resolve(offset: bigint): void;
-  /** True when the group has been sent elsewhere in the partition since this was fetched. */
+  /** True when the consumer was moved to another offset since the fetch. */
   isStale(): boolean;
-  /** Says that this member lives. Rejects when the group wants to be joined anew. */
+  /** Sends a heartbeat. Rejects when the member must join the group again. */
   heartbeat(): Promise<void>;
 }
 
-/** What is known while the partition is owned. A new one for each time it is taken over. */
+/** The state of an owned partition; a new one each time it is acquired. */
 interface Hold {
   readonly writer: PartitionWriter;
-  /** The next offset of intent.events, projected up to here. */
+  /** The next offset of intent.events; everything below is projected. */
   position: bigint;
   /** The next offset of each input. */
   readonly next: Map<InputTopic, bigint>;
@@ -54,83 +54,83 @@ interface Hold {
 
 interface Waiter {
   readonly after: Consumed;
-  /** Called with true when the input has been consumed up to there, with false when the partition is lost before. */
+  /** Called with true when the input was consumed up to the offset, with false when the partition was lost before. */
   readonly go: (reached: boolean) => void;
 }
 
 /**
- * One partition in this process: lost, being acquired, or owned (`#hold`). Everything that touches it runs in one chain,
- * strictly one after another. Correctness rests on the fence, not on the group: a former owner's transactions fail, its
- * projections miss their checkpoint.
+ * One partition in this process: lost, being acquired, or owned (`#hold`). All its work runs in one chain, one task at
+ * a time. Correctness rests on the fence, not on the group: transactions of an earlier owner fail, and its projections
+ * miss their checkpoint.
  */
 export class OwnedPartition<Context> {
   readonly #partition: number;
-  readonly #parts: PartitionDependencies<Context>;
+  readonly #dependencies: PartitionDependencies<Context>;
   #chain: Promise<unknown> = Promise.resolve();
-  /** Aborted when the group changes or the process stops; null when assigned to another. */
+  /** Aborted when the group changes or the process stops; null when assigned to another member. */
   #assignment: AbortSignal | null = null;
   #hold: Hold | null = null;
-  #retake = false;
+  #reacquire = false;
   #stopped = false;
-  /** Former writers on their way out. */
+  /** Earlier writers that are being closed. */
   #closing: Promise<void> = Promise.resolve();
   #waiters: Waiter[] = [];
 
-  constructor(partition: number, parts: PartitionDependencies<Context>) {
+  constructor(partition: number, dependencies: PartitionDependencies<Context>) {
     this.#partition = partition;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
   get owning(): boolean {
     return this.#hold !== null;
   }
 
-  /** Where it stands: the next offset of each input, and up to where intent.events are projected. Null where it is not owned. */
+  /** The next offset of each input and of the projection. Null where the partition is not owned. */
   standing(): Pick<Hold, 'next' | 'position'> | null {
     return this.#hold;
   }
 
-  /** The group has given us the partition, or has left it to us. */
+  /** The group has assigned the partition to this process, or kept it here. */
   assign(assignment: AbortSignal): void {
     if (this.#stopped) return;
     this.#assignment = assignment;
-    this.#retake = false;
-    // Still ours: had anybody else owned it meanwhile, we would be fenced and find out with the next transaction.
-    if (this.#hold) return this.#parts.feed.resume(this.#partition, this.#hold.next);
-    this.#parts.feed.pause(this.#partition);
+    this.#reacquire = false;
+    // Still owned: another owner in between would have fenced this one, and the next transaction would fail.
+    if (this.#hold) return this.#dependencies.feed.resume(this.#partition, this.#hold.next);
+    this.#dependencies.feed.pause(this.#partition);
     void this.#enqueue(() => this.#acquire(assignment));
   }
 
-  /** The group has given the partition to another. */
+  /** The group has assigned the partition to another member. */
   revoke(): void {
     this.#assignment = null;
-    this.#retake = false;
+    this.#reacquire = false;
     this.#lose();
   }
 
   /**
-   * The group still counts on us. Only now, after an error, the partition is taken up anew: at once, a process that has
-   * slept would fence the rightful owner before it learns that it is out of the group.
+   * The group has accepted a heartbeat. Only then is a partition reacquired after an error: earlier, a process that has
+   * slept would fence the rightful owner before it learns that it is no longer in the group.
    */
   heartbeat(): void {
     const assignment = this.#assignment;
-    if (!this.#retake || !assignment) return;
-    this.#retake = false;
+    if (!this.#reacquire || !assignment) return;
+    this.#reacquire = false;
     void this.#enqueue(() => this.#acquire(assignment));
   }
 
-  /** Works the batch off in slices, which take turns with those of the other topic. Never throws; what is not resolved comes again. */
-  async consume(batch: InputBatch): Promise<void> {
-    for (let rest = batch.records; rest.length > 0;) {
-      const slice = rest.slice(0, fitting(rest, inputSize, SLICE_LIMITS));
-      rest = rest.slice(slice.length);
-      const last = slice[slice.length - 1];
-      if (!last || !(await this.#enqueue(() => this.#consumeSlice(batch, slice, last.offset + 1n)))) return;
-      batch.resolve(last.offset);
+  /** Processes the records in batches, in turns with the other topic's. Never throws; unresolved records come again. */
+  async consume(fetched: FetchedInput): Promise<void> {
+    for (let rest = fetched.records; rest.length > 0;) {
+      const batch = rest.slice(0, fitting(rest, inputSize, BATCH_LIMITS));
+      rest = rest.slice(batch.length);
+      const last = batch[batch.length - 1];
+      if (!last || !(await this.#enqueue(() => this.#consumeBatch(fetched, batch, last.offset + 1n)))) return;
+      fetched.resolve(last.offset);
       try {
-        await batch.heartbeat();
+        await fetched.heartbeat();
       } catch {
-        // The group changes: end the batch, so that the library can join anew; the rest is fetched again by whoever has it then.
+        // The group changes: end here, so that the library can join again; the next owner fetches the rest.
         return;
       }
     }
@@ -152,15 +152,15 @@ export class OwnedPartition<Context> {
     });
   }
 
-  /** Begins nothing more. Resolves when what has begun is done. */
+  /** Starts no more work. Resolves when the work in progress is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#parts.feed.pause(this.#partition);
+    this.#dependencies.feed.pause(this.#partition);
     this.#dropWaiters();
     await this.#chain;
   }
 
-  /** After stop(): gives the partition out of hand. Resolves when no connection is left. */
+  /** After stop(): releases the partition. Resolves when its connections are closed. */
   async release(): Promise<void> {
     this.revoke();
     await this.#chain;
@@ -169,36 +169,36 @@ export class OwnedPartition<Context> {
 
   #enqueue<Result>(task: () => Promise<Result>): Promise<Result> {
     const result = this.#chain.then(task);
-    // Whoever enqueued it hears of a failure; those behind it take their turn all the same.
+    // The caller gets the failure; the tasks behind it run in any case.
     this.#chain = result.catch(() => undefined);
     return result;
   }
 
   async #acquire(assignment: AbortSignal): Promise<void> {
-    const { feed, log, openWriter } = this.#parts;
+    const { feed, log, openWriter } = this.#dependencies;
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     while (!assignment.aborted) {
       let writer: PartitionWriter | null = null;
       try {
         writer = await openWriter(this.#partition);
         assignment.throwIfAborted();
-        const hold = await this.#takeUp(writer, assignment);
+        const hold = await this.#acquireWith(writer, assignment);
         this.#hold = hold;
-        // It may have been taken away while the work prepared itself: no await between this check and the end.
+        // The partition may have been lost while the work prepared itself: no await between this check and the end.
         if (assignment.aborted) return this.#lose();
         return feed.resume(this.#partition, hold.next);
       } catch (error) {
         if (writer) this.#awaitClosing(writer.close());
         if (assignment.aborted) return;
-        log.warn({ err: error, partition: this.#partition }, 'the partition cannot be taken over yet');
+        log.warn({ err: error, partition: this.#partition }, 'the partition could not be acquired yet');
         await backOff.wait(assignment);
       }
     }
   }
 
-  /** From the fence to readiness. Every position is read after the fence: before it, another may still be moving it. */
-  async #takeUp(writer: PartitionWriter, assignment: AbortSignal): Promise<Hold> {
-    const { work, committed, reader } = this.#parts;
+  /** Fences, then reads every position: before the fence, the earlier owner may still move them. */
+  async #acquireWith(writer: PartitionWriter, assignment: AbortSignal): Promise<Hold> {
+    const { work, committed, reader } = this.#dependencies;
     const end = await reader.endOffset('intent.events', this.#partition);
     assignment.throwIfAborted();
     const position = await this.#catchUp(end, assignment);
@@ -210,9 +210,9 @@ export class OwnedPartition<Context> {
     return { writer, position, next };
   }
 
-  /** Projects what former owners have appended and not projected. */
+  /** Projects events that earlier owners appended and did not project. */
   async #catchUp(end: bigint, assignment: AbortSignal): Promise<bigint> {
-    const { work, reader } = this.#parts;
+    const { work, reader } = this.#dependencies;
     for (;;) {
       let position = await work.checkpoint(this.#partition);
       assignment.throwIfAborted();
@@ -220,49 +220,49 @@ export class OwnedPartition<Context> {
       for await (const { records, next } of reader.read('intent.events', this.#partition, position, end, assignment)) {
         const moved = await work.catchUp(this.#partition, position, records, next);
         assignment.throwIfAborted();
-        // A former owner has come in between with its own projection of the same records.
+        // An earlier owner has projected the same records in between.
         if (!moved) break;
         position = next;
       }
     }
   }
 
-  async #consumeSlice(batch: InputBatch, slice: readonly LogRecord[], next: bigint): Promise<boolean> {
+  async #consumeBatch(fetched: FetchedInput, batch: readonly LogRecord[], next: bigint): Promise<boolean> {
     const hold = this.#hold;
-    if (!hold || this.#stopped || batch.isStale()) return false;
-    const done = hold.next.get(batch.topic) ?? 0n;
-    const records = slice.filter(({ offset }) => offset >= done);
+    if (!hold || this.#stopped || fetched.isStale()) return false;
+    const done = hold.next.get(fetched.topic) ?? 0n;
+    const records = batch.filter(({ offset }) => offset >= done);
     if (records.length === 0) return true;
     const began = performance.now();
-    record('payments.slice.size', records.length, { 'messaging.destination.name': batch.topic });
-    const worked = await this.#perform(hold, () => this.#parts.work.decide(this.#partition, records), {
-      topic: batch.topic,
+    record('payments.slice.size', records.length, { 'messaging.destination.name': fetched.topic });
+    const worked = await this.#perform(hold, () => this.#dependencies.work.decide(this.#partition, records), {
+      topic: fetched.topic,
       offset: next,
     });
     recordDuration('messaging.process.duration', began, {
       'messaging.system': 'kafka',
       'messaging.operation.name': 'process',
-      'messaging.destination.name': batch.topic,
+      'messaging.destination.name': fetched.topic,
       ...(!worked && { 'error.type': 'PartitionLost' }),
     });
     return worked;
   }
 
-  /** Decides, commits, projects, publishes. Any error loses the partition: only the log can tell what has come of it. */
+  /** Decides, commits, projects, publishes. Any error loses the partition: only the log shows what was committed. */
   async #perform(hold: Hold, decide: () => Promise<BatchResult<Context>>, consumed: Consumed | null): Promise<boolean> {
-    const { work } = this.#parts;
+    const { work } = this.#dependencies;
     try {
       const began = performance.now();
       const { append, context } = await decide();
       recordDuration('payments.decision.duration', began, {});
       if (this.#hold !== hold) return false;
       if (append.length === 0 && !consumed) return true;
-      // Also where nothing is appended: a refusal counts only if its offset could be committed, so never from a fenced owner.
+      // Also without events: a refusal counts only if its offset was committed, so never from a fenced owner.
       const base = await timed(() => hold.writer.commit(append, consumed), committed);
       if (append.length > 0) count('messaging.client.sent.messages', SENT, append.length);
       if (base !== null && base !== hold.position)
         throw new Error(`Partition ${this.#partition}: appended at ${base}, expected ${hold.position}`);
-      // The commit's marker takes the offset after the last record.
+      // The commit's marker has the offset after the last record.
       const next = base === null ? hold.position : base + BigInt(append.length) + 1n;
       const project = async (): Promise<void> => {
         if (!(await work.project(this.#partition, hold.position, next, context)))
@@ -291,12 +291,12 @@ export class OwnedPartition<Context> {
   }
 
   #fail(hold: Hold, error: unknown): void {
-    const { feed, log } = this.#parts;
-    log.warn({ err: error, partition: this.#partition }, 'the partition is given up');
+    const { feed, log } = this.#dependencies;
+    log.warn({ err: error, partition: this.#partition }, 'the partition was lost after an error');
     if (this.#hold !== hold) return;
     this.#lose();
     feed.pause(this.#partition);
-    this.#retake = this.#assignment !== null;
+    this.#reacquire = this.#assignment !== null;
   }
 
   #awaitClosing(closing: Promise<void>): void {
@@ -304,11 +304,11 @@ export class OwnedPartition<Context> {
   }
 
   #lose(): void {
-    const { work, log } = this.#parts;
+    const { work, log } = this.#dependencies;
     const hold = this.#hold;
     if (!hold) return;
     this.#hold = null;
-    // After what is under way: closed under it, the library connects again by itself, and nobody closes that any more.
+    // After the work in progress: closed during it, the library would reconnect, and that connection would leak.
     this.#awaitClosing(this.#chain.then(() => hold.writer.close()));
     this.#dropWaiters();
     try {
@@ -330,7 +330,7 @@ const committed = (began: number, done: boolean): void =>
 const projected = (began: number, done: boolean): void =>
   recordDuration('payments.projection.duration', began, { outcome: done ? 'projected' : 'failed' });
 
-/** Does it, and has it told whether it was done; `began` is performance.now()'s. */
+/** Runs the work and reports whether it succeeded; `began` is from performance.now(). */
 async function timed<Result>(
   work: () => Promise<Result>,
   tell: (began: number, done: boolean) => void,

@@ -12,7 +12,7 @@ import type { InputTopic, PartitionOwner, PartitionWork, BatchResult, Topic } fr
 import { KafkaLogReader } from '../reading/reader.ts';
 import { toLogRecord } from '../record.ts';
 
-/** All partitions of one process: a member of the owners' group, and a state machine for each partition. */
+/** The partitions of one process: a member of the owners' group, and a state machine per partition. */
 export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, MemberWork {
   readonly #names: Names;
   readonly #member: GroupMember;
@@ -20,7 +20,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
   readonly #partitions: readonly OwnedPartition<Context>[];
   readonly #lag: LagWatch;
   readonly #unlook: () => void;
-  /** Of the present generation of the group. */
+  /** Aborted when the current generation of the group ends. */
   #assignment = new AbortController();
 
   constructor(options: EventLogOptions, names: Names, work: PartitionWork<Context>, onCrash: (error: Error) => void) {
@@ -81,7 +81,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     work: () => Promise<BatchResult<Context>>,
   ): Promise<void> {
     const owned = this.#partitions[partition];
-    if (!owned) return Promise.reject(new RangeError(`There is no partition ${partition}`));
+    if (!owned) return Promise.reject(new RangeError(`There is no partition ${partition}.`));
     return owned.run(after, work);
   }
 
@@ -93,7 +93,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     this.#assignment.abort();
     this.#unlook();
     const measured = this.#lag.stop();
-    // Finished before the group is left: the next owner would fence what is under way.
+    // Finished before the process leaves the group: the next owner would fence work in progress.
     await Promise.all(this.#partitions.map((partition) => partition.stop()));
     await this.#member.stop();
     this.joined([]);
@@ -144,7 +144,7 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     };
   }
 
-  /** Of the partitions owned here; a partition that nobody owns is missed by its absence from payments.partitions.owned. */
+  /** Lag of the owned partitions. A partition without an owner is missing from payments.partitions.owned. */
   #lags(ends: ReadonlyMap<Topic, readonly bigint[]>): Lag[] {
     return this.#partitions.flatMap((owned, partition): Lag[] => {
       const standing = owned.standing();

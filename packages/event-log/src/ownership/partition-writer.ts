@@ -7,22 +7,22 @@ import { type Names, OWNER_GROUP } from '../names.ts';
 import type { InputTopic, NewRecord } from '../port.ts';
 import { fitting, sizeOf, toMessage } from '../record.ts';
 
-/** The coordinator ends a transaction that is left open this long: the writer has died. */
+/** The coordinator aborts a transaction that stays open this long, because its writer has died. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
-/** The broker refuses 1 MiB in one request, for ever. */
+/** The broker permanently refuses requests of 1 MiB. */
 const SEND_LIMITS = { count: 10_000, bytes: 512 * 1024 };
 const BUSY_PAUSE_MS = 5;
 const BUSY_TRIES = 200;
 
-/** The input a transaction consumes: everything of the topic's partition below `offset`. */
+/** The input that a transaction consumes: all records of the topic's partition below `offset`. */
 export interface Consumed {
   readonly topic: InputTopic;
   readonly offset: bigint;
 }
 
 /**
- * The one writer of a partition of intent.events. After any error it is of no use: close it and open another, and read
- * the log to learn whether a commit went through.
+ * The only writer of a partition of intent.events. After any error close it, open another, and read the log to learn
+ * whether the commit succeeded.
  */
 export class PartitionWriter {
   readonly #producer: Producer;
@@ -35,7 +35,7 @@ export class PartitionWriter {
     this.#partition = partition;
   }
 
-  /** Takes the partition's transactional id over: whoever held it is fenced, and what it left open is aborted, when this resolves. */
+  /** Takes the partition's transactional id, which fences the earlier writer and aborts its open transaction. */
   static async open(client: Kafka, names: Names, partition: number): Promise<PartitionWriter> {
     const producer = askLess(client, names.topic('intent.events')).producer({
       transactionalId: names.transactionalId(partition),
@@ -49,7 +49,7 @@ export class PartitionWriter {
     const writer = new PartitionWriter(producer, names, partition);
     try {
       await producer.connect();
-      // The library asks for the id only with the first transaction; an empty one ends without a word to the broker.
+      // The library requests the id only with the first transaction; an empty one ends without a request.
       await (await producer.transaction()).abort();
       return writer;
     } catch (error) {
@@ -61,8 +61,8 @@ export class PartitionWriter {
   /**
    * Appends the records and moves the consumed offset, both or neither.
    *
-   * @returns the offset of the first record, the others follow without a gap; null where there were none
-   * @throws when refused, fenced or unanswered; the transaction may then have been committed all the same
+   * @returns the offset of the first record, which the others follow without a gap; null where there are none
+   * @throws when refused, fenced or without a response; the transaction may still have been committed
    */
   async commit(append: readonly NewRecord[], consumed: Consumed | null): Promise<bigint | null> {
     const transaction = await this.#producer.transaction();
@@ -77,7 +77,7 @@ export class PartitionWriter {
     try {
       await this.#producer.disconnect();
     } catch {
-      // The connection was lost before: there is nothing left to close.
+      // The connection was lost before: there is nothing to close.
     }
   }
 
@@ -108,7 +108,7 @@ export class PartitionWriter {
       try {
         return await transaction.sendOffsets(offsets);
       } catch (error) {
-        // Still writing the last transaction's markers: a matter of milliseconds.
+        // The coordinator still writes the last transaction's markers, for some milliseconds.
         if (brokerErrorType(error) !== 'CONCURRENT_TRANSACTIONS' || tries === BUSY_TRIES) throw error;
         await pause(BUSY_PAUSE_MS);
       }

@@ -14,8 +14,8 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * A group whose offsets lie with the consumer's own rows: the group only shares the partitions out, and the consumer's
- * compare-and-set keeps a former owner from writing anything.
+ * A group whose offsets are stored with the consumer's own rows: the group only assigns partitions, and the consumer's
+ * compare-and-set keeps an earlier owner from writing.
  */
 export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   readonly #topic: Topic;
@@ -24,13 +24,13 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   readonly #member: GroupMember;
   readonly #log: LogSink;
   readonly #lag: LagWatch;
-  /** Where each partition stands that is being handled; a partition that is (again) being taken up is not here. */
+  /** The position of each partition, except those whose stored position is being read. */
   readonly #positions = new Map<number, bigint>();
   #assigned: readonly number[] = [];
-  /** Of the present generation of the group. */
+  /** Aborted when the current generation of the group ends. */
   #assignment = new AbortController();
   #takingUp: Promise<void> = Promise.resolve();
-  /** Between a failure and the next try. */
+  /** The pause between a failure and the next attempt. */
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
 
   constructor(
@@ -100,7 +100,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   }
 
   heartbeat(): void {
-    // Nothing waits for it: what an error has interrupted comes back by itself, and the compare-and-set judges.
+    // Not awaited: an interrupted batch is fetched again, and the compare-and-set decides.
   }
 
   async batch(payload: EachBatchPayload): Promise<void> {
@@ -113,7 +113,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     const records = batch.messages.map((message) => toLogRecord(this.#topic, partition, message));
     try {
       if (await this.#handle(partition, from, { records, next: last + 1n })) {
-        // The library puts the markers that follow behind the last record.
+        // The library counts the markers after the last record as part of the batch.
         const final = records.at(-1);
         if (signal.aborted || !final) return;
         this.#backOff.reset();
@@ -127,7 +127,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     if (!signal.aborted) this.#takeUp([partition], this.#backOff.wait(signal));
   }
 
-  /** As the work's handle(), measured. */
+  /** Calls the work's handle() and records its duration. */
   async #handle(partition: number, from: bigint, batch: RecordBatch): Promise<boolean> {
     const about = { 'messaging.system': 'kafka', 'messaging.destination.name': this.#topic } as const;
     count('messaging.client.consumed.messages', { ...about, 'messaging.operation.name': 'poll' }, batch.records.length);
@@ -144,7 +144,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     }
   }
 
-  /** Pauses the partitions until it is known where to go on. */
+  /** Pauses the partitions until their positions are read. */
   #takeUp(partitions: readonly number[], after?: Promise<void>): void {
     for (const partition of partitions) {
       this.#positions.delete(partition);
@@ -168,7 +168,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
         }
         return;
       } catch (error) {
-        this.#log.warn({ err: error, partitions }, 'it is not known yet where to go on');
+        this.#log.warn({ err: error, partitions }, 'the positions of partitions could not be read yet');
         await this.#backOff.wait(assignment);
       }
     }

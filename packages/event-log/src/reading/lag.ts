@@ -3,10 +3,10 @@ import type { LogSink } from '../kafka/options.ts';
 import type { Topic } from '../port.ts';
 import type { KafkaLogReader } from './reader.ts';
 
-/** Often enough for a graph, and no load for a broker: one request a topic. */
+/** Often enough for a graph, with one request per topic and round. */
 const LOOK_EVERY_MS = 10_000;
 
-/** How far behind: records of a partition. */
+/** The lag of a partition, in records. */
 export type Lag = {
   [Name in 'payments.consumer.lag' | 'payments.projection.lag']: readonly [
     name: Name,
@@ -16,8 +16,8 @@ export type Lag = {
 }['payments.consumer.lag' | 'payments.projection.lag'];
 
 /**
- * Looks every ten seconds how far its owner is behind the ends of topics, where metrics are exported. Nothing is told
- * while the ends cannot be read: a number of old would look like one of now.
+ * Measures the lag behind the ends of topics every ten seconds, where metrics are exported. Reports nothing while the
+ * ends cannot be read: an old value would look current.
  */
 export class LagWatch {
   readonly #reader: KafkaLogReader;
@@ -26,8 +26,8 @@ export class LagWatch {
   #lags: readonly Lag[] = [];
 
   /**
-   * @param reader its own, closed with it
-   * @param lags compares positions with the ends of topics that the round has read
+   * @param reader used only here, and closed with it
+   * @param lags compares positions with the ends of topics
    */
   constructor(
     reader: KafkaLogReader,
@@ -44,7 +44,7 @@ export class LagWatch {
           new Map(await Promise.all(topics.map(async (topic) => [topic, await reader.endOffsets(topic)] as const))),
         );
       },
-      onFailure: (error) => log.warn({ err: error }, 'how far behind we are is not known now'),
+      onFailure: (error) => log.warn({ err: error }, 'the lag could not be measured'),
     });
   }
 

@@ -9,22 +9,22 @@ import { toLogRecord } from '../record.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
-/** Together about three seconds; whoever asks has a loop or a deadline of its own. */
+/** About three seconds in total; callers have a loop or a deadline of their own. */
 const TRIES = 6;
-/** What is read up to a known end is there already: this is not waited for. */
+/** Records below a known end exist already, so the broker need not wait for more. */
 const READ_WAIT_MS = 100;
 /** How long the broker holds an idle request of a follower: two requests a second. */
 const FOLLOW_WAIT_MS = 500;
 
 export type FollowedBatch = RecordBatch & { readonly partition: number };
 
-/** Reads without a group. Connections are made when needed, and anew after any failure. */
+/** Reads without a group. Connects when needed, and again after any failure. */
 export class KafkaLogReader implements LogReader {
   readonly #createClient: () => Kafka;
   readonly #names: Names;
   readonly #partitions: readonly number[];
   readonly #closed = new AbortController();
-  /** Connections that are being closed: waited for in close(). */
+  /** Connections that are being closed; close() waits for them. */
   readonly #closing = new Set<Promise<void>>();
   #shared: ClusterLease | null = null;
 
@@ -73,7 +73,7 @@ export class KafkaLogReader implements LogReader {
     );
   }
 
-  /** Where a group goes on: after what it has committed, or where the log begins when that has been deleted by age. */
+  /** A group's next offset: its committed one, or the beginning of the log if that was deleted by retention. */
   async resumePosition(group: string, topic: Topic, partition: number): Promise<bigint> {
     const [committed, start] = await Promise.all([
       this.committed(group, topic, partition),
@@ -87,7 +87,7 @@ export class KafkaLogReader implements LogReader {
     const positions = new Map(from);
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     while (!ended.aborted) {
-      // A connection of its own: a request that waits for news blocks those behind it.
+      // A separate connection: a waiting fetch blocks the requests behind it.
       const own = this.#open();
       try {
         for await (const batch of this.#poll(own, topic, positions, ended)) {
@@ -110,7 +110,7 @@ export class KafkaLogReader implements LogReader {
     await Promise.all(this.#closing);
   }
 
-  /** One request for all partitions of a broker, again and again, with all brokers at once. */
+  /** Fetches repeatedly from all brokers at once, with one request per broker for all its partitions. */
   async *#poll(
     own: ClusterLease,
     topic: Topic,
@@ -162,18 +162,18 @@ export class KafkaLogReader implements LogReader {
     return offsets.get(partition) ?? 0n;
   }
 
-  /** Asks on the shared connections, a few times: when the broker has refused, after a look at who leads; else on new ones. */
+  /** Sends a request on the shared connections, a few times: after a refusal with new metadata, else on new ones. */
   async #ask<Answer>(question: (cluster: Cluster) => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (let tries = 1; ; tries++) {
-      if (this.#closed.signal.aborted) throw new LogUnavailableError('The reader is closed');
+      if (this.#closed.signal.aborted) throw new LogUnavailableError('The reader is closed.');
       const shared = (this.#shared ??= this.#open());
       try {
         return await shared.ask(question);
       } catch (error) {
         if (isOutOfRange(error)) throw error;
         if (tries === TRIES)
-          throw new LogUnavailableError(`The log does not answer: ${asError(error).message}`, { cause: error });
+          throw new LogUnavailableError(`The log is unavailable: ${asError(error).message}`, { cause: error });
         if (!(await this.#refreshed(shared, error))) {
           if (this.#shared === shared) this.#shared = null;
           this.#retire(shared);
@@ -184,14 +184,14 @@ export class KafkaLogReader implements LogReader {
     }
   }
 
-  /** True where the connections are good: a broker has answered, and says that another leads, or that it is not ready. */
+  /** True where the connections work: a broker responded that another one leads, or that it is not ready. */
   async #refreshed(shared: ClusterLease, error: unknown): Promise<boolean> {
     if (brokerErrorType(error) === null) return false;
     try {
       await shared.ask((cluster) => cluster.refresh());
       return true;
     } catch {
-      // Then it was the last thing they said.
+      // The connections failed with that response.
       return false;
     }
   }
@@ -212,5 +212,5 @@ function toBatch(topic: Topic, { partition, messages, next }: Fetched): Followed
     : { partition, records: messages.map((message) => toLogRecord(topic, partition, message)), next };
 }
 
-/** The position asked for is not in the log: asking again does not help. */
+/** The requested position is not in the log: a retry does not help. */
 const isOutOfRange = (error: unknown): boolean => asError(error).name === 'KafkaJSOffsetOutOfRange';

@@ -2,20 +2,20 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { createEventLog } from '../../src/index.ts';
 import { freshLog, freshOptions, until } from '../stack.ts';
 
-// A busy machine is slow, not wrong.
+// A busy machine may be slow.
 jest.setTimeout(30_000);
 
-describe('the topics', () => {
-  it('are created as needed, and creating them again changes nothing', async () => {
+describe('the topics of the log', () => {
+  it('are created when missing; creating them again changes nothing', async () => {
     const log = await freshLog();
     await log.createTopics();
     await expect(log.verifyTopics()).resolves.toBeUndefined();
   });
 
-  it('are deleted only where they belong to nobody else', async () => {
+  it('are deleted only with a prefix', async () => {
     const log = await freshLog();
     await log.deleteTopics();
-    // The other brokers, and this one's metadata, hear of it a moment later.
+    // The other brokers and this one's metadata learn of it a moment later.
     await until(
       () =>
         log.verifyTopics().then(
@@ -24,17 +24,19 @@ describe('the topics', () => {
         ),
       'the topics to be gone',
     );
-    await expect(createEventLog({ ...freshOptions(), prefix: '' }).deleteTopics()).rejects.toThrow('without a prefix');
+    await expect(createEventLog({ ...freshOptions(), prefix: '' }).deleteTopics()).rejects.toThrow(
+      'Only topics with a prefix can be deleted',
+    );
   });
 
-  it('are missed by name when they are not there', async () => {
+  it('are named in the error when they are missing', async () => {
     const options = freshOptions();
     await expect(createEventLog(options).verifyTopics()).rejects.toThrow(
       `${options.prefix}intent.events does not exist`,
     );
   });
 
-  it('are refused with every difference when the cluster has them otherwise', async () => {
+  it('are rejected with every difference from the options', async () => {
     const options = freshOptions();
     await freshLog(options);
     const other = createEventLog({ ...options, partitions: 12, replication: 3 });
@@ -46,12 +48,12 @@ describe('the topics', () => {
   });
 });
 
-describe('readiness', () => {
-  it('is a broker that answers', async () => {
+describe('EventLog.ready', () => {
+  it('resolves to true when a broker responds', async () => {
     expect(await createEventLog(freshOptions()).ready(2_000)).toBe(true);
   });
 
-  it('is missing where nobody listens, within the time given', async () => {
+  it('resolves to false within the time-out when no broker listens', async () => {
     const began = performance.now();
     expect(await createEventLog(freshOptions({ brokers: ['127.0.0.1:9'] })).ready(500)).toBe(false);
     expect(performance.now() - began).toBeLessThan(1_500);

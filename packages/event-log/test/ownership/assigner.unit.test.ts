@@ -5,7 +5,7 @@ import type { Cluster } from 'kafkajs';
 import { assignPartitions, stickyAssigner } from '../../src/ownership/assigner.ts';
 
 const partitionCounts = fc.integer({ min: 1, max: 64 });
-/** Members with claims as they may come: overlapping, stale, beyond the number of partitions. */
+/** Members with arbitrary claims: overlapping, stale, beyond the number of partitions. */
 const claimants = fc.uniqueArray(
   fc.record({
     id: fc.string({ minLength: 1 }),
@@ -14,8 +14,8 @@ const claimants = fc.uniqueArray(
   { selector: ({ id }) => id, minLength: 1, maxLength: 12 },
 );
 
-describe('the assigner', () => {
-  it('gives every partition to exactly one member', () => {
+describe('the assigner of partitions', () => {
+  it('assigns every partition to exactly one member', () => {
     fc.assert(
       fc.property(claimants, partitionCounts, (members, partitions) => {
         const given = [...assignPartitions(members, partitions).values()].flat();
@@ -26,7 +26,7 @@ describe('the assigner', () => {
     );
   });
 
-  it('gives nobody two more than another', () => {
+  it('gives shares that differ by one at most', () => {
     fc.assert(
       fc.property(claimants, partitionCounts, (members, partitions) => {
         const sizes = [...assignPartitions(members, partitions).values()].map((given) => given.length);
@@ -36,7 +36,7 @@ describe('the assigner', () => {
     );
   });
 
-  it('takes a partition from a member that claims it only where the member has its full share anyway', () => {
+  it('takes a claimed partition from a member only if the member has its full share', () => {
     fc.assert(
       fc.property(claimants, partitionCounts, (members, partitions) => {
         const assigned = assignPartitions(members, partitions);
@@ -52,7 +52,7 @@ describe('the assigner', () => {
     );
   });
 
-  it('moves nothing when nothing has changed, whatever order the members come in', () => {
+  it('moves no partition when nothing has changed, in any order of the members', () => {
     fc.assert(
       fc.property(claimants, partitionCounts, (members, partitions) => {
         const before = assignPartitions(members, partitions);
@@ -63,7 +63,7 @@ describe('the assigner', () => {
     );
   });
 
-  it('gives a member the same partitions of every topic, through the encoding of the protocol', async () => {
+  it('gives a member the same partitions of every topic, through the protocol’s encoding', async () => {
     const cluster = { findTopicPartitionMetadata: () => Array.from({ length: 6 }, () => ({})) } as unknown as Cluster;
     const claims = [[0, 5], [1], []];
     const topics = ['intent.commands', 'chain.observations'];
@@ -86,13 +86,13 @@ describe('the assigner', () => {
     ]);
   });
 
-  it('refuses topics whose partitions do not match', async () => {
+  it('rejects topics with different numbers of partitions', async () => {
     const cluster = {
       findTopicPartitionMetadata: (topic: string) => Array.from({ length: topic.length }, () => ({})),
     } as unknown as Cluster;
     const assigner = stickyAssigner(() => [])({ cluster, groupId: 'intent', logger: undefined as never });
     await expect(assigner.assign({ members: [], topics: ['a', 'bb'] })).rejects.toThrow(
-      'do not have the same number of partitions',
+      'must have the same number of partitions',
     );
   });
 });

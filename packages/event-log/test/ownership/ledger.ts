@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import type { LogRecord, NewRecord, PartitionWork, BatchResult } from '../../src/index.ts';
 
-/** What a test sends: `refuse` leads to no event, `copies` to several. */
+/** A test's command: `refuse` leads to no event, `copies` to several. */
 export interface TestCommand {
   readonly id: number;
   readonly refuse?: boolean;
@@ -12,18 +12,18 @@ export interface TestCommand {
 
 export interface TestEvent {
   readonly id: number;
-  /** Counts the events of a partition from 1, without a gap if nobody else has written. */
+  /** Counts the events of a partition from 1; without a gap if there was one writer. */
   readonly version: number;
 }
 
 export interface Projected {
   readonly position: bigint;
   readonly count: number;
-  /** Of all values, in order. */
+  /** Hash over all values, in order. */
   readonly hash: string;
 }
 
-/** Called at the places where a process may die or hang. */
+/** Called at the places where a test kills or suspends a process. */
 export type Moment = 'decided' | 'committed' | 'projected';
 
 export interface Hooks {
@@ -39,7 +39,7 @@ interface Context {
 
 const START: Projected = { position: 0n, count: 0, hash: '' };
 
-/** The fold of a log: what its projection has to be. */
+/** The fold of a log, which its projection must equal. */
 export function fold(state: Projected, values: readonly string[], position: bigint): Projected {
   let { count, hash } = state;
   for (const value of values) {
@@ -51,14 +51,16 @@ export function fold(state: Projected, values: readonly string[], position: bigi
   return { position, count, hash };
 }
 
-/** A projection in a file that several processes share, as services share Postgres: moved by compare-and-set. */
+/** A projection in a file shared by processes, as services share Postgres; changed by compare-and-set. */
 export class Ledger {
   readonly #database: DatabaseSync;
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file, { timeout: 5_000 });
     this.#database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS projection (partition INTEGER PRIMARY KEY, position TEXT, count INTEGER, hash TEXT)',
+      `PRAGMA journal_mode = WAL;
+       PRAGMA synchronous = OFF;
+       CREATE TABLE IF NOT EXISTS projection (partition INTEGER PRIMARY KEY, position TEXT, count INTEGER, hash TEXT)`,
     );
   }
 
@@ -85,12 +87,12 @@ export class Ledger {
   }
 }
 
-/** The business of the tests: one event a command, numbered within its partition. */
+/** The tests' work: one event per command, numbered within its partition. */
 export class LedgerWork implements PartitionWork<Context> {
   readonly #ledger: Ledger;
   readonly #states = new Map<number, Projected>();
   readonly #hooks: Hooks;
-  /** Events that were found in the log at a take-over. */
+  /** Events found in the log when a partition was acquired. */
   caughtUp = 0;
 
   constructor(ledger: Ledger, hooks: Hooks = {}) {

@@ -1,15 +1,15 @@
 /**
- * A process with a partition owner, for tests that kill it, stop it and wake it up. Started by fork() with its
- * configuration as the only argument; tells its parent what happens; SIGTERM stops it in order.
+ * A process with a partition owner, for tests that kill, suspend and resume it. Started by fork() with its
+ * configuration as the only argument; reports to its parent; SIGTERM stops it gracefully.
  */
 import { createEventLog, type EventLogOptions } from '../../src/index.ts';
 import { Ledger, LedgerWork, type Moment } from './ledger.ts';
 
 export interface WorkerConfig {
   readonly options: EventLogOptions;
-  /** The ledger that all workers share. */
+  /** The file of the ledger that all workers share. */
   readonly file: string;
-  /** The signal this process sends itself when it gets there for the n-th time: SIGKILL to die, SIGSTOP to sleep until the test wakes it. */
+  /** The signal that this process sends itself at the moment's n-th time: SIGKILL ends it, SIGSTOP suspends it. */
   readonly trap?: { readonly moment: Moment; readonly signal: 'SIGKILL' | 'SIGSTOP'; readonly time: number };
 }
 
@@ -29,7 +29,7 @@ const config = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
 let { trap } = config;
 let times = 0;
 
-/** Resolves when the parent has it, so that nothing is lost with the process. */
+/** Resolves when the parent has received the message, so that it is not lost with the process. */
 const tell = (message: WorkerMessage): Promise<void> =>
   new Promise((resolve) =>
     process.connected ? process.send?.(message, undefined, undefined, () => resolve()) : resolve(),

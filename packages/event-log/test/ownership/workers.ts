@@ -6,14 +6,14 @@ import { until } from '../stack.ts';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FILE = fileURLToPath(new URL('./owner-worker.ts', import.meta.url));
 
-/** A child process with a partition owner, seen from the test. */
+/** The test's handle on a child process with a partition owner. */
 export class Worker {
   readonly #process: ChildProcess;
   /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
   owned: readonly number[] = [];
   readonly lost: number[] = [];
-  /** Ids of the commands that have been projected here, with the time. */
+  /** Ids of the commands projected by this process, with the time. */
   readonly published = new Map<number, number>();
   caughtUp = 0;
   trapped = false;
@@ -31,7 +31,7 @@ export class Worker {
     this.#process.kill(signal);
   }
 
-  /** Resolves when the process has gone. */
+  /** Resolves when the process has ended. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.kill(signal);
     await this.gone;
@@ -57,7 +57,7 @@ export class Worker {
         this.lost.push(message.partition);
         break;
       case 'crashed':
-        // The parent waits for a condition that will not come true now; the reason belongs into the test's output.
+        // The test's condition can no longer become true; the reason belongs in its output.
         process.stderr.write(`worker crashed: ${message.reason}\n`);
         break;
       default:
@@ -66,7 +66,7 @@ export class Worker {
   }
 }
 
-/** Starts workers and sees to it that none survives the test. */
+/** Starts workers and kills those that survive the test. */
 export class Workers {
   readonly #workers: Worker[] = [];
 

@@ -5,16 +5,16 @@ import { Names } from '../../src/names.ts';
 import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
 import { freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
-// A busy machine is slow, not wrong.
+// A busy machine may be slow.
 jest.setTimeout(30_000);
 
-/** Rows with their offset beside them, as the webhook service has them in Postgres. */
+/** Rows stored with their offset, as the webhook service does in Postgres. */
 class Rows implements GroupWork {
   readonly offsets = new Map<number, bigint>();
   readonly values: string[] = [];
   misses = 0;
   failures = 0;
-  /** Members that have handled something. */
+  /** Members that have handled a batch. */
   readonly busy = new Set<string>();
 
   as(member: string): GroupWork {
@@ -43,7 +43,7 @@ class Rows implements GroupWork {
   }
 }
 
-describe('a group whose offsets lie with its rows', () => {
+describe('GroupConsumer', () => {
   let options: EventLogOptions;
   let log: EventLog;
   let rows: Rows;
@@ -92,7 +92,7 @@ describe('a group whose offsets lie with its rows', () => {
   const untilSeen = (values: readonly string[]): Promise<void> =>
     until(() => values.every((value) => rows.values.includes(value)), 'the rows');
 
-  it('hands every event over once, from where the rows stand, also after a restart', async () => {
+  it('delivers every event once from the stored positions, also after a restart', async () => {
     const first = await append('first');
     await join('a');
     await untilSeen(first);
@@ -104,7 +104,7 @@ describe('a group whose offsets lie with its rows', () => {
     expect(rows.misses).toBe(0);
   });
 
-  it('shares the partitions among its members', async () => {
+  it('distributes the partitions over the members', async () => {
     await Promise.all([join('a'), join('b')]);
     const seen: string[] = [];
     for (let round = 0; rows.busy.size < 2; round++) {
@@ -114,11 +114,11 @@ describe('a group whose offsets lie with its rows', () => {
     expect(rows.values.toSorted()).toEqual(seen.toSorted());
   });
 
-  it('takes a partition up anew where the rows stand when they were moved by another', async () => {
+  it('reads the stored position again when another member has moved it', async () => {
     await join('a');
     const first = await append('first');
     await untilSeen(first);
-    // Another member has written the next batch: two events and a marker.
+    // Another member has stored the next batch: two events and a marker.
     rows.offsets.set(0, (rows.offsets.get(0) ?? 0n) + 3n);
     const second = await append('second');
     await untilSeen(second.slice(2));
@@ -128,7 +128,7 @@ describe('a group whose offsets lie with its rows', () => {
     expect(rows.values).not.toContain('second-0-a');
   });
 
-  it('tries a batch again that could not be handled', async () => {
+  it('retries a batch that failed', async () => {
     rows.failures = 3;
     await join('a');
     const values = await append('values');

@@ -5,10 +5,10 @@ import { Names } from '../../src/names.ts';
 import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
-// A busy machine is slow, not wrong.
+// A busy machine may be slow.
 jest.setTimeout(30_000);
 
-describe('the reader', () => {
+describe('LogReader', () => {
   const options = freshOptions();
   const names = new Names(options.prefix ?? '');
   let log: EventLog;
@@ -26,7 +26,7 @@ describe('the reader', () => {
   const valuesOf = (batches: readonly RecordBatch[]): (string | null)[] =>
     batches.flatMap(({ records }) => records.map(({ value }) => value));
 
-  /** A transaction whose writer dies before the end of it. */
+  /** A transaction whose writer dies before its end. */
   async function abandon(partition: number, values: readonly string[]): Promise<void> {
     const producer = createClient(options, 'dying', QUICK_RETRY).producer({
       transactionalId: names.transactionalId(partition),
@@ -44,7 +44,7 @@ describe('the reader', () => {
     await producer.disconnect();
   }
 
-  it('ends at the end given, and shows neither markers nor what was aborted', async () => {
+  it('reads up to the given end without markers and aborted records', async () => {
     const first = await openWriter(0);
     expect(await first.commit([event(0, 'a'), event(0, 'b')], null)).toBe(0n);
     await first.close();
@@ -62,7 +62,7 @@ describe('the reader', () => {
     await second.close();
   });
 
-  it('takes an open transaction for undecided: the end lies before it', async () => {
+  it('has the end of the log before an open transaction', async () => {
     await abandon(1, ['open']);
     expect(await reader.endOffset('intent.events', 1)).toBe(0n);
     const next = await openWriter(1);
@@ -70,14 +70,14 @@ describe('the reader', () => {
     await next.close();
   });
 
-  it('knows the ends of all partitions', async () => {
+  it('returns the ends of all partitions', async () => {
     const publisher = await log.publisher();
     await Promise.all([0, 0, 3].map((partition) => publisher.publish('intent.dead', event(partition, 'x'))));
     expect(await reader.endOffsets('intent.dead')).toEqual([2n, 0n, 0n, 1n, 0n, 0n]);
     await publisher.close();
   });
 
-  it('follows all partitions, and ends when the signal aborts', async () => {
+  it('follows all partitions until the signal aborts', async () => {
     const stop = new AbortController();
     const seen: { value: string | null; partition: number; after: number }[] = [];
     const from = new Map(Array.from({ length: PARTITIONS }, (_, partition) => [partition, 0n] as const));
@@ -91,14 +91,14 @@ describe('the reader', () => {
       await until(() => seen.length === index + 1, 'the record to come');
     }
     expect(new Set(seen.map(({ partition }) => partition)).size).toBe(PARTITIONS);
-    // Far below the time an idle request is held: the broker answers when something comes.
+    // Far below the time that an idle request is held: the broker responds when a record arrives.
     expect(seen.map(({ after }) => after).toSorted((a, b) => a - b)[15]).toBeLessThan(200);
     stop.abort();
     await following;
     await publisher.close();
   });
 
-  it('says so when a position lies beyond the log, instead of asking for ever', async () => {
+  it('throws when a position is beyond the log, instead of retrying forever', async () => {
     await expect(collect(reader.read('intent.dead', 5, 1_000n, 1_001n))).rejects.toThrow('not within the range');
     await expect(
       collect(reader.follow('intent.dead', new Map([[5, 1_000n]]), new AbortController().signal)),
@@ -106,13 +106,13 @@ describe('the reader', () => {
   });
 });
 
-describe('the writer of a partition', () => {
+describe('PartitionWriter', () => {
   const options = freshOptions();
   const names = new Names(options.prefix ?? '');
   const openWriter = (): Promise<PartitionWriter> =>
     PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, 0);
 
-  it('is fenced by the next one, and what it then tries to commit is never seen', async () => {
+  it('is fenced by the next one, and its later commit is never visible', async () => {
     const log = await freshLog(options);
     const reader = await log.reader('test');
     const former = await openWriter();
@@ -123,7 +123,7 @@ describe('the writer of a partition', () => {
     ).rejects.toThrow();
     await expect(former.commit([], { topic: 'intent.commands', offset: 8n })).rejects.toThrow();
     await present.commit([{ partition: 0, key: 'k', value: 'present' }], { topic: 'intent.commands', offset: 1n });
-    // Two records and two markers: a commit is visible to readers some milliseconds after its answer.
+    // Two records and two markers: a commit is visible to readers some milliseconds after it resolves.
     await until(async () => (await reader.endOffset('intent.events', 0)) === 4n, 'both commits to be visible');
     const batches = await collect(reader.read('intent.events', 0, 0n, 4n));
     expect(batches.flatMap(({ records }) => records.map(({ value }) => value))).toEqual(['former', 'present']);
@@ -134,7 +134,7 @@ describe('the writer of a partition', () => {
     await Promise.all([former.close(), present.close(), reader.close()]);
   });
 
-  it('commits more than the broker takes in one request as one transaction', async () => {
+  it('commits more than one request can hold as one transaction', async () => {
     const reader = await (await freshLog(options)).reader('test');
     const writer = await openWriter();
     const from = await reader.endOffset('intent.events', 0);

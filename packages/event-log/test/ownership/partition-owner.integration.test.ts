@@ -4,14 +4,14 @@ import { until } from '../stack.ts';
 
 jest.setTimeout(PATIENCE_MS);
 
-describe('the partition owner', () => {
+describe('PartitionOwner', () => {
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open();
   });
   afterEach(() => stage.close());
 
-  it('turns the inputs of both topics into events, and moves the consumed offsets with them', async () => {
+  it('appends events for the input of both topics and moves the consumed offsets', async () => {
     await stage.start();
     await Promise.all([stage.send(1), stage.send(2, {}, 'chain.observations'), stage.send(3)]);
     await until(() => stage.handled.length === 3, 'three inputs');
@@ -24,14 +24,14 @@ describe('the partition owner', () => {
     expect(await stage.reader.committed('intent', 'intent.commands', 0)).toBe(0n);
   });
 
-  it('handles the commands of a partition in order, and takes turns with the other topic while many wait', async () => {
+  it('processes the commands of a partition in order, in turns with the other topic', async () => {
     const count = 1_000;
     await Promise.all(
       Array.from({ length: count }, (_, index) =>
         Promise.all([stage.send(index, { pad: 'x'.repeat(200) }), stage.send(count + index, {}, 'chain.observations')]),
       ),
     );
-    // As they lie in the log: what was not acknowledged in time is published again.
+    // In the order of the log: commands that were not acknowledged in time are published again.
     const [commands, observations] = [await stage.read('intent.commands'), await stage.read('chain.observations')];
     const all = commands.length + observations.length;
     await stage.start();
@@ -45,7 +45,7 @@ describe('the partition owner', () => {
     expect(events.map(({ version }) => version)).toEqual(events.map((_, index) => index + 1));
   });
 
-  it('moves the offset over commands that lead to nothing, and projects their outcome', async () => {
+  it('moves the offset over commands without events and projects their outcome', async () => {
     await stage.start();
     await stage.send(1, { refuse: true });
     await until(() => stage.handled.length === 1, 'the refusal');
@@ -59,7 +59,7 @@ describe('the partition owner', () => {
     expect((await stage.events(1)).map(({ id }) => id)).toEqual([2]);
   });
 
-  it('appends more than the broker takes in one request in one transaction', async () => {
+  it('appends more than one request can hold in one transaction', async () => {
     await stage.start();
     await stage.send(1, { copies: 30, pad: 'x'.repeat(60_000) });
     await until(() => stage.handled.length === 1, 'the command');
@@ -69,7 +69,7 @@ describe('the partition owner', () => {
     expect((await stage.events(31)).at(-1)).toMatchObject({ id: 2, version: 31, offset: 31n });
   });
 
-  it('projects what was committed when the projection failed, and goes on behind it', async () => {
+  it('projects committed events after a failed projection, and goes on after them', async () => {
     let failures = 1;
     const work = stage.work({
       at: async (moment) => {
@@ -89,7 +89,7 @@ describe('the partition owner', () => {
     expect(stage.ledger.load(PARTITION).count).toBe(2);
   });
 
-  it('decides a slice again when deciding failed, and loses nothing', async () => {
+  it('decides a batch again after deciding failed, and loses nothing', async () => {
     let failures = 2;
     await stage.start(
       stage.work({
@@ -103,12 +103,12 @@ describe('the partition owner', () => {
     expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  it('gives the partition up when somebody else has moved the checkpoint, and takes it up where that one stands', async () => {
+  it('loses the partition when another process moved the checkpoint, and reacquires it from there', async () => {
     await stage.start();
     await stage.send(1);
     await until(() => stage.handled.length === 1, 'the first command');
     const { position, count, hash } = stage.ledger.load(PARTITION);
-    // As if a process had projected the next event, which is at this offset, under us.
+    // As if another process had projected the next event, which is at this offset.
     const values = [JSON.stringify({ id: 2, version: 2 })];
     expect(
       stage.ledger.move(PARTITION, position, { position: position + 2n, count: count + values.length, hash }),
@@ -120,7 +120,7 @@ describe('the partition owner', () => {
     expect((await stage.events(3)).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
-  describe('with work of its own', () => {
+  describe('with its own work', () => {
     const expiry = (id: number) => async () => ({
       append: [{ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: 0 }) }],
       context: { values: [], ids: [id] },
@@ -146,7 +146,7 @@ describe('the partition owner', () => {
       expect(stage.handled.slice(3)).toEqual([100, 101]);
     });
 
-    it('resolves without having run when the partition is lost meanwhile, or is not owned at all', async () => {
+    it('resolves without running it when the partition is lost meanwhile or not owned', async () => {
       const running = await stage.start();
       const waiting = running.run(PARTITION, { topic: 'intent.commands', offset: 1_000n }, expiry(99));
       await running.stop();
@@ -157,7 +157,7 @@ describe('the partition owner', () => {
     });
   });
 
-  it('finishes what is begun when it is stopped, and leaves the rest to the next', async () => {
+  it('finishes the batch in progress when it is stopped, and leaves the rest to the next owner', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const running = await stage.start(
@@ -183,7 +183,7 @@ describe('the partition owner', () => {
     expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  it('says how long the group has been silent', async () => {
+  it('measures how long the group has been silent', async () => {
     const running = await stage.start();
     await until(() => running.idleMs() < 100, 'a heartbeat');
     expect(running.owned()).toEqual([0, 1, 2, 3, 4, 5]);

@@ -16,14 +16,14 @@ const event = (id: number): NewRecord => ({
   value: JSON.stringify({ id, version: id }),
 });
 
-/** Of a log whose topic of commands is not there, so that no offset of it can be moved. */
+/** Of a log without the topic of commands, so that none of its offsets can be moved. */
 class NoCommands extends Names {
   override topic(topic: Topic): string {
     return super.topic(topic) + (topic === 'intent.commands' ? '.gone' : '');
   }
 }
 
-describe('what an owner may rely on', () => {
+describe('The order of an owner’s steps', () => {
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open();
@@ -37,7 +37,7 @@ describe('what an owner may rely on', () => {
   };
   const expiry = (id: number) => async () => ({ append: [event(id)], context: { values: [], ids: [id] } });
 
-  it('is where the input stands: it is asked for after the fence, until which the former owner goes on', async () => {
+  it('reads the input’s position after the fence, until which the earlier owner can move it', async () => {
     const former = await openWriter();
     const resumed = Promise.withResolvers<ReadonlyMap<InputTopic, bigint>>();
     const partition = new OwnedPartition(PARTITION, {
@@ -45,7 +45,7 @@ describe('what an owner may rely on', () => {
       feed: { pause: () => undefined, resume: (_, next) => resumed.resolve(next) },
       reader: stage.reader,
       async openWriter() {
-        // The last thing that the former owner does.
+        // The last commit of the earlier owner.
         await former.commit([event(1)], { topic: 'intent.commands', offset: 1n });
         return openWriter();
       },
@@ -59,14 +59,14 @@ describe('what an owner may rely on', () => {
     expect(stage.ledger.load(PARTITION).count).toBe(1);
   });
 
-  it('is that events come with their input’s offset or not at all', async () => {
+  it('commits events together with the offset of their input or not at all', async () => {
     const writer = await openWriter(new NoCommands(stage.options.prefix ?? ''));
     await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n })).rejects.toThrow();
     await openWriter();
     expect(await stage.read('intent.events')).toEqual([]);
   });
 
-  it('is that a command is answered when the projection shows what became of it, and not before', async () => {
+  it('publishes an outcome only after the projection has it', async () => {
     const shown: number[] = [];
     await stage.start(stage.work({ published: () => shown.push(stage.ledger.load(PARTITION).count) }));
     await stage.send(1);
@@ -74,8 +74,8 @@ describe('what an owner may rely on', () => {
     expect(shown[0]).toBe(1);
   });
 
-  it('is that it works on one slice of a partition at a time, of whichever topic', async () => {
-    // More than a slice of each, there before the owner comes: one fetch brings both.
+  it('processes one batch of a partition at a time, of either topic', async () => {
+    // More than a batch of each, before the owner starts: one fetch brings both.
     const count = 300;
     await Promise.all(
       Array.from({ length: count }, (_, id) =>
@@ -88,11 +88,11 @@ describe('what an owner may rely on', () => {
       stage.work({
         at: async (moment) => {
           if (moment === 'decided') most = Math.max(most, ++now);
-          // As long as deciding takes that asks somebody.
+          // As long as a decision that queries a database.
           await stage.reader.endOffset('intent.events', PARTITION);
           if (moment === 'projected') now--;
         },
-        // What was begun is begun anew.
+        // A batch in progress starts again.
         lost: () => (now = 0),
       }),
     );
@@ -100,7 +100,7 @@ describe('what an owner may rely on', () => {
     expect(most).toBe(1);
   });
 
-  it('is that its own work comes behind the input that had arrived, decided or not', async () => {
+  it('runs the owner’s own work after the input that had arrived, decided or not', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const owner = await stage.start(
       stage.work({
@@ -124,7 +124,7 @@ describe('what an owner may rely on', () => {
     expect(stage.handled).toEqual([1, 2, 99]);
   });
 
-  it('is that its own work, once begun, is finished before it has stopped', async () => {
+  it('finishes the owner’s own work before it has stopped', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const owner = await stage.start();
@@ -136,7 +136,7 @@ describe('what an owner may rely on', () => {
     await begun.promise;
     let stopped = false;
     const stopping = owner.stop().then(() => (stopped = true));
-    // Far more than leaving a group takes.
+    // Far longer than leaving a group takes.
     for (let trips = 0; trips < 300 && !stopped; trips++) await stage.reader.endOffset('intent.events', PARTITION);
     expect(stopped).toBe(false);
     gate.resolve();

@@ -7,7 +7,7 @@ import { fold, Ledger, type TestEvent } from './ledger.ts';
 import { freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 import { type Worker, Workers } from './workers.ts';
 
-describe('a partition changes hands', () => {
+describe('A partition that goes to another process', () => {
   let folder: string;
   let file: string;
   let options: EventLogOptions;
@@ -31,7 +31,7 @@ describe('a partition changes hands', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** One command to every partition; their ids. */
+  /** Sends one command to every partition and returns their ids. */
   async function sendRound(): Promise<number[]> {
     const ids = Array.from({ length: PARTITIONS }, () => ++sent);
     await Promise.all(
@@ -45,13 +45,13 @@ describe('a partition changes hands', () => {
   const handledBy = (worker: Worker, ids: readonly number[], withinMs?: number): Promise<void> =>
     until(() => ids.every((id) => worker.published.has(id)), `commands ${ids.join()} to be handled`, withinMs);
 
-  /** Every command led to one event, in order, without a gap, and the projection is the fold of the log. */
+  /** Every command led to one event, in order and without a gap, and the projection equals the fold of the log. */
   async function expectConsistent(): Promise<void> {
     const reader = await log.reader('check');
     const ledger = new Ledger(file);
     const seen: number[] = [];
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      // A commit is visible to readers some milliseconds after its answer.
+      // A commit is visible to readers some milliseconds after it resolves.
       await until(
         async () => ledger.load(partition).position === (await reader.endOffset('intent.events', partition)),
         'the log to show what is projected',
@@ -75,8 +75,8 @@ describe('a partition changes hands', () => {
     await reader.close();
   }
 
-  it('goes to another process at once after SIGTERM, and nothing is lost or done twice', async () => {
-    // Whoever does not leave the group properly keeps its partitions for longer than anything here is waited for.
+  it('has a new owner at once after SIGTERM, and no command is lost or decided twice', async () => {
+    // A process that does not leave the group keeps its partitions for longer than this test waits.
     options = { ...options, sessionTimeoutMs: 60_000 };
     const first = workers.start({ options, file });
     await first.untilOwning(PARTITIONS);
@@ -95,7 +95,7 @@ describe('a partition changes hands', () => {
     await expectConsistent();
   }, 60_000);
 
-  it('goes to another process after kill -9, once the session has timed out', async () => {
+  it('has a new owner after kill -9, once the session has timed out', async () => {
     const first = workers.start({ options, file });
     await first.untilOwning(PARTITIONS);
     await handledBy(first, await sendRound());
@@ -106,7 +106,7 @@ describe('a partition changes hands', () => {
     await expectConsistent();
   }, 60_000);
 
-  it('projects what a killed owner has committed and not projected', async () => {
+  it('gets the projection of events that a killed owner committed and did not project', async () => {
     const first = workers.start({ options, file, trap: { moment: 'committed', signal: 'SIGKILL', time: 1 } });
     await first.untilOwning(PARTITIONS);
     await sendRound();
@@ -118,7 +118,7 @@ describe('a partition changes hands', () => {
     await expectConsistent();
   }, 60_000);
 
-  it('refuses what an owner decided before it was put to sleep and the partition went to another', async () => {
+  it('rejects the commit of an earlier owner that was suspended while the partition moved', async () => {
     const sleeper = workers.start({ options, file, trap: { moment: 'decided', signal: 'SIGSTOP', time: 1 } });
     await sleeper.untilOwning(PARTITIONS);
     const ids = await sendRound();
