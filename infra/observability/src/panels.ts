@@ -55,9 +55,9 @@ export interface Stat extends PanelBase {
   readonly warn?: number;
   readonly bad?: number;
 }
-export type AnyPanel = Chart | Stat;
+type AnyPanel = Chart | Stat;
 
-export interface Row {
+interface Row {
   readonly title: string;
   readonly panels: readonly AnyPanel[];
 }

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-export const root = path.join(import.meta.dirname, '../../..');
+const root = path.join(import.meta.dirname, '../../..');
 
 /** Written by programs from a source in this repository; `npm run generate` makes them. */
 const GENERATED = [
   /^docs\/reference\/(api|errors|lifecycle|metrics)\.md$/,
-  /^infra\/local\/contracts\/Stablecoin\.json$/,
+  /^packages\/testing\/contracts\/Stablecoin\.json$/,
   /^infra\/observability\/(grafana|prometheus)\//,
   /^k8s\/components\/monitoring\/prometheus-rule\.yaml$/,
   /^packages\/client\/src\/generated\//,
@@ -24,7 +24,7 @@ const FOREIGN = [
 
 const matches = (patterns: readonly RegExp[]) => (file: string) => patterns.some((pattern) => pattern.test(file));
 export const isGenerated = matches(GENERATED);
-export const isForeign = matches(FOREIGN);
+const isForeign = matches(FOREIGN);
 
 const contents = new Map<string, string>();
 

@@ -60,7 +60,7 @@ describe('pf intents', () => {
   const intent = async (...args: string[]) => intentResponse.parse(JSON.parse(await pf(...args, '--json'))).intent;
   const create = (...more: string[]) => intent('create', '--amount', '12.50', '--requestor', REQUESTOR, ...more);
 
-  it('creates with everything that the API takes', async () => {
+  it('create passes every field of the API', async () => {
     const made = await create(
       '--chain',
       'base',
@@ -91,7 +91,7 @@ describe('pf intents', () => {
     expect((await create('--mode', 'live')).livemode).toBe(true);
   });
 
-  it('shows people what there is to say, and what to do next', async () => {
+  it('get prints the intent and the next steps', async () => {
     const text = await pf('create', '--amount', '3', '--requestor', REQUESTOR, '--metadata', 'order=7');
     const [, id = ''] = /(pi_\w+) \(test\)/.exec(text) ?? [];
     expect(text).toMatch(/amount +3 USDC on eip155:84532\n/);
@@ -100,7 +100,7 @@ describe('pf intents', () => {
     expect(await pf('get', id)).toMatch(/state +created\n/);
   });
 
-  it('follows an intent until it is confirmed', async () => {
+  it('watch follows an intent until it is confirmed', async () => {
     const { id } = await create();
     await pf('simulate', id, 'confirmed');
     expect(await pf('follow', id)).toMatch(/^\d\d:\d\d:\d\d {2}snapshot +confirmed {2}0x[0-9a-f]{64}\n$/);
@@ -110,7 +110,7 @@ describe('pf intents', () => {
     });
   });
 
-  it('walks an intent to its refund', async () => {
+  it('simulate and refund walk an intent to its refund', async () => {
     const { id } = await create();
     expect(await pf('simulate', id, 'confirmed')).toMatch(/state +confirmed\n/);
     const refund = await intent('refund', id);
@@ -119,7 +119,7 @@ describe('pf intents', () => {
     expect((await intent('cancel', refund.id)).state).toBe('cancelled');
   });
 
-  it('lists by filters, page by page', async () => {
+  it('list filters intents, page by page', async () => {
     const ids: string[] = [];
     for (const n of ['1', '2', '3']) ids.unshift((await create('--metadata', 'list=yes', '--metadata', `n=${n}`)).id);
     const first = listed.parse(JSON.parse(await pf('list', '--metadata', 'list=yes', '--limit', '2', '--json')));
@@ -147,7 +147,7 @@ describe('pf intents', () => {
     expect(await pf('list', '--tx', `0x${'1'.repeat(64)}`)).toBe('No such test intents.\n');
   });
 
-  it('tells what the API refuses with its remedy, and programs the code', async () => {
+  it('prints an API error with its remedy, and its code as JSON', async () => {
     const { id } = await create();
     const refused = await run(['refund', id]);
     expect([refused.code, refused.errors]).toEqual([
@@ -166,7 +166,7 @@ describe('pf intents', () => {
     );
   });
 
-  it('tells what was wrong with the arguments', async () => {
+  it('names the invalid argument', async () => {
     for (const [args, says] of [
       [['create', '--amount', '1'], /--requestor/],
       [['create', '--amount', '1', '--requestor', REQUESTOR, '--metadata', 'order'], /key=value/],
@@ -179,7 +179,7 @@ describe('pf intents', () => {
     }
   });
 
-  it('takes an API and a key from the environment, and asks for what is missing', async () => {
+  it('uses the API URL and key of the environment, and names the one that is missing', async () => {
     const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false });
     const environment = { PF_BASE_URL: String(stack['baseUrl']), PF_API_KEY: key, PF_DATA: path.join(data, 'nowhere') };
     expect((await run(['list'], environment)).code).toBe(0);

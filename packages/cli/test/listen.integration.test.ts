@@ -93,7 +93,7 @@ describe('pf', () => {
       ({ url: at, disabledAt }) => (disabledAt === null ? [at] : []),
     );
 
-  it('listen brings webhooks to a program as they are, has them sent again, and leaves nothing behind', async () => {
+  it('listen forwards webhooks unchanged, has them resent and removes its endpoint', async () => {
     // An earlier one that was killed: nobody listens on its port.
     await addWebhookEndpoint(cluster.database, {
       accountId: cluster.accountId,
@@ -136,7 +136,7 @@ describe('pf', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('listen says where the program does not answer, and passes on only what is asked for', async () => {
+  it('listen reports a program that does not respond, and forwards only the chosen events', async () => {
     const listening = begin('listen', '--forward-to', 'localhost:1/nobody', '--events', 'intent.cancelled');
     await until('it to be ready', () => listening.output.text.includes('Ready: test events'));
     const client = apiClient(url, cluster.apiKeys.test);
@@ -150,7 +150,7 @@ describe('pf', () => {
     for (const wrong of [['listen'], ['listen', '--forward-to', 'http://']]) expect(await begin(...wrong).code).toBe(2);
   });
 
-  it('log tail shows the ledger’s events, private ones too', async () => {
+  it('log tail shows the events of the log, private ones too', async () => {
     const client = apiClient(url, cluster.apiKeys.test);
     const following = begin('log', 'tail', '--json');
     const { id } = (await client.create(good)).body.intent;
@@ -171,7 +171,7 @@ describe('pf', () => {
     expect([await wrong.code, wrong.output.errors]).toEqual([1, expect.stringContaining('can be no payment intent')]);
   });
 
-  it('log verify finds a row that is not what the log makes of it, and log rebuild puts it right', async () => {
+  it('log verify finds a row that differs from the log, and log rebuild repairs it', async () => {
     const { id } = (await apiClient(url, cluster.apiKeys.test).create(good)).body.intent;
     await cluster.database.sql.query("UPDATE ledger.intents SET fulfiller = '0xsomebody' WHERE id = $1", [id]);
     const found = begin('log', 'verify');

@@ -49,7 +49,7 @@ describe('pf', () => {
   };
   const json = async (...args: string[]): Promise<unknown> => JSON.parse(await pf(...args, '--json'));
 
-  it('opens an account whose keys and secrets work', async () => {
+  it('accounts create makes an account whose keys and secrets work', async () => {
     const account = opened.parse(await json('accounts', 'create', 'Coffee bar'));
     expect(await findKeyHolder(cluster.database, hashApiKey(account.apiKeys.live))).toMatchObject({
       accountId: account.id,
@@ -68,7 +68,7 @@ describe('pf', () => {
     });
   });
 
-  it('works on the seeded account unless another is named', async () => {
+  it('uses the seeded account unless --account names another', async () => {
     const made = z
       .looseObject({ id: z.string(), key: z.string(), accountId: z.string() })
       .parse(await json('keys', 'create', '--scope', 'payer'));
@@ -89,7 +89,7 @@ describe('pf', () => {
     await expect(pf('keys', 'list', '--account', 'acct_none')).rejects.toThrow('There is no account acct_none');
   });
 
-  it('adds, shows and removes URLs by mode', async () => {
+  it('webhooks adds, lists and removes endpoints by mode', async () => {
     const url = 'https://shop.example/webhooks?token=1';
     expect(await json('webhooks', 'add', url)).toMatchObject({
       url,
@@ -115,7 +115,7 @@ describe('pf', () => {
     await expect(pf('webhooks', 'add', url)).rejects.toThrow(/URL/);
   });
 
-  it('rotates a secret now or at a time to come', async () => {
+  it('webhooks rotate-secret takes effect now or at a later time', async () => {
     const before = secret.parse(await json('webhooks', 'secret')).secret;
     const later = secret.parse(
       await json('webhooks', 'rotate-secret', '--at', new Date(Date.now() + 3_600_000).toISOString()),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runPf } from '../src/index.ts';
 
-describe('pf where something is missing or wrong', () => {
+describe('pf', () => {
   let data: string;
   beforeAll(async () => {
     data = await mkdtemp(path.join(tmpdir(), 'pf-'));
@@ -22,7 +22,7 @@ describe('pf where something is missing or wrong', () => {
     return { code, out, errors };
   };
 
-  it('says how to start a stack where none runs', async () => {
+  it('explains how to start a stack when none runs', async () => {
     expect(await pf(['accounts', 'list'])).toEqual({
       code: 1,
       out: '',
@@ -30,7 +30,7 @@ describe('pf where something is missing or wrong', () => {
     });
   });
 
-  it('says so as JSON, on stderr, when asked for JSON', async () => {
+  it('prints errors as JSON on stderr with --json', async () => {
     const { code, out, errors } = await pf(['accounts', 'list', '--json']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(JSON.parse(errors)).toEqual({
@@ -38,13 +38,13 @@ describe('pf where something is missing or wrong', () => {
     });
   });
 
-  it('names the database that does not answer, without its password', async () => {
+  it('names the database that is unavailable, without its password', async () => {
     const { code, errors } = await pf(['accounts', 'list'], { DATABASE_URL: 'postgresql://pf:hidden@127.0.0.1:1/pf' });
     expect(code).toBe(1);
     expect(errors).toBe('The database at 127.0.0.1:1 does not answer. Is the stack running? Start it: npm start\n');
   });
 
-  it('says where to look for what was not understood, at the place where it was not', async () => {
+  it('points to the help of the command that it could not parse', async () => {
     expect(await pf(['nonsense'])).toEqual({
       code: 2,
       out: '',
@@ -55,7 +55,7 @@ describe('pf where something is missing or wrong', () => {
     );
   });
 
-  it('asks for the account where there is no seeded one', async () => {
+  it('asks for --account when there is no seeded account', async () => {
     await writeFile(
       path.join(data, 'stack.json'),
       JSON.stringify({ database: 'postgresql://pf:hidden@127.0.0.1:1/pf' }),
@@ -66,7 +66,7 @@ describe('pf where something is missing or wrong', () => {
     });
   });
 
-  it('does not take a file that is no stack file', async () => {
+  it('rejects a file that is not a stack file', async () => {
     await writeFile(path.join(data, 'stack.json'), '{"database":');
     const { code, errors } = await pf(['accounts', 'list']);
     expect(code).toBe(1);

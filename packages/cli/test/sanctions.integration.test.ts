@@ -25,7 +25,7 @@ describe('pf sanctions flagged', () => {
     return out;
   };
 
-  it('shows the payments from sanctioned wallets, and not those that are still to be screened', async () => {
+  it('lists the payments from sanctioned wallets, but not payments that are not screened yet', async () => {
     expect(await pf()).toBe('No payment came from a sanctioned wallet.\n');
     const payments = new UnscreenedPayments(cluster.database);
     const payment = {

@@ -42,7 +42,7 @@ describe('pf sanctions', () => {
     return file;
   }
 
-  it.each(['sdn.xml', 'sdn-advanced.xml'])('makes a list of %s, and says what is new', async (name) => {
+  it.each(['sdn.xml', 'sdn-advanced.xml'])('import writes the list of %s and reports what is new', async (name) => {
     const { code, out } = await update(fixture(name), ...SMALL);
     expect(code).toBe(0);
     expect(out).toContain('has 4 addresses now, as published on 2026-11-05: 4 new, 0 gone.');
@@ -50,7 +50,7 @@ describe('pf sanctions', () => {
     expect((await update(fixture(name), ...SMALL)).out).toContain('0 new, 0 gone.');
   });
 
-  it('refuses an export with suspiciously few addresses, unless it was looked at', async () => {
+  it('import rejects an export with suspiciously few addresses unless it is confirmed', async () => {
     const refused = await update(fixture('sdn.xml'));
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.errors).toContain('it has 4 digital currency addresses, and should have 400 at least');
@@ -64,7 +64,7 @@ describe('pf sanctions', () => {
     expect((await update(fewer, ...SMALL, '--force')).out).toContain('0 new, 1 gone.');
   });
 
-  it('leaves the list as it was where the export is cut off, or not there', async () => {
+  it('import keeps the old list when the export is truncated or missing', async () => {
     await update(fixture('sdn.xml'), ...SMALL);
     const before = await readFile(list, 'utf8');
     const half = path.join(data, 'half.xml');
@@ -74,7 +74,7 @@ describe('pf sanctions', () => {
     expect(await readFile(list, 'utf8')).toBe(before);
   });
 
-  it('looks an address up, EVM ones in any case', async () => {
+  it('check finds an address, EVM addresses in any letter case', async () => {
     await update(fixture('sdn.xml'), ...SMALL);
     expect((await pf('sanctions', 'check', '0xE41AF7140EC2C863B4EA98139A59A4587E81BF6C')).out).toContain(
       'is on the list: Jane DOE (uid 90001, as USDC).',
@@ -87,7 +87,7 @@ describe('pf sanctions', () => {
     ).toMatchObject({ listed: false, entries: [] });
   });
 
-  it('says how old the list is, and when it is too old', async () => {
+  it('status prints the age of the list and warns when it is too old', async () => {
     expect((await pf('sanctions', 'status')).errors).toContain('There is no list at');
     await update(fixture('sdn.xml'), ...SMALL);
     expect((await pf('sanctions', 'status')).out).toMatch(/^4 addresses.*\nIt is good until/);
@@ -102,7 +102,7 @@ describe('pf sanctions', () => {
     expect((await pf('sanctions', 'status')).errors).toContain('is not a sanctions list');
   });
 
-  it('takes the provider of the local stack down, and brings it up again', async () => {
+  it('provider stops and restarts the provider of the local stack', async () => {
     expect((await pf('sanctions', 'provider', 'down')).errors).toContain(
       'No local stack with a sanctions provider is running',
     );

@@ -12,7 +12,7 @@ export interface Account {
   readonly data: Uint8Array;
 }
 
-export interface InnerInstruction {
+interface InnerInstruction {
   readonly programIdIndex: number;
   readonly accounts: readonly number[];
   /** Base58. */

@@ -1,7 +1,7 @@
 import type { FailedTransactionMetadata } from 'litesvm';
 
 /** As JSON-RPC writes it: a name, or an object of a name and what belongs to it. */
-export type InstructionErrorJson = string | { readonly Custom: number };
+type InstructionErrorJson = string | { readonly Custom: number };
 export type TransactionErrorJson =
   | string
   | { readonly InstructionError: readonly [number, InstructionErrorJson] }

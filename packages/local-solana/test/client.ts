@@ -39,7 +39,7 @@ import {
 import { z } from 'zod';
 import { type NodeOptions, programOf, startNode, tokens, wallets } from '../src/index.ts';
 
-export const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
+const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 export type Symbol = keyof typeof tokens;
 const answer = z.object({
   result: z.unknown().optional(),

@@ -12,7 +12,7 @@ import {
 } from './client.ts';
 import { tokens } from '../src/index.ts';
 
-describe('a hand on the local Solana', () => {
+describe('controls of the local Solana', () => {
   let client: Client;
   beforeEach(async () => {
     client = await startClient();
@@ -37,7 +37,7 @@ describe('a hand on the local Solana', () => {
       (await client.rpc.getTokenAccountBalance(await tokenAccount(owner, 'USDC'), { commitment }).send()).value.amount,
     );
 
-  it('drops the next transaction, those of a payer, or that of a signature: each was answered, none landed, however often it came', async () => {
+  it('drop the next transaction, those of a payer or one signature: accepted, never landed, even when resent', async () => {
     await client.call('local_drop');
     expect(await statusOf(await pay(1n))).toBeNull();
     expect(await statusOf(await pay(2n))).toMatchObject({ err: null });
@@ -61,7 +61,7 @@ describe('a hand on the local Solana', () => {
     expect(await statusOf(signed)).toMatchObject({ err: null });
   });
 
-  it('fails a transaction on chain that its simulation promised: the fee is gone, the tokens are not', async () => {
+  it('fail a transaction on chain although its simulation passed: it costs the fee and moves no tokens', async () => {
     const { address } = await wallet(0);
     const before = await units(address);
     await client.call('local_fail', { payer: address, count: 1 });
@@ -91,7 +91,7 @@ describe('a hand on the local Solana', () => {
     expect(await units(address)).toBe(before - 1_001n);
   });
 
-  it('says which transaction met which fault, and forgets one that is not wanted any more; payouts of its own meet none', async () => {
+  it('report which transaction met which fault, disarm a fault, and spare the node’s own payouts', async () => {
     const { address } = await wallet(1);
     const { result: unwanted } = await client.call('local_drop', { payer: address });
     const { result: id } = await client.call('local_drop', { mentions: tokens.USDC });
@@ -110,7 +110,7 @@ describe('a hand on the local Solana', () => {
     expect(await statusOf(dropped)).toBeNull();
   });
 
-  it('holds time when a transaction is confirmed and not yet final', async () => {
+  it('pause the clock when a transaction is confirmed and not yet finalized', async () => {
     const running = await startClient({ paused: false, slotMs: 10, finalitySlots: 1_000 });
     try {
       await running.call('local_hold');
@@ -127,7 +127,7 @@ describe('a hand on the local Solana', () => {
     }
   });
 
-  it('fails a transfer of lamports, too', async () => {
+  it('fail a transfer of lamports too', async () => {
     const payer = await wallet(4);
     await client.call('local_fail');
     const signed = await client.sign(payer, [lamports(payer, await newAddress(), 1_000_000_000n)]);
@@ -138,7 +138,7 @@ describe('a hand on the local Solana', () => {
     );
   });
 
-  it('shows each commitment its own state', async () => {
+  it('show each commitment its own state', async () => {
     const { address } = await wallet(0);
     await pay(10n);
     const seen = async (): Promise<bigint[]> =>
@@ -157,7 +157,7 @@ describe('a hand on the local Solana', () => {
     expect(await seen()).toEqual([15n, 15n, 15n]);
   });
 
-  it('lets a transaction wait for its slot; it is gone if its blockhash dies first', async () => {
+  it('delay a transaction until its slot; it is dropped if its blockhash expires first', async () => {
     await client.call('local_delay', 3, { count: 1 });
     const late = await pay(1n);
     await client.call('local_advance', 2);
@@ -172,7 +172,7 @@ describe('a hand on the local Solana', () => {
     expect(await statusOf(tooLate)).toBeNull();
   });
 
-  it('takes back blocks that are not final: what was in them never was, unless it is to land again', async () => {
+  it('roll back blocks that are not finalized, with their transactions unless they are to land again', async () => {
     const { address } = await wallet(0);
     const kept = await pay(1n);
     await client.call('local_finalize');
@@ -198,7 +198,7 @@ describe('a hand on the local Solana', () => {
     expect(await units(address)).toBe(1_000_000_000_000n - 4n);
   });
 
-  it('mints tokens and lamports to whom it is told', async () => {
+  it('mint tokens and lamports to any address', async () => {
     const owner = await newAddress();
     for (const token of ['USDC', tokens.PYUSD])
       expect(await client.call('local_mint', owner, token, '18000000000000000000')).toMatchObject({
@@ -211,7 +211,7 @@ describe('a hand on the local Solana', () => {
     expect((await client.rpc.getBalance(owner, { commitment: 'processed' }).send()).value).toBe(2_000_000_000n);
   });
 
-  it('pages through the transactions of an address, newest first', async () => {
+  it('page through the transactions of an address, newest first', async () => {
     const sent: string[] = [];
     for (const amount of [1n, 2n, 3n, 4n, 5n]) sent.unshift((await pay(amount, 5)).signature);
     await client.call('local_advance');
@@ -227,7 +227,7 @@ describe('a hand on the local Solana', () => {
     expect(await page({ before: sent[0], until: sent[4] })).toEqual(sent.slice(1, 4));
   });
 
-  it('stops the clock, and lets it go on from there', async () => {
+  it('stop the clock and resume it from there', async () => {
     const running = await startClient({ paused: false, slotMs: 10 });
     try {
       const slot = async (): Promise<bigint> => running.rpc.getSlot({ commitment: 'processed' }).send();

@@ -9,7 +9,7 @@ import {
 } from '@solana/kit';
 import { type Client, lamports, newAddress, payment, startClient, wallet } from './client.ts';
 
-describe('what the local Solana refuses, it refuses as a node does', () => {
+describe('the local Solana, as a real node does,', () => {
   let client: Client;
   beforeAll(async () => {
     client = await startClient();
@@ -20,7 +20,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     (await client.call(method, ...params)).error?.code;
   const post = async (body: string): Promise<unknown> => (await fetch(client.url, { method: 'POST', body })).json();
 
-  it('a transfer of more than there is: the failure and its logs, nothing sent', async () => {
+  it('rejects a transfer above the balance in preflight, with the error and its logs', async () => {
     const payer = await wallet(0);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 10n ** 15n));
     const { error } = await client.call('sendTransaction', signed.wire, {
@@ -38,7 +38,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect((await client.rpc.getSignatureStatuses([signed.signature]).send()).value).toEqual([null]);
   });
 
-  it('one without money for the fee, and one that wants to pay from nothing', async () => {
+  it('rejects a payer without the fee, and a payer account that does not exist', async () => {
     const [poor, payer] = [await wallet(0), await wallet(1)];
     const nobody = await generateKeyPairSigner();
     const signed = await client.sign(nobody, [lamports(nobody, poor.address, 1n)]);
@@ -52,7 +52,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     });
   });
 
-  it('the same transaction again, as already processed; after its blockhash is dead, as one with an unknown blockhash', async () => {
+  it('rejects a repeated transaction as already processed, and after its blockhash expired as unknown', async () => {
     const payer = await wallet(0);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 1n));
     await client.send(signed);
@@ -70,7 +70,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect(isSolanaError(await again(), SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND)).toBe(true);
   });
 
-  it('a blockhash lives for 150 blocks, and no longer', async () => {
+  it('accepts a blockhash for 150 blocks and no longer', async () => {
     const payer = await wallet(0);
     const { blockhash, lastValidBlockHeight } = (
       await client.rpc.getLatestBlockhash({ commitment: 'processed' }).send()
@@ -102,7 +102,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     ]);
   });
 
-  it('a blockhash that is younger than the bank of the preflight', async () => {
+  it('rejects a blockhash younger than the bank of the preflight', async () => {
     const payer = await wallet(0);
     await client.call('local_advance');
     const { blockhash } = (await client.rpc.getLatestBlockhash({ commitment: 'processed' }).send()).value;
@@ -113,7 +113,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     ).toMatchObject({ data: { err: 'BlockhashNotFound' } });
   });
 
-  it('a signature that is not the payer’s', async () => {
+  it('rejects a signature that is not the payer’s', async () => {
     const payer = await wallet(0);
     const { wire } = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 5n));
     const bytes = Buffer.from(wire, 'base64');
@@ -160,7 +160,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect(await codeOf(method, ...params)).toBe(-32602);
   });
 
-  it('what is not JSON-RPC, a method that there is not, and each of a batch by itself', async () => {
+  it('rejects invalid JSON-RPC and unknown methods, and each entry of a batch on its own', async () => {
     expect(await post('{')).toMatchObject({ id: null, error: { code: -32700 } });
     expect(await post('{"jsonrpc":"2.0","id":1}')).toMatchObject({ error: { code: -32600 } });
     expect(await post('[]')).toMatchObject({ error: { code: -32600 } });
@@ -178,7 +178,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect((await fetch(client.url, { method: 'POST', body: 'x'.repeat(2_000_000) })).status).toBe(413);
   });
 
-  it('a version that the client does not know, and a slot that is not there yet', async () => {
+  it('rejects a transaction version that the client does not support, and a future slot', async () => {
     const payer = await wallet(0);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 6n));
     await client.send(signed);
@@ -192,7 +192,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect(await codeOf('getBlock', 999_999_999)).toBe(-32004);
   });
 
-  it('everything that sends, while it is behind', async () => {
+  it('rejects every send while it is behind', async () => {
     const payer = await wallet(0);
     const { wire } = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 7n));
     await client.call('local_behind', 42);
@@ -206,7 +206,7 @@ describe('what the local Solana refuses, it refuses as a node does', () => {
     expect((await client.call('getHealth')).result).toBe('ok');
   });
 
-  it('numbers larger than a double holds keep every digit', async () => {
+  it('keeps every digit of numbers beyond double precision', async () => {
     const text = await (
       await fetch(client.url, {
         method: 'POST',

@@ -29,7 +29,7 @@ const spoilt = fc
     return Buffer.concat([bytes.subarray(0, cut ?? bytes.length), more]);
   });
 
-it('a transaction that is not one is refused by name, whatever is wrong with it, and harms nobody', async () => {
+it('the node rejects a malformed transaction with an error and keeps running', async () => {
   await fc.assert(
     fc.asyncProperty(spoilt, async (bytes) => {
       const wire = bytes.toString('base64');
@@ -49,7 +49,7 @@ it('a transaction that is not one is refused by name, whatever is wrong with it,
   expect((await client.call('getHealth')).result).toBe('ok');
 }, 120_000);
 
-it('a transaction that ends early, or goes on after its end, does not reach the native runtime, which would end the process', async () => {
+it('the node rejects a truncated or overlong transaction before the native runtime, which would crash on it', async () => {
   for (const whole of originals) {
     for (const bytes of [
       ...Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length)),
@@ -62,7 +62,7 @@ it('a transaction that ends early, or goes on after its end, does not reach the 
   }
 });
 
-it('a request that is not one is answered with an error of JSON-RPC', async () => {
+it('the node answers a malformed request with a JSON-RPC error', async () => {
   const methods = [
     'getAccountInfo',
     'getSignatureStatuses',

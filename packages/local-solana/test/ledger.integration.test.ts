@@ -43,7 +43,7 @@ async function run(...flags: string[]): Promise<Process> {
   };
 }
 
-describe('the process and its ledger', () => {
+describe('the local Solana process', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'local-solana-'));
@@ -52,7 +52,7 @@ describe('the process and its ledger', () => {
 
   const payer = Keypair.fromSecretKey(base58.decode(wallets[0]?.privateKey ?? ''));
 
-  it('serves web3.js 1.x, and forgets nothing when it is killed', async () => {
+  it('serves web3.js 1.x and loses nothing when it is killed', async () => {
     const flags = ['--port', '0', '--ledger', path.join(folder, 'kept'), '--slot-ms', '100', '--finality-slots', '3'];
     const first = await run(...flags);
     const connection = new Connection(first.url, 'confirmed');
@@ -96,7 +96,7 @@ describe('the process and its ledger', () => {
     expect(await second.end('SIGTERM')).toBe(0);
   });
 
-  it('has the blockhashes of before still, when it comes back soon', async () => {
+  it('still accepts its earlier blockhashes after a quick restart', async () => {
     const options = { ledger: path.join(folder, 'soon'), paused: true };
     const first = await startNode(options);
     const { blockhash } = await new Connection(first.url, 'processed').getLatestBlockhash();
@@ -109,7 +109,7 @@ describe('the process and its ledger', () => {
     }
   });
 
-  it('does not take the ledger of another chain', async () => {
+  it('rejects the ledger of another chain', async () => {
     const ledger = path.join(folder, 'other');
     await (await startNode({ ledger })).stop();
     await expect(startNode({ ledger, genesisHash: wallets[0]?.address ?? '' })).rejects.toThrow(
@@ -117,7 +117,7 @@ describe('the process and its ledger', () => {
     );
   });
 
-  it('says on one line what it does not understand, and which port is taken', async () => {
+  it('names an unknown option or a port in use in one line', async () => {
     const said = async (...flags: string[]): Promise<readonly [unknown, string]> => {
       const child = spawn(process.execPath, [MAIN, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
       let text = '';

@@ -43,7 +43,7 @@ describe('lookup tables on the local Solana', () => {
     return connection.sendTransaction(transaction);
   };
 
-  it('are made, filled and used; what they load counts as the accounts of the transaction', async () => {
+  it('are created, extended and used; the accounts they load belong to the transaction', async () => {
     const [to, other] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
     await advance();
     const [create, table] = AddressLookupTableProgram.createLookupTable({
@@ -88,7 +88,7 @@ describe('lookup tables on the local Solana', () => {
     ]);
   });
 
-  it('that do not reach so far are refused', async () => {
+  it('are rejected when an index is out of range', async () => {
     const [create, table] = AddressLookupTableProgram.createLookupTable({
       authority: payer.publicKey,
       payer: payer.publicKey,

@@ -42,7 +42,7 @@ describe('a payment on the local Solana', () => {
     },
   );
 
-  it('is told with everything that it did, in each encoding', async () => {
+  it('is returned with all its effects, in each encoding', async () => {
     const [payer, owner] = [await wallet(1), await newAddress()];
     const signed = await client.sign(payer, await payment(payer, owner, 'USDC', 5_000_000n));
     await client.send(signed);
@@ -102,7 +102,7 @@ describe('a payment on the local Solana', () => {
     });
   });
 
-  it('costs what the runtime takes, priority fee included', async () => {
+  it('costs the fee that the runtime charges, priority fee included', async () => {
     const payer = await wallet(2);
     const price = Uint8Array.of(3, 0x41, 0x42, 0x0f, 0, 0, 0, 0, 0);
     const limit = Uint8Array.of(2, 0x39, 0x30, 0, 0);
@@ -123,7 +123,7 @@ describe('a payment on the local Solana', () => {
     }
   });
 
-  it('of a legacy transaction is read as one', async () => {
+  it('is read as legacy when its transaction is', async () => {
     const payer = await wallet(3);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 1n), {
       version: 'legacy',
@@ -141,7 +141,7 @@ describe('a payment on the local Solana', () => {
     ).toMatchObject({ version: 'legacy' });
   });
 
-  it('of a running chain is confirmed and final by itself, as the usual flow of kit sees it', async () => {
+  it('is confirmed and finalized on a running chain, as the usual flow of kit sees it', async () => {
     const running = await startClient({ paused: false, slotMs: 100, finalitySlots: 3 });
     try {
       const { rpc, subscriptions: rpcSubscriptions } = running;
@@ -168,7 +168,7 @@ describe('a payment on the local Solana', () => {
     }
   });
 
-  it('finds the wallets and mints where the documentation has them', async () => {
+  it('finds the wallets and mints at their documented addresses', async () => {
     const { value } = await client.rpc
       .getTokenAccountsByOwner(
         address((await wallet(7)).address),

@@ -30,7 +30,7 @@ describe('subscriptions of the local Solana', () => {
     await client.stop();
   });
 
-  it('tell of a signature when it has reached the commitment, with its error', async () => {
+  it('report a signature at its commitment, with its error', async () => {
     await client.call('local_fail');
     const signed = await client.sign(payer, [lamports(payer, await newAddress(), 1_000_000_000n)]);
     const [processed] = await first(
@@ -58,7 +58,7 @@ describe('subscriptions of the local Solana', () => {
     expect(await late).toHaveLength(1);
   });
 
-  it('tell of an account at its commitment, and only when it has changed', async () => {
+  it('report an account at its commitment, and only when it has changed', async () => {
     const to = await newAddress();
     const [changes] = await first(
       client.subscriptions
@@ -75,7 +75,7 @@ describe('subscriptions of the local Solana', () => {
     expect((await changes)?.map(({ value }) => value.lamports)).toEqual([1_000_000n, 3_000_000n]);
   });
 
-  it('tell of every slot and root, and of the logs of one account', async () => {
+  it('report every slot and root, and the logs of one account', async () => {
     const slot = await client.rpc.getSlot({ commitment: 'processed' }).send();
     const to = await newAddress();
     const [slots] = await first(client.subscriptions.slotNotifications().subscribe({ abortSignal }), 3);
@@ -103,7 +103,7 @@ describe('subscriptions of the local Solana', () => {
     expect((await roots)?.[0]).toBeGreaterThan(slot - 5n);
   });
 
-  it('come by themselves on a running chain, on the next port as well, until unsubscribed', async () => {
+  it('run on the next port too, until unsubscribed', async () => {
     const running = await startClient({ paused: false, slotMs: 50 });
     const url = new URL(running.url.replace('http', 'ws'));
     url.port = String(Number(url.port) + 1);
@@ -140,7 +140,7 @@ describe('subscriptions of the local Solana', () => {
     }
   });
 
-  it('of an account that nobody has funded say nothing until it is', async () => {
+  it('stay silent about an account until it is funded', async () => {
     const owner = address('CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM');
     const to = await newAddress();
     const [quiet] = await first(

@@ -75,7 +75,7 @@ export async function startWriter(
   };
 }
 
-export const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place): EventLog =>
+const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place): EventLog =>
   createEventLog({
     brokers: stack.kafka.split(','),
     partitions: PARTITIONS,

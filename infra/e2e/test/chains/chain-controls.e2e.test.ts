@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { controlsOf } from '@pf/chain-controls';
 import type { PublicIntent } from '@pf/domain';
-import { startBlockClock } from '../../../local/src/chains/block-clock.ts';
+import { startBlockClock } from '@pf/local/block-clock';
 import {
   type Anvil,
   type ApiClient,
@@ -150,7 +150,7 @@ const landed = async (name: (typeof REORGANISING)[number], hash: string): Promis
 
 describe('pf chain', () => {
   it(
-    'drop: the next payment vanishes, and its payer has to sign again',
+    'drop makes the next payment vanish, so that its payer signs again',
     () =>
       everywhere(NAMES, async (name) => {
         const control = await armed('drop', name);
@@ -173,7 +173,7 @@ describe('pf chain', () => {
   );
 
   it(
-    'fail: of two payments the one that is aimed at fails on chain, and moves no money',
+    'fail makes only the selected of two payments fail on chain and move no money',
     () =>
       everywhere(NAMES, async (name) => {
         const [other, { id }] = await Promise.all([create(name), create(name)]);
@@ -197,7 +197,7 @@ describe('pf chain', () => {
   );
 
   it(
-    'reorg, finalize: a confirmed payment is taken back, lands again, and is final as soon as that is wanted',
+    'reorg removes a confirmed payment, which lands again, and finalize finalizes it at once',
     () =>
       everywhere(REORGANISING, async (name) => {
         const control = await armed('reorg', name, '--payer', payerOn(name, 4).address);
@@ -218,7 +218,7 @@ describe('pf chain', () => {
   );
 
   it(
-    'reorg --lose: a confirmed payment is taken back for good, and fails',
+    'reorg --lose removes a confirmed payment for good, and it fails',
     () =>
       everywhere(REORGANISING, async (name) => {
         const control = await armed('reorg', name, '--lose');
@@ -240,7 +240,7 @@ describe('pf chain', () => {
   );
 
   it(
-    'delay: nothing lands for so long',
+    'delay keeps every transaction from landing for its duration',
     () =>
       everywhere(NAMES, async (name) => {
         const began = Date.now();
@@ -257,7 +257,7 @@ describe('pf chain', () => {
     90_000,
   );
 
-  it('what is armed is ended by heal; by hand; and by time: blocks go on', async () => {
+  it('ends injected faults by heal, by number and by time, and blocks continue', async () => {
     const goesOn = async (name: Name): Promise<unknown> => {
       const state = () => controlsOf(chains[name]).state();
       const before = await state();
@@ -280,7 +280,7 @@ describe('pf chain', () => {
     await everywhere(NAMES, goesOn);
   }, 90_000);
 
-  it('says why what is not there cannot be: a reorganisation on Tempo, a live network, an unknown one', async () => {
+  it('explains why it refuses a reorg on Tempo, a live network and an unknown network', async () => {
     const refusal = async (...args: string[]): Promise<string> => {
       const { code, errors } = await pf(...args).ended;
       expect(code).toBe(1);

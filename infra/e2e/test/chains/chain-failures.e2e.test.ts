@@ -115,8 +115,8 @@ function newPayer(name: Name) {
   };
 }
 
-describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
-  it('reverts: the intent fails', async () => {
+describe.each(NAMES)('a faulty payment on %s', (name) => {
+  it('fails its intent when it reverts', async () => {
     const payer = newPayer(name);
     const { id } = await create(name);
     const { submit, answered } = payer.submitting(id);
@@ -129,7 +129,7 @@ describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
   }, 60_000);
 
-  it('is dropped, provably: it is built anew, the payer signs again and pays', async () => {
+  it('is built again, signed again and paid when it was provably dropped', async () => {
     const payer = newPayer(name);
     const { id } = await create(name);
     const { submit, answered } = payer.submitting(id);
@@ -157,7 +157,7 @@ describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
     ]);
   }, 90_000);
 
-  it('lands after it was cancelled: the money moved, so it is confirmed', async () => {
+  it('confirms a cancelled intent when it lands after all', async () => {
     const payer = newPayer(name);
     const intent = await create(name);
     expect((await api.cancel(intent.id)).body.intent.state).toBe('cancelled');
@@ -174,7 +174,7 @@ describe.each(NAMES)('a payment that goes wrong on %s', (name) => {
 
 // What is in a block of Tempo is final.
 describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) => {
-  it('that a reorganisation takes back stays confirmed and lands again', async () => {
+  it('stays confirmed when a reorg removes it, and lands again', async () => {
     const payer = newPayer(name);
     const { id } = await create(name);
     const { submit } = payer.submitting(id);
@@ -191,7 +191,7 @@ describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) =
 });
 
 describe('payments while the watcher is down', () => {
-  it('are found afterwards, on every chain', async () => {
+  it('are found afterwards on every chain', async () => {
     const intents = await Promise.all(NAMES.map(async (name) => ({ name, intent: await create(name) })));
     watcher.kill('SIGKILL');
     await watcher.exited;

@@ -144,9 +144,9 @@ afterAll(async () => {
   await onAll((name) => chains[name].stop());
 });
 
-describe('of two upstreams of each chain the first', () => {
+describe('the first of two upstreams', () => {
   it.each(FAULTS)(
-    '%s: what is submitted and what wallets send by themselves is paid',
+    '%s does not keep submitted or directly sent payments from being paid',
     async (_what, faults) => {
       await onAll(async (name) => {
         await preferred(name);

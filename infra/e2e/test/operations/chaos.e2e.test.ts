@@ -33,7 +33,7 @@ interface Acknowledged {
   readonly cancelled: Set<string>;
 }
 
-describe('processes killed at random under load', () => {
+describe('the service under load while its processes are killed at random', () => {
   const seed = Number(process.env['CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   const next = random(seed);
   const fleet: Instance[] = [];

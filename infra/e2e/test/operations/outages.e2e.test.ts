@@ -20,7 +20,7 @@ const request = {
   requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
 };
 
-describe('a backing part is away and comes back', () => {
+describe('the service during an outage', () => {
   const stack = readBackingStack();
   const proxies: TcpProxy[] = [];
   let cluster: Cluster;
@@ -84,7 +84,7 @@ describe('a backing part is away and comes back', () => {
     await expectOnce(new Map([['once', answers[0]?.body.intent.id ?? '']]));
   });
 
-  it('Postgres of the writer: nothing is acknowledged that is not projected, and what was in doubt is decided once', async () => {
+  it('acknowledges nothing unprojected without the writer’s Postgres, and decides each command once', async () => {
     await writersDatabase.cut();
     const doubtful = await clients[0].create({ ...request, idempotencyKey: 'no-postgres' });
     expect([doubtful.status, doubtful.body.error?.code]).toEqual([503, 'service.unavailable']);
@@ -98,7 +98,7 @@ describe('a backing part is away and comes back', () => {
     await expectOnce(new Map([['no-postgres', id]]));
   }, 90_000);
 
-  it('Redis: answers come slower, and all of them come', async () => {
+  it('replies to every request without Redis, more slowly', async () => {
     await redis.cut();
     const ids = new Map<string, string>();
     const answers = await Promise.all(
@@ -112,7 +112,7 @@ describe('a backing part is away and comes back', () => {
     await expectOnce(ids);
   }, 60_000);
 
-  it('Kafka: 503 and no false 201, and creates go on when it is back', async () => {
+  it('returns 503 and no false 201 without Kafka, and recovers with it', async () => {
     const broker = (stack['pids'] as Record<string, number>)['kafka'] ?? 0;
     process.kill(broker, 'SIGSTOP');
     let away;
@@ -126,7 +126,7 @@ describe('a backing part is away and comes back', () => {
     await expectOnce(new Map([['no-kafka', id]]));
   }, 90_000);
 
-  it('a rolling restart of the writer loses no request', async () => {
+  it('loses no request during a rolling restart of the writer', async () => {
     const ids = new Map<string, string>();
     let over = false;
     const load = (async () => {

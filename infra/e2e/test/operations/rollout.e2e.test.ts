@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
-import { Fleet } from '../../../bench/src/rollout/fleet.ts';
-import { type Front, startFront } from '../../../bench/src/rollout/front.ts';
-import { startLoad } from '../../../bench/src/rollout/load.ts';
-import { Requests } from '../../../bench/src/rollout/requests.ts';
-import { judge } from '../../../bench/src/rollout/verdict.ts';
+import { Fleet, type Front, judge, Requests, startFront, startLoad } from '@pf/bench/rollout';
 import {
   type Anvil,
   apiClient,
@@ -52,7 +48,7 @@ describe('a rollout under load', () => {
     return rows.length;
   }
 
-  it('is not noticed: the old version runs on beside the next schema, each service is replaced, every request is answered, nothing is lost or happens twice', async () => {
+  it('answers every request, loses nothing and repeats nothing while each service is replaced', async () => {
     const fleet = new Fleet(cluster, front, {});
     await fleet.start();
     const requests = new Requests();

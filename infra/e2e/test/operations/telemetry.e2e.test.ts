@@ -123,7 +123,7 @@ describe('the trace of a payment', () => {
       30_000,
     );
 
-  it('is one, from the submit over Kafka, the transaction, the projection and the chain to the webhook', async () => {
+  it('runs from the submit through Kafka, projection and chain to the webhook', async () => {
     const spans = await whole('intent.confirmed');
     const byId = new Map(spans.map((span) => [span.spanId, span]));
     const roots = spans.filter(({ parentSpanId }) => !byId.has(parentSpanId));
@@ -165,7 +165,7 @@ describe('the trace of a payment', () => {
       expect(endTimeUnixNano).toBeGreaterThanOrEqual(startTimeUnixNano);
   }, 60_000);
 
-  it('begins with the create, where that is what the webhook tells of', async () => {
+  it('begins with the create for a webhook about the create', async () => {
     const traceId = traceOf('intent.created');
     const spans = await until(
       'its spans',
@@ -188,7 +188,7 @@ describe('the trace of a payment', () => {
     expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['gateway', 'intent', 'webhook']));
   }, 60_000);
 
-  it('has its observation linked to the look at the chain, and each message to the slice it was decided in', async () => {
+  it('links an observation to its chain scan, and each message to the batch that decided it', async () => {
     const spans = await whole('intent.confirmed');
     const linked = ({ links }: ReceivedSpan): string[] =>
       links.flatMap(({ spanId }) => collector.spans.find((span) => span.spanId === spanId)?.name ?? []);
@@ -212,7 +212,7 @@ describe('the trace of a payment', () => {
     }
   }, 90_000);
 
-  it('describes itself by the conventions for HTTP, messaging, databases and JSON-RPC', async () => {
+  it('follows the conventions for HTTP, messaging, databases and JSON-RPC', async () => {
     const spans = await whole('intent.confirmed');
     const about = (service: ServiceName, name: string): Record<string, unknown> =>
       named(spans, service, name)[0]?.attributes ?? {};
@@ -274,7 +274,7 @@ describe('the trace of a payment', () => {
     }
   }, 60_000);
 
-  it('holds no secret, and neither do the logs', async () => {
+  it('contains no secret, and neither do the logs', async () => {
     await whole('intent.confirmed');
     expect([collector.problems, collector.headers.authorization]).toEqual([[], `Bearer ${COLLECTOR_KEY}`]);
     const { secretsKey, apiKeys, webhookSecrets, databaseUrl } = cluster;
@@ -297,7 +297,7 @@ describe('the trace of a payment', () => {
   }, 60_000);
 });
 
-describe('the metrics of a system that has carried out a payment', () => {
+describe('metrics after a payment', () => {
   const scrape = async (service: ServiceName): Promise<readonly Sample[]> => {
     const answer = await fetch(`http://127.0.0.1:${metricsPorts.get(service)}/metrics`);
     expect([service, answer.status]).toEqual([service, 200]);
@@ -317,7 +317,7 @@ describe('the metrics of a system that has carried out a payment', () => {
   };
 
   it.each(SERVICES)(
-    'are all that the catalogue says of the %s service, and no others',
+    'are exactly those that the catalogue lists for the %s service',
     async (service) => {
       const missing = await until(
         `every metric of ${service}`,
@@ -344,7 +344,7 @@ describe('the metrics of a system that has carried out a payment', () => {
     60_000,
   );
 
-  it.each(SERVICES)('have only labels with the values that the catalogue allows: %s', async (service) => {
+  it.each(SERVICES)('have only labels and values that the catalogue allows: %s', async (service) => {
     const byName = new Map(ofService(service).map(([name, metric]) => [prometheusName(name, metric), metric]));
     const values = new Map<string, Set<string>>();
     for (const sample of await scrape(service)) {
@@ -377,7 +377,7 @@ describe('the metrics of a system that has carried out a payment', () => {
     }
   });
 
-  it('count the payment once, and say how long it took', async () => {
+  it('count the payment once, and record its duration', async () => {
     const [gateway, intent, watcher, webhook] = (await Promise.all(SERVICES.map(scrape))) as [
       readonly Sample[],
       readonly Sample[],
@@ -424,7 +424,7 @@ describe('the metrics of a system that has carried out a payment', () => {
   }, 60_000);
 });
 
-describe('a collector that is away, or takes everything and never answers,', () => {
+describe('a collector that is unavailable or never responds', () => {
   async function tryWith(fault: 'hangs' | 'away'): Promise<void> {
     const dead = await otlpReceiver();
     dead.behaviour = 'hangs';

@@ -67,7 +67,7 @@ describe("the examples of the client's README", () => {
     return example.said();
   }
 
-  it('ask to be paid and follow the intent', async () => {
+  it('create an intent and follow it', async () => {
     const example = await run('Ask to be paid');
     const id = await until(
       'the intent to be followed',
@@ -101,7 +101,7 @@ describe("the examples of the client's README", () => {
     90_000,
   );
 
-  it('receive webhooks, and refuse those that are not signed', async () => {
+  it('receive webhooks and reject unsigned ones', async () => {
     const [port = 0] = await freePorts(1);
     const example = await run('Webhooks', { PORT: String(port), PF_WEBHOOK_SECRET: stack.webhookSecret });
     const body = JSON.stringify({ eventId: 'evt_1', type: 'intent.confirmed', data: { intent: { id: 'pi_1' } } });

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import path from 'node:path';
+import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 
 const LONGEST_MS = 110_000;
-const MAIN = path.join(import.meta.dirname, '../../../local/src/demo/main.ts');
+const MAIN = createRequire(import.meta.url).resolve('@pf/local/demo');
 const run = promisify(execFile);
 
-/** What the demo says of each chain; it exits with an error when a story does not end as told. */
-async function stories(...args: string[]): Promise<string[]> {
+/** The output of the demo, by chain. The demo exits with an error when a scenario does not end as expected. */
+async function runDemo(...args: string[]): Promise<string[]> {
   const { stdout } = await run(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--conditions=source', MAIN, ...args],
@@ -20,12 +20,12 @@ async function stories(...args: string[]): Promise<string[]> {
 
 describe('the demo on the running stack', () => {
   it(
-    'shows on every chain how a lost transaction is built and signed again, and paid',
+    'shows on every chain how a dropped transaction is built again, signed again and paid',
     async () => {
-      const told = await stories('--drop');
-      expect(told).toHaveLength(3);
-      for (const story of told)
-        expect(story).toMatch(
+      const sections = await runDemo('--drop');
+      expect(sections).toHaveLength(3);
+      for (const section of sections)
+        expect(section).toMatch(
           /retryRequired: true[^]*confirmed on chain[^]*requestor 1\.250000[^]*intent\.retry_required[^]*intent\.finalized/,
         );
     },
@@ -33,11 +33,12 @@ describe('the demo on the running stack', () => {
   );
 
   it(
-    'shows on every chain how a transaction fails, and moves nothing',
+    'shows on every chain a transaction that fails and moves nothing',
     async () => {
-      const told = await stories('--fail');
-      expect(told).toHaveLength(3);
-      for (const story of told) expect(story).toMatch(/failed on chain[^]*requestor 0\.000000[^]*intent\.failed/);
+      const sections = await runDemo('--fail');
+      expect(sections).toHaveLength(3);
+      for (const section of sections)
+        expect(section).toMatch(/failed on chain[^]*requestor 0\.000000[^]*intent\.failed/);
     },
     LONGEST_MS + 10_000,
   );

@@ -62,7 +62,7 @@ const cases: readonly [
     'requestor',
   ],
   [
-    'a payer who pays himself',
+    'a payer who is also the recipient',
     () => post({ ...good, fulfiller: good.requestor }),
     400,
     'request.validation_failed',
@@ -78,7 +78,7 @@ const cases: readonly [
     'metadata',
   ],
   [
-    'metadata that is no text',
+    'metadata that is not text',
     () => post({ ...good, metadata: { order: 1 } }),
     400,
     'request.validation_failed',
@@ -122,8 +122,8 @@ const cases: readonly [
   ['a method that the path lacks', () => api.request('DELETE', '/intents'), 405, 'request.method_not_allowed', null],
 ];
 
-describe('errors that a client meets', () => {
-  it.each(cases)('%s', async (_name, request, status, code, param) => {
+describe('the API', () => {
+  it.each(cases)('rejects %s', async (_name, request, status, code, param) => {
     const answer = await request();
     expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
     const { error } = answer.body;
@@ -134,7 +134,7 @@ describe('errors that a client meets', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^[\w.-]{8,64}$/);
   });
 
-  it('keeps the request id it was given', async () => {
+  it('returns the request id of the request', async () => {
     const answer = await api.request('GET', '/intents/42', undefined, { 'x-request-id': 'checkout-7f3a' });
     expect(answer.headers.get('x-request-id')).toBe('checkout-7f3a');
   });
@@ -154,7 +154,7 @@ describe('errors that a client meets', () => {
     }
   });
 
-  it('names the state where a state does not allow it', async () => {
+  it('names the current state when it does not allow the request', async () => {
     const { body } = await api.create(good);
     await api.cancel(body.intent.id);
     for (const answer of [
@@ -167,7 +167,7 @@ describe('errors that a client meets', () => {
     }
   });
 
-  it('gives a payer’s key the payer’s routes and no others', async () => {
+  it('allows a payer’s key the payer’s endpoints and no others', async () => {
     const { key } = (await pf('keys', 'create', '--scope', 'payer')) as { key: string };
     const payer = apiClient(stack.baseUrl, key);
     const { body } = await api.create(good);

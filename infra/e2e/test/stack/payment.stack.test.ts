@@ -87,7 +87,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     return body.intent;
   };
 
-  it('goes from created to finalized, moves exactly the amount, and tells it by signed webhooks', async () => {
+  it('goes from created to finalized, moves exactly the amount and sends signed webhooks', async () => {
     const created = await create({ metadata: { order: 'A-1001' } });
     expect(created).toMatchObject({
       chain: chain.caip2,
@@ -154,7 +154,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     }
   }, 60_000);
 
-  it('refuses a signed transaction that pays less, and nothing is broadcast', async () => {
+  it('is not broadcast when the signed transaction pays less', async () => {
     const created = await create();
     const { body } = await api.build(created.id, payer.address);
     // The merchant has been paid before.
@@ -171,13 +171,13 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     expect(await payer.tokenBalance(usdc)).toBe(before);
   });
 
-  it('is found when it was sent without submit, by its reference', async () => {
+  it('is found by its reference when it was sent without submit', async () => {
     const created = await create();
     const hash = await payer.pay(usdc, merchant.address, UNITS, created.reference as Reference);
     expect(await reach(created.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
   }, 60_000);
 
-  it('is taken by the hash of what a wallet sent by itself', async () => {
+  it('is submitted by the hash of a transaction that the wallet sent itself', async () => {
     const created = await create();
     const { body } = await api.build(created.id, payer.address);
     const hash = await payer.send(body.transaction.blob);
@@ -189,7 +189,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     await reach(created.id, 'confirmed', 'finalized');
   }, 60_000);
 
-  it('lets only one of two payers submit', async () => {
+  it('can be submitted by only one of two payers', async () => {
     const created = await create();
     const rival = walletOn(chain, rivalKey);
     const builds = [await api.build(created.id, payer.address), await api.build(created.id, rival.address)];
@@ -213,7 +213,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
 });
 
 describe('a live key', () => {
-  it('pays on the live network, by the same way', async () => {
+  it('pays on the live network through the same endpoints', async () => {
     const chain = chainOf(stack, 'baseLive');
     const live = apiClient(stack.baseUrl, stack.apiKeys.live);
     const [, , key] = chain.wallets as [StackWallet, StackWallet, StackWallet];
@@ -243,7 +243,7 @@ describe('an intent through the running stack', () => {
   const payer = walletOn(chain, key);
   const request = { chain: chain.caip2, token: 'usdc', amount: AMOUNT, requestor: requestor.address };
 
-  it('is paid with a blob that ethers signs as it comes', async () => {
+  it('is paid with a blob that ethers signs unchanged', async () => {
     const created = (await api.create(request)).body.intent;
     const { body } = await api.build(created.id, payer.address);
     const unsigned = Transaction.from(`0x${Buffer.from(body.transaction.blob, 'base64').toString('hex')}`);
@@ -257,7 +257,7 @@ describe('an intent through the running stack', () => {
     await reach(created.id, 'confirmed', 'finalized');
   }, 60_000);
 
-  it('answers a used idempotency key with the first intent, whatever the body says', async () => {
+  it('is returned again for its idempotency key, whatever the body says', async () => {
     const idempotencyKey = `order-${Date.now()}`;
     const first = await api.create({ ...request, idempotencyKey });
     const again = await api.create({ ...request, amount: '99', idempotencyKey });
@@ -266,7 +266,7 @@ describe('an intent through the running stack', () => {
     expect(first.body.intent.idempotencyKey).toBe(idempotencyKey);
   });
 
-  it('cancels what is not paid yet, and pays nothing after', async () => {
+  it('accepts no payment once it was cancelled', async () => {
     const created = (await api.create(request)).body.intent;
     const cancelled = await api.cancel(created.id);
     expect([cancelled.status, cancelled.body.intent.state]).toEqual([200, 'cancelled']);

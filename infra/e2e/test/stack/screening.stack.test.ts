@@ -6,20 +6,20 @@ const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
 const someone = (): string => `0x${randomBytes(20).toString('hex')}`;
 
-describe('sanctions in the local stack', () => {
+describe('screening in the local stack', () => {
   afterAll(() => pf('sanctions', 'provider', 'up'));
 
   const wallets = Object.entries(stack.sanctionedAddresses).flatMap(([name, addresses]) =>
     addresses.map((address) => [name, address] as const),
   );
 
-  it('has sanctioned wallets for every chain: on the list, and at the provider', () => {
+  it('has sanctioned wallets for every chain, on the list and at the provider', () => {
     expect(Object.keys(stack.sanctionedAddresses).sort()).toEqual(Object.keys(stack.chains).sort());
     for (const addresses of Object.values(stack.sanctionedAddresses))
       expect(addresses.length).toBeGreaterThanOrEqual(2);
   });
 
-  it.each(wallets)('refuses them on %s: %s', async (name, address) => {
+  it.each(wallets)('rejects a sanctioned wallet on %s: %s', async (name, address) => {
     const client = name === 'baseLive' ? apiClient(stack.baseUrl, stack.apiKeys.live) : api;
     const { status, body } = await client.create({
       chain: stack.chains[name]?.caip2,
@@ -30,7 +30,7 @@ describe('sanctions in the local stack', () => {
     expect([status, body.error]).toMatchObject([422, { code: 'address.sanctions_match', param: 'requestor' }]);
   });
 
-  it('answers 503 while the provider is down, and goes on when it is up', async () => {
+  it('returns 503 while the provider is unavailable, and recovers with it', async () => {
     const create = (requestor = someone()) =>
       api.create({ chain: 'eip155:84532', token: 'USDC', amount: '1', requestor });
     expect(await pf('sanctions', 'provider', 'down')).toMatchObject({ status: 'down' });

@@ -33,8 +33,8 @@ import { BlockFlow } from '../block-flow.ts';
 
 export const NAMES = ['base', 'solana', 'tempo'] as const;
 export type Name = (typeof NAMES)[number];
-export const AMOUNT = '3';
-export const UNITS = 3_000_000n;
+const AMOUNT = '3';
+const UNITS = 3_000_000n;
 /** By which bytes go to a node. */
 export const SENDS: readonly string[] = ['eth_sendRawTransaction', 'sendTransaction'];
 const BLOCK_MS = 300;

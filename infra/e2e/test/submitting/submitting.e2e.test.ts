@@ -293,7 +293,7 @@ describe('a submit', () => {
   );
 });
 
-describe('a submit, while time is held,', () => {
+describe('a submit while the chain clock is paused', () => {
   beforeAll(async () => {
     await Promise.all(ended.values());
     for (const name of NAMES) {
@@ -316,7 +316,7 @@ describe('a submit, while time is held,', () => {
   );
 });
 
-describe('a gateway is killed', () => {
+describe('a submit whose gateway is killed', () => {
   let kills: ReadonlyMap<
     Kill,
     { readonly met: Promise<unknown>; readonly ends: ReadonlyMap<string, Promise<unknown>> }
@@ -349,8 +349,8 @@ describe('a gateway is killed', () => {
   );
 });
 
-describe('after all of it', () => {
-  it('the log holds, and the projection is what it says', async () => {
+describe('after all submits', () => {
+  it('the log is consistent and the projection equals its fold', async () => {
     const problems = await until('the projection to follow', async () => {
       const contents = await readWholeLog(stage.cluster);
       expect(await compareProjection(stage.cluster.database, contents.intents)).toEqual([]);

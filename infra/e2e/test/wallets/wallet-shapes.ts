@@ -21,7 +21,7 @@ import { nodeRpc } from '../../../../packages/testing/src/chains/node-rpc.ts';
 import { solanaWallet, type StackChain, type StackWallet } from '@pf/testing';
 
 /** What the app of a wallet hands over: the text that is submitted, and the hash under which it will land. */
-export interface Signed {
+interface Signed {
   readonly text: string;
   readonly hash: string;
 }

@@ -187,16 +187,16 @@ afterAll(async () => {
   await Promise.all(Object.values(chains).map((chain) => chain.stop()));
 }, 60_000);
 
-describe.each(NAMES)('on %s', (name) => {
+describe.each(NAMES)('a payment on %s', (name) => {
   it.each([...shapes[name].map(({ name: shape }) => shape), ofSmart])(
-    'a payment lands and is finalized: %s',
+    'lands and is finalized: %s',
     async (shape) => {
       expect(await paying.get(title(name, shape))).toEqual({ status: 'fulfilled', value: undefined });
     },
     WAIT_MS,
   );
 
-  it('a payer who lacks the amount learns at build how much', async () => {
+  it('reports at build how much of the amount the payer lacks', async () => {
     const refused = await refusal(name, walletAt(name, 0).address, newWallet(chains[name]).address);
     expect(refused).toEqual([
       422,
@@ -206,7 +206,7 @@ describe.each(NAMES)('on %s', (name) => {
     ]);
   });
 
-  it('a payer who lacks the fee learns at build how much', async () => {
+  it('reports at build how much of the fee the payer lacks', async () => {
     const poor = await newPoorPayer(name, UNITS);
     const [status, code, , message] = (await refusal(name, walletAt(name, 0).address, poor.address)) as unknown[];
     const missing = {
@@ -219,7 +219,7 @@ describe.each(NAMES)('on %s', (name) => {
   });
 });
 
-it('on solana, a payer who lacks the rent of the new account learns at build how much', async () => {
+it('build on solana reports how much rent for a new account the payer lacks', async () => {
   const poor = await newPoorPayer('solana', UNITS);
   await chains.solana.airdrop(poor.address, 2_000_000n);
   await until(
@@ -238,7 +238,7 @@ it('on solana, a payer who lacks the rent of the new account learns at build how
 });
 
 it(
-  'who cannot pay or be paid is told why',
+  'build names the reason when a wallet cannot pay or be paid',
   async () => {
     const refused = (param: string, reason: string): unknown => [
       422,

@@ -436,7 +436,7 @@ describe('a payment', () => {
   );
 });
 
-describe('a payment, while time is held,', () => {
+describe('a payment while the chain clock is paused', () => {
   beforeAll(async () => {
     await Promise.all(ended.values());
     for (const name of NAMES) {

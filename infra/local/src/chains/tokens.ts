@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { callRpc } from '@pf/rpc/client';
 import { HDNodeWallet, Interface, Mnemonic } from 'ethers';
 import { z } from 'zod';
@@ -50,7 +51,7 @@ export const wallets = (): { address: string; privateKey: string }[] =>
 /** Puts the token contracts at their addresses and money into the wallets, where that has not been done yet. */
 export async function placeTokens(url: string, tokens: readonly Token[]): Promise<void> {
   const { abi, bytecode } = artifact.parse(
-    JSON.parse(await readFile(new URL('../../contracts/Stablecoin.json', import.meta.url), 'utf8')),
+    JSON.parse(await readFile(createRequire(import.meta.url).resolve('@pf/testing/contracts/Stablecoin.json'), 'utf8')),
   );
   const contract = new Interface(abi);
   const owner = account(9).address;

@@ -17,20 +17,23 @@ const bin = (name: string, file: string): string => path.join(root, 'node_module
 const responsesFile = path.join(root, RESPONSES_FILE);
 const out = terminal((text) => process.stderr.write(text));
 
-/** A program that says nothing when all is well. */
+/** What `npm run lint` checks the format of. */
+const FORMATTED = ['.', '!**/*.md'];
+
+/** Runs a program whose output matters only when it fails. */
 async function quiet(label: string, args: readonly string[]): Promise<Result> {
   return await out.step(label, async () => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));
     const [code] = (await once(child, 'close')) as [number | null];
     if (code === 0) return { passed: 1, failed: 0 };
-    out.line(`\n${said.trimEnd()}\n`);
+    out.line(`\n${output.trimEnd()}\n`);
     return { passed: 0, failed: 1 };
   });
 }
 
-/** Jest's projects, and how many files of each run at a time: those of `stack` share its state, the others only its two cores. */
+/** How many test files of each Jest project run at a time. Those of `stack` share the state of one stack. */
 const WORKERS = {
   unit: '--maxWorkers=100%',
   integration: '--maxWorkers=2',
@@ -38,11 +41,11 @@ const WORKERS = {
   e2e: '--maxWorkers=2',
 } as const;
 
-/** One of Jest's projects, with its own output on the terminal. */
+/** Runs one Jest project; its output goes to the terminal. */
 async function jest(project: keyof typeof WORKERS, folder: string, stack: string | null): Promise<Result> {
   const report = path.join(folder, `${project}.json`);
   return await out.step(`Tests: ${project}`, async () => {
-    // A file that leaves something running has failed by that; nobody waits for its end.
+    // A test file that leaves something running fails for it (jest.environment.mjs), so Jest need not wait.
     const args = [
       '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',
@@ -64,7 +67,7 @@ async function jest(project: keyof typeof WORKERS, folder: string, stack: string
   });
 }
 
-/** docs/reference/api.md names for each status of each operation a test that saw it in this run. */
+/** Checks that docs/reference/api.md names, for each status of each operation, a test that saw it in this run. */
 async function checkApiDocument(): Promise<Result> {
   const problems = problemsOf(
     await readFile(path.join(root, API_DOCUMENT), 'utf8'),
@@ -74,16 +77,15 @@ async function checkApiDocument(): Promise<Result> {
   return problems.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Runs the phases wanted, the cheap ones first; every phase runs, also after one that failed. */
-async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result> {
+/** Runs the chosen phases, the cheap ones first. A failed phase does not stop those after it. */
+async function check(phases: ReadonlySet<Phase>, folder: string): Promise<Result> {
   const results: Result[] = [];
   const checks: Promise<Result>[] = [];
-  if (wanted.has('types'))
-    checks.push(quiet('Types of the tests', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']));
-  if (wanted.has('lint')) {
+  if (phases.has('types')) checks.push(quiet('Types', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']));
+  if (phases.has('lint')) {
     checks.push(
-      quiet('Lint', [bin('eslint', 'bin/eslint.js'), '.']),
-      quiet('Who imports whom', [
+      quiet('Lint: ESLint', [bin('eslint', 'bin/eslint.js'), '.']),
+      quiet('Lint: imports between packages', [
         bin('dependency-cruiser', 'bin/dependency-cruiser.mjs'),
         '--config',
         '.dependency-cruiser.mjs',
@@ -91,40 +93,43 @@ async function check(wanted: ReadonlySet<Phase>, folder: string): Promise<Result
         'services',
         'infra',
       ]),
+      quiet('Lint: format (npm run format)', [bin('prettier', 'bin/prettier.cjs'), '--check', ...FORMATTED]),
+      quiet('Lint: unused files, exports and dependencies', [bin('knip', 'bin/knip.js')]),
     );
   }
   results.push(...(await Promise.all(checks)));
   await rm(responsesFile, { force: true });
-  if (wanted.has('unit')) results.push(await jest('unit', folder, null));
-  if (wanted.has('integration') || wanted.has('e2e')) {
-    const stack = await out.step('A stack for the tests', () =>
+  if (phases.has('unit')) results.push(await jest('unit', folder, null));
+  if (phases.has('integration') || phases.has('e2e')) {
+    const stack = await out.step('Start a stack for the tests', () =>
       startTestStack(main, path.join(folder, 'data'), process.env),
     );
     try {
-      if (wanted.has('integration')) results.push(await jest('integration', folder, stack.file));
-      if (wanted.has('e2e'))
+      if (phases.has('integration')) results.push(await jest('integration', folder, stack.file));
+      if (phases.has('e2e'))
         results.push(await jest('stack', folder, stack.file), await jest('e2e', folder, stack.file));
     } finally {
-      await out.step('The stack stopped', () => stack.stop());
+      await out.step('Stop the stack', () => stack.stop());
     }
   }
-  if (wanted.size === PHASES.length) results.push(await out.step('The API document', checkApiDocument));
+  if (phases.size === PHASES.length)
+    results.push(await out.step(`${API_DOCUMENT} names a test for each response`, checkApiDocument));
   return sum(results);
 }
 
-const named = process.argv.slice(2);
-const wanted = new Set(PHASES.filter((phase) => named.length === 0 || named.includes(phase)));
-const unknown = named.filter((name) => !(PHASES as readonly string[]).includes(name));
+const names = process.argv.slice(2);
+const phases = new Set(PHASES.filter((phase) => names.length === 0 || names.includes(phase)));
+const unknown = names.filter((name) => !(PHASES as readonly string[]).includes(name));
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-test-'));
 let result: Result = { passed: 0, failed: 1 };
 try {
-  if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}; there are ${PHASES.join(', ')}.`);
-  result = await check(wanted, folder);
+  if (unknown.length > 0) throw new Error(`Unknown phase: ${unknown.join(', ')}. The phases are ${PHASES.join(', ')}.`);
+  result = await check(phases, folder);
 } catch (error) {
   out.line(`\n${reason(error)}`);
 }
 if (result.failed === 0) await rm(folder, { recursive: true });
-else out.line(`\nLogs of this run: ${folder}`);
+else out.line(`\nThe logs of this run are in ${folder}`);
 process.stdout.write(`\n${result.passed} passed, ${result.failed} failed\n`);
 process.exitCode = result.failed === 0 ? 0 : 1;
 if (process.connected) process.disconnect();

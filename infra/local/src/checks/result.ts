@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 
-/** How many checks of a kind held. */
+/** How many checks passed and failed. */
 export interface Result {
   readonly passed: number;
   readonly failed: number;
@@ -20,8 +20,8 @@ const report = z.object({
 });
 
 /**
- * Counts Jest's own report. A suite that could not even be loaded counts as one failure; so does a run that failed
- * for a reason no test tells: no test found, a crash before the report.
+ * Counts the tests in Jest's JSON report. A suite that could not be loaded counts as one failure; so does a run that
+ * failed without a failing test: no test found, or a crash before the report.
  */
 export async function countJest(reportFile: string): Promise<Result> {
   const text = await readFile(reportFile, 'utf8').catch(() => null);

@@ -6,14 +6,14 @@ import { PORTS } from '../stack/settings.ts';
 import { isFree } from '../processes/sockets.ts';
 import { stackFile } from '../stack/stack.ts';
 
-/** A whole stack of the tests' own, beside whatever else runs on this machine. */
+/** A whole stack for the tests, beside whatever else runs on this machine. */
 export interface TestStack {
   /** Its stack.json. */
   readonly file: string;
   stop(): Promise<void>;
 }
 
-/** Below the range that the kernel takes ports for outgoing connections from, and above everybody's usual ones. */
+/** Above the usual ports of other programs, and below the range from which the kernel picks ephemeral ports. */
 const SHIFTS = Array.from({ length: 90 }, (_, index) => 6000 + index * 200);
 
 async function freeShift(): Promise<number> {
@@ -22,30 +22,30 @@ async function freeShift(): Promise<number> {
     const free = await Promise.all(Object.values(PORTS).map(({ usual }) => isFree(usual + shift)));
     if (free.every(Boolean)) return shift;
   }
-  throw new Error('There are no free ports for the test stack.');
+  throw new Error('No free range of ports for the test stack. End other stacks, then try again.');
 }
 
-/** The environment without what would move single parts or name the folder of another stack. */
-function environmentFor(data: string, shift: number, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const environment: NodeJS.ProcessEnv = { ...given, PF_DATA: data, PF_PORT_SHIFT: String(shift) };
+/** The environment for the test stack: its own folder and ports, without variables that move single ports. */
+function environmentFor(data: string, shift: number, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const environment: NodeJS.ProcessEnv = { ...base, PF_DATA: data, PF_PORT_SHIFT: String(shift) };
   for (const { variable } of Object.values(PORTS)) delete environment[variable];
   return environment;
 }
 
 /**
  * Starts the stack as `npm start` does; resolves when everything in it is ready.
- * @throws Error with what the stack said when it does not come up
+ * @throws Error with the stack's log when it does not start
  */
-export async function startTestStack(main: string, data: string, given: NodeJS.ProcessEnv): Promise<TestStack> {
-  const said = path.join(data, 'stack.log');
+export async function startTestStack(main: string, data: string, environment: NodeJS.ProcessEnv): Promise<TestStack> {
+  const logFile = path.join(data, 'stack.log');
   await mkdir(data, { recursive: true, mode: 0o700 });
-  const log = await open(said, 'a');
+  const log = await open(logFile, 'a');
   const child: ChildProcess = spawn(
     process.execPath,
     ['--conditions=source', '--disable-warning=ExperimentalWarning', main, 'start'],
     {
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
-      env: environmentFor(data, await freeShift(), given),
+      env: environmentFor(data, await freeShift(), environment),
       detached: true,
     },
   );
@@ -56,7 +56,7 @@ export async function startTestStack(main: string, data: string, given: NodeJS.P
     child.on('message', (message) => void (message === 'up' && resolve(true)));
     child.once('exit', () => resolve(false));
   });
-  if (!(await up)) throw new Error(`The test stack did not start:\n${await readFile(said, 'utf8')}`);
+  if (!(await up)) throw new Error(`The test stack did not start:\n${await readFile(logFile, 'utf8')}`);
   return {
     file: stackFile(data),
     async stop() {

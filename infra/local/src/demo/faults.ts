@@ -3,7 +3,7 @@ import { type StackChain, type StackWallet, tempoWallet, walletOn } from '@pf/te
 import type { DemoChain } from './options.ts';
 
 /** For the timeline: in short, and how. */
-export type Explanation = readonly [what: string, how: string];
+type Explanation = readonly [what: string, how: string];
 
 /** Something that goes wrong with a payment, made to go wrong by the same controls that `pf chain` has. */
 export interface DemoFault {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The chains that the demo knows, in the order in which it pays on them. */
-export const DEMO_CHAINS = ['base', 'solana', 'tempo'] as const;
+const DEMO_CHAINS = ['base', 'solana', 'tempo'] as const;
 export type DemoChain = (typeof DEMO_CHAINS)[number];
 export type Scenario = 'pay' | 'drop' | 'fail';
 

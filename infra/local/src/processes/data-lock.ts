@@ -22,7 +22,7 @@ function startOf(pid: number): string {
 
 export const identify = (pid: number): Identity => ({ pid, started: startOf(pid) });
 
-export function isAlive({ pid, started }: Identity): boolean {
+function isAlive({ pid, started }: Identity): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {

@@ -6,7 +6,7 @@ export interface Terminal {
 }
 
 /** @returns seconds as people read them: "0.42 s", "12.3 s" */
-export const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 
 /** @returns the message of anything that was thrown */
 export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -21,7 +21,7 @@ const chain = (head: number): Dump => ({
   })),
 });
 
-describe("a local chain's saved state", () => {
+describe('the saved state of a local chain', () => {
   let folder: string;
   let file: string;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe("a local chain's saved state", () => {
   afterEach(() => rm(folder, { recursive: true }));
   const state = async (): Promise<Dump> => JSON.parse(await readFile(file, 'utf8')) as Dump;
 
-  it('loses old empty blocks, but neither the first one, nor one with a transaction, nor a recent one', async () => {
+  it('drops old empty blocks, but not the first, recent ones or those with a transaction', async () => {
     await writeFile(file, JSON.stringify(chain(2000)));
     await tidyState(file);
     const { blocks, accounts } = await state();
@@ -41,7 +41,7 @@ describe("a local chain's saved state", () => {
     expect(accounts).toEqual({ '0x01': { balance: '0x5' } });
   });
 
-  it('begins with the first block it ever had, though each start adds one', async () => {
+  it('keeps the first block of all, although each start adds one', async () => {
     const begun = chain(3);
     const later = [1005, 1002].map((timestamp) => ({
       header: { number: '0x0', timestamp: hex(timestamp) },
@@ -52,7 +52,7 @@ describe("a local chain's saved state", () => {
     expect((await state()).blocks).toEqual(begun.blocks);
   });
 
-  it('comes back from its last good copy when a kill cut it off', async () => {
+  it('is restored from its last complete copy when a kill truncated it', async () => {
     await writeFile(file, JSON.stringify(chain(10)));
     await tidyState(file);
     await writeFile(file, JSON.stringify(chain(20)).slice(0, 300));

@@ -12,7 +12,7 @@ import { readSettings } from '../../src/stack/settings.ts';
 import { Supervised } from '../../src/processes/supervised-process.ts';
 import { placeTokens, TOKENS, wallets } from '../../src/chains/tokens.ts';
 
-describe('a local chain that runs for long', () => {
+describe('a long-running local chain', () => {
   let data: string;
   let chain: Supervised;
   let url: string;
@@ -42,7 +42,7 @@ describe('a local chain that runs for long', () => {
 
   const height = async (): Promise<number> => Number(await callRpc(url, 'eth_blockNumber'));
 
-  it('forgets empty blocks and nothing else: height, money, a transaction and its logs stay', async () => {
+  it('drops only empty blocks: height, balances, transactions and their logs stay', async () => {
     await placeTokens(url, TOKENS.base);
     const [payer] = wallets();
     const usdc = TOKENS.base[0].address;

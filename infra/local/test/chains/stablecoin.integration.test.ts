@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chainOf, readBackingStack } from '@pf/testing';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import {
@@ -13,7 +14,9 @@ import {
 } from 'ethers';
 import { MNEMONIC } from '../../src/chains/anvil.ts';
 
-const { abi } = JSON.parse(readFileSync(new URL('../../contracts/Stablecoin.json', import.meta.url), 'utf8')) as {
+const { abi } = JSON.parse(
+  readFileSync(createRequire(import.meta.url).resolve('@pf/testing/contracts/Stablecoin.json'), 'utf8'),
+) as {
   abi: InterfaceAbi;
 };
 const chain = chainOf(readBackingStack(), 'base');
@@ -40,10 +43,10 @@ const call = (signer: NonceManager, name: string, ...args: unknown[]) =>
 const balance = (of: string): Promise<bigint> =>
   token(owner).getFunction('balanceOf').staticCall(of) as Promise<bigint>;
 
-describe('USDC on the local Base', () => {
+describe('USDC on the local Base chain', () => {
   afterAll(() => provider.destroy());
 
-  it('behaves to a payer as the real one does: six decimals, minted, paid, refused with a reason', async () => {
+  it('behaves like the real token: six decimals, minting, transfers, reverts with a reason', async () => {
     const payer = Wallet.createRandom(provider);
     const payee = Wallet.createRandom().address;
     await done(rich.sendTransaction({ to: payer.address, value: parseEther('1') }));
@@ -65,7 +68,7 @@ describe('USDC on the local Base', () => {
     expect(await token(signer).getFunction('transfer').staticCall(payee, 1n)).toBe(true);
   });
 
-  it('takes a reference after the arguments of transfer, as Circle’s own contract does', async () => {
+  it('accepts a reference after the arguments of transfer, as Circle’s contract does', async () => {
     const payee = Wallet.createRandom().address;
     await call(owner, 'mint', await rich.getAddress(), 1_000_000n);
     const calldata = `${token(owner).interface.encodeFunctionData('transfer', [payee, 7n])}${'ab'.repeat(32)}`;

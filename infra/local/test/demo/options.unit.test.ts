@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { readOptions } from '../../src/demo/options.ts';
 
-describe('the command line of the demo', () => {
-  it('pays on every chain when nothing is said, and else on those named, each once and in the usual order', () => {
+describe('the options of the demo', () => {
+  it('select every chain by default, else the named ones, each once and in the usual order', () => {
     expect(readOptions([])).toEqual({ chains: ['base', 'solana', 'tempo'], scenario: 'pay' });
     expect(readOptions(['tempo', 'base', 'tempo'])).toEqual({ chains: ['base', 'tempo'], scenario: 'pay' });
   });
 
-  it('shows a drop or a failure, before or after the chain', () => {
+  it('accept --drop and --fail before or after the chain', () => {
     expect(readOptions(['--drop'])).toMatchObject({ scenario: 'drop', chains: ['base', 'solana', 'tempo'] });
     expect(readOptions(['--fail', 'solana'])).toEqual({ scenario: 'fail', chains: ['solana'] });
   });
 
-  it('gives help when asked', () => {
+  it('show the help', () => {
     expect(readOptions(['base', '--help'])).toBeNull();
     expect(readOptions(['-h'])).toBeNull();
   });

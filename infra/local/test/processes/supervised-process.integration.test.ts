@@ -25,7 +25,7 @@ const part = (script: string, change: Partial<Part> = {}): Part => ({
 });
 const RUNS = 'while :; do sleep 0.05; done';
 
-describe('a program under supervision', () => {
+describe('a supervised process', () => {
   let logs: string;
   let guard: Guard;
   let said: string[];
@@ -52,7 +52,7 @@ describe('a program under supervision', () => {
     return program;
   }
 
-  it('that says it makes no progress is ended and started again', async () => {
+  it('is restarted when it reports that it makes no progress', async () => {
     let stuck = true;
     const program = supervise(part(RUNS, { stuck: async () => stuck }));
     await program.start({ checkEveryMs: 20 });
@@ -63,13 +63,13 @@ describe('a program under supervision', () => {
     expect(said[0]).toContain('makes no progress');
   });
 
-  it('that ends while it starts fails the start with the end of its log, and is not started again', async () => {
+  it('fails the start with the end of its log when it ends while starting, and is not restarted', async () => {
     const program = supervise(part('echo "no such database" >&2; exit 3', { ready: async () => false }));
     await expect(program.start()).rejects.toThrow('no such database');
     expect(program.pid).toBeNull();
   });
 
-  it('that does not end when asked is killed, with what it started', async () => {
+  it('is killed, with its child processes, when it ignores SIGTERM', async () => {
     const program = supervise(part(`trap '' TERM; sleep 300 & echo $!; wait; ${RUNS}`, { stopMs: 200 }));
     await program.start();
     // The log is there before its first line: an empty one is no process id (0 would name the whole group of this test).
@@ -82,7 +82,7 @@ describe('a program under supervision', () => {
     expect(said.join()).toContain('did not stop within 0.2 s');
   });
 
-  it('shows its warnings at the terminal and keeps all in its log', async () => {
+  it('shows its warnings at the terminal and keeps everything in its log', async () => {
     const program = supervise(
       part(`echo '{"level":"warn","msg":"careful"}'; echo '{"level":"info","msg":"fine"}'; ${RUNS}`),
     );

@@ -42,7 +42,7 @@ export interface SupervisedStack {
   close(): Promise<void>;
 }
 
-export interface Supervisor {
+interface Supervisor {
   readonly pid: number;
   /** What it told the terminal so far. */
   said(): string;

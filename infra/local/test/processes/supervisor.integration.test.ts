@@ -20,7 +20,7 @@ describe('the supervisor of the local stack', () => {
   const height = async (chain: 'base' | 'tempo' = 'base'): Promise<number> =>
     Number(await callRpc(stack.file().chains[chain].rpcUrl, 'eth_blockNumber'));
 
-  it('starts again what died, says so, and keeps stack.json true; SIGTERM leaves no process', async () => {
+  it('restarts a process that died, reports it and keeps stack.json current; SIGTERM leaves no process', async () => {
     const supervisor = stack.start();
     await supervisor.up();
     const { pids, mode } = stack.file();
@@ -40,7 +40,7 @@ describe('the supervisor of the local stack', () => {
     expect(stack.file().pids).toEqual({});
   });
 
-  it('killed with -9 takes everything with it, and the next one goes on with the same chains', async () => {
+  it('takes every process with it when killed with SIGKILL; the next start continues the same chains', async () => {
     const first = stack.start();
     await first.up();
     await until('some blocks', async () => (await height()) > 20 && (await height('tempo')) > 14);
@@ -54,7 +54,7 @@ describe('the supervisor of the local stack', () => {
     expect(await height('tempo')).toBeGreaterThan(14);
   });
 
-  it('refuses a folder on which another runs, and to empty it, and names that one', async () => {
+  it('refuses to start on or to empty a data folder in use, and names the process that uses it', async () => {
     const first = stack.start();
     await first.up();
     const second = stack.start({ REDIS_PORT: '1', BASE_PORT: '2', TEMPO_PORT: '3' });
@@ -87,7 +87,7 @@ describe('the supervisor of the local stack', () => {
     }
   });
 
-  it('ended while it is starting stops what it had begun', async () => {
+  it('stops what it had started when it is ended during the start', async () => {
     const supervisor = stack.start();
     const pids = await until('a first part', () => {
       const children = stack.children();

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { warningOf } from '../../src/processes/warnings.ts';
 
-describe("what a service's log shows at the terminal", () => {
-  it('leaves out what is not a warning', () => {
+describe('warnings of a service at the terminal', () => {
+  it('leave out log lines below warning level', () => {
     expect(warningOf('{"level":"info","msg":"started"}')).toBeNull();
     expect(warningOf('')).toBeNull();
   });
 
-  it('shows warnings and errors with their cause', () => {
+  it('include errors, each with its cause', () => {
     expect(warningOf('{"level":"warn","msg":"slow"}')).toBe('slow');
     expect(warningOf('{"level":"error","msg":"not sent","err":{"message":"refused"}}')).toBe('not sent (refused)');
     expect(
@@ -15,7 +15,7 @@ describe("what a service's log shows at the terminal", () => {
     ).toBe('the observer warns (the head fell back)');
   });
 
-  it('shows a line that is no log line as it is: a crash speaks no JSON', () => {
+  it('include a line that is not JSON unchanged, as a crash prints it', () => {
     expect(warningOf('TypeError: x is not a function')).toBe('TypeError: x is not a function');
     expect(warningOf('{"level":"strange"}')).toBe('{"level":"strange"}');
   });

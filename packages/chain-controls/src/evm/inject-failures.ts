@@ -9,7 +9,7 @@ import type { FoundPayment, Transaction } from './transaction.ts';
 /** Somebody who broadcasts the payment again may come in between. */
 const TRIES = 5;
 const receipt = z.object({ status: quantity }).nullable();
-export const receiptOf = (node: Node, hash: string): Promise<z.infer<typeof receipt>> =>
+const receiptOf = (node: Node, hash: string): Promise<z.infer<typeof receipt>> =>
   node.call(receipt, 'eth_getTransactionReceipt', hash);
 
 /** What a node lets take the place of another: a quarter more. */

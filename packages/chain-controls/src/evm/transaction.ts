@@ -41,7 +41,7 @@ export interface FoundPayment extends Payment {
 }
 
 /** The payment with a reference that a transaction makes; null: it makes none. */
-export function paymentIn(found: Transaction): FoundPayment | null {
+function paymentIn(found: Transaction): FoundPayment | null {
   const [{ to, input }] = found.calls?.length ? (found.calls as [NonNullable<Transaction['calls']>[number]]) : [found];
   const data = (input ?? '').slice(2).toLowerCase();
   const isPayment =

@@ -31,7 +31,7 @@ const inContext = <T>(value: z.ZodType<T>) => z.object({ context: z.object({ slo
 const transactionError = z.union([z.string(), z.record(z.string(), z.unknown())]);
 export type TransactionError = z.infer<typeof transactionError>;
 
-export const getGenesisHash = (): RpcCall<string> => rpcCall('getGenesisHash', [], blockhash);
+const getGenesisHash = (): RpcCall<string> => rpcCall('getGenesisHash', [], blockhash);
 
 const epochInfo = z.object({ absoluteSlot: u64, blockHeight: u64 });
 export type EpochInfo = z.infer<typeof epochInfo>;

@@ -81,7 +81,7 @@ export const isForbiddenAccount = (policy: bigint, account: string): RpcCall<boo
 export const getClientVersion = (): RpcCall<string> => rpcCall('web3_clientVersion', [], z.string());
 
 /** The nonce of a transaction of type 0x76. */
-export interface TempoNonce {
+interface TempoNonce {
   readonly nonceKey: bigint;
   readonly nonce: bigint;
   /** Only where the nonce needs it: the expiring one. */

@@ -12,7 +12,7 @@ import { networkOf } from '../../src/index.ts';
 import type { ChainUnderTest, PayerWallet } from '../conformance/suite.ts';
 
 export const log = createLogger('test', 'silent');
-export const CHAIN = 'eip155:84532' as ChainId;
+const CHAIN = 'eip155:84532' as ChainId;
 
 /** A pool over these upstreams that gives up fast. */
 export const poolOver = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
@@ -147,7 +147,7 @@ const callOf = (to: string, amount: bigint, rest: string): Hex =>
   `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${word(amount)}${rest}`;
 
 /** Every field that carries meaning, changed one at a time; the name is the difference that verify must tell. */
-export function tamperings(
+function tamperings(
   { requestor, amount, reference }: PaymentTerms,
   { tokens }: Pick<Anvil, 'tokens'>,
 ): readonly (readonly [string, Change])[] {

@@ -24,7 +24,7 @@ import { Clock } from '../base/chain.ts';
 import { changed, tamperings } from './changes.ts';
 
 const log = createLogger('test', 'silent');
-export const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
+const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 
 /** A pool over these upstreams that gives up fast. */
 export const solanaPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>

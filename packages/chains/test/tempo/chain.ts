@@ -12,7 +12,7 @@ import { encodePayment } from '../../src/tempo/calldata.ts';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { log } from '../base/chain.ts';
 
-export const CHAIN = 'eip155:42431' as ChainId;
+const CHAIN = 'eip155:42431' as ChainId;
 /** Longer than anything built here can land, in seconds. */
 const OVER = 301;
 
@@ -46,7 +46,7 @@ const base64Of = (hex: Hex): string => Buffer.from(hexToBytes(hex)).toString('ba
 let recipients = 0;
 
 /** Signs with ox alone. */
-export function withOx(blob: string, privateKey: Hex): string {
+function withOx(blob: string, privateKey: Hex): string {
   const transaction = TxEnvelopeTempo.deserialize(hexOf(blob) as TxEnvelopeTempo.Serialized);
   const signature = Secp256k1.sign({ payload: TxEnvelopeTempo.getSignPayload(transaction), privateKey });
   return base64Of(TxEnvelopeTempo.serialize(transaction, { signature: SignatureEnvelope.from(signature) }));
@@ -129,7 +129,7 @@ export async function startTempoUnderTest(): Promise<TempoUnderTest> {
 const THIEF = `0x${'66'.repeat(20)}` as const;
 
 /** Every field that carries meaning, changed one at a time; the name is the difference that verify must tell. */
-export function tamperings(
+function tamperings(
   { requestor, amount, reference }: PaymentTerms,
   { tokens }: Pick<Tempo, 'tokens'>,
 ): readonly (readonly [string, Change])[] {

@@ -110,7 +110,7 @@ async function findIntent(
   return null;
 }
 
-export const whichPayment = ({ payer, reference }: PaymentFilter, { intent }: WaitingOptions): string =>
+const whichPayment = ({ payer, reference }: PaymentFilter, { intent }: WaitingOptions): string =>
   [
     `the next payment`,
     intent !== undefined && reference !== undefined && `of ${intent}`,

@@ -4,7 +4,7 @@ import { liveSubmission } from '../model/submission.ts';
 import type { Draft } from './draft.ts';
 
 /** True when the intent is open and its time has run out. */
-export const isDue = (intent: PaymentIntent, now: Instant): boolean =>
+const isDue = (intent: PaymentIntent, now: Instant): boolean =>
   (intent.status === 'created' || intent.status === 'pending') && now >= intent.expiresAt;
 
 /** `expire`: only an intent that is due. The caller may have read an earlier state. */

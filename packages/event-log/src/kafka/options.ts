@@ -19,7 +19,7 @@ export interface EventLogOptions {
 }
 
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
-export type Sasl = {
+type Sasl = {
   [Mechanism in SaslMechanism]: { readonly mechanism: Mechanism; readonly username: string; readonly password: string };
 }[SaslMechanism];
 

@@ -18,14 +18,14 @@ const methods: Methods = {
   ...sendingMethods,
 };
 
-export const request = z.object({
+const request = z.object({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.number(), z.bigint(), z.null()]).optional(),
   method: z.string(),
   params: z.array(z.unknown()).nullish(),
 });
-export type Request = z.infer<typeof request>;
-export type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & (
+type Request = z.infer<typeof request>;
+type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & (
   { readonly result: unknown } | { readonly error: unknown }
 );
 

@@ -72,6 +72,6 @@ export const optional = <T extends z.ZodType>(
 /** What most methods take last. */
 export const bank = z.looseObject({ commitment: optional(commitment), minContextSlot: optional(count) });
 export const encoding = z.enum(['base58', 'base64', 'base64+zstd', 'jsonParsed']);
-export const dataSlice = z.object({ offset: count, length: count });
+const dataSlice = z.object({ offset: count, length: count });
 /** For the methods that answer accounts. */
 export const accountBank = bank.extend({ encoding: optional(encoding), dataSlice: optional(dataSlice) });

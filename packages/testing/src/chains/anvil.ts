@@ -41,7 +41,7 @@ export async function startAnvil({
   ];
   const { rpcUrl, rpc, mine, stop, wallets, owner } = await startAnvilProcess(chain, blockMs, flags);
   const { abi, bytecode } = artifact.parse(
-    JSON.parse(readFileSync(new URL('../../../../infra/local/contracts/Stablecoin.json', import.meta.url), 'utf8')),
+    JSON.parse(readFileSync(new URL('../../contracts/Stablecoin.json', import.meta.url), 'utf8')),
   );
   async function asTokenOwner(token: string, functionName: string, args: readonly unknown[] = []): Promise<void> {
     const data = encodeFunctionData({ abi: abi as Abi, functionName, args });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Answers that are not what the node behind would say: JSON-RPC of EVM chains and of Solana. */
 
-export interface RpcQuestion {
+interface RpcQuestion {
   readonly method: string;
   readonly params: readonly unknown[];
 }

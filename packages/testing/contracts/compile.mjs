@@ -1,4 +1,4 @@
-// Compiles Stablecoin.sol into Stablecoin.json: `pnpm --filter @pf/local contracts`. The result is committed, so that
+// Compiles Stablecoin.sol into Stablecoin.json: `pnpm --filter @pf/testing contracts`. The result is committed, so that
 // a start needs no compiler; a test compiles again and compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
