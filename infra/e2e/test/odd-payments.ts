@@ -39,7 +39,10 @@ const dearer = <
 });
 type Again = Readonly<Record<'base' | 'tempo', (chain: StackChain, payer: StackWallet, blob: string) => Promise<Hex>>>;
 
-/** The payment that `build` made, sped up by its wallet: the same nonce and meaning, twice the fee. As it goes to a node. */
+/**
+ * The payment that `build` made, sped up by its wallet: the same nonce and meaning, twice the fee. As it goes to a
+ * node.
+ */
 export const spedUp: Again = {
   base: async (chain, payer, blob) => toHex(await evmWallet(chain, payer).sign(blob, dearer)),
   tempo: async (chain, payer, blob) => toHex(await tempoWallet(chain, payer).sign(blob, dearer)),

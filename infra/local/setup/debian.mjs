@@ -26,7 +26,10 @@ export async function debian(packages, folder) {
   }
 }
 
-/** With the machine's package lists; where they are absent or old, with fresh ones of our own, for which no root is needed. */
+/**
+ * With the machine's package lists; where they are absent or old, with fresh ones of our own, for which no root is
+ * needed.
+ */
 async function download(packages, folder) {
   if (
     await run('apt-get', ['download', ...packages], { cwd: folder }).then(

@@ -6,7 +6,8 @@ import { SetupError, step } from './say.mjs';
 import { contentsOf, unlessDone } from './stamps.mjs';
 
 const WAYS_OUT =
-  'Kafka needs Java 17 or newer, and Maven to fetch it: on Debian and Ubuntu `apt-get install openjdk-17-jre-headless maven`.\nOr name brokers that run elsewhere with KAFKA_BROKERS.';
+  'Kafka needs Java 17 or newer, and Maven to fetch it: on Debian and Ubuntu `apt-get install ' +
+  'openjdk-17-jre-headless maven`.\nOr name brokers that run elsewhere with KAFKA_BROKERS.';
 
 /** @param {{ root: string, tools: string }} places */
 export async function kafka({ root, tools }) {
@@ -47,6 +48,7 @@ async function requireJava() {
   const major = Number(version?.match(/\d+/)?.[0] ?? 0);
   if (major < 17)
     throw new SetupError(
-      `${version === null ? 'There is no Java on the PATH, or it is older than 9' : `Java ${major} is too old`}. ${WAYS_OUT}`,
+      `${version === null ? 'There is no Java on the PATH, or it is older than 9' : `Java ${major} is too old`}. ` +
+        `${WAYS_OUT}`,
     );
 }

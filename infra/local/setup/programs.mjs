@@ -61,7 +61,9 @@ export async function node(tools) {
   // The package `node` would fetch this one in an install script, which newer npm does not run.
   const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const result = path.join(tools, 'node', 'node_modules', platform, 'bin', 'node');
-  const hint = `Node ${NODE} could not be fetched. Is the npm registry reachable? With Node ${NODE} or newer on the PATH none is fetched.`;
+  const hint =
+    `Node ${NODE} could not be fetched. Is the npm registry reachable? With Node ${NODE} or newer on the PATH none ` +
+    'is fetched.';
   await fetchPackage({
     tools,
     name: 'node',

@@ -1,5 +1,5 @@
-// Prometheus and its promtool from the PATH, else unpacked from Debian's package into .tools/prometheus, else (promtool alone)
-// installed with Go: what `npm run test:alerts` tries the alerts with.
+// Prometheus and its promtool from the PATH, else unpacked from Debian's package into .tools/prometheus, else (promtool
+// alone) installed with Go: what `npm run test:alerts` tries the alerts with.
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { debian, hasDebian } from './debian.mjs';
@@ -9,7 +9,8 @@ import { SetupError, step } from './say.mjs';
 /** The oldest that Prometheus 3 is; needs Go 1.24. */
 const MODULE = 'github.com/prometheus/prometheus/cmd/promtool@v0.305.0';
 const WAYS_OUT =
-  'The alerts are tried with promtool. Install Prometheus (`apt-get install prometheus`, `brew install prometheus`), or Go 1.24 or newer.';
+  'The alerts are tried with promtool. Install Prometheus (`apt-get install prometheus`, `brew install ' +
+  'prometheus`), or Go 1.24 or newer.';
 
 /**
  * @param {string} tools

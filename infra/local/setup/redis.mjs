@@ -7,7 +7,8 @@ import { SetupError, step } from './say.mjs';
 
 const PACKAGES = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
 const WAYS_OUT =
-  'Install Redis or Valkey (`apt-get install redis-server`, `brew install redis`), or name one that runs elsewhere with REDIS_URL.';
+  'Install Redis or Valkey (`apt-get install redis-server`, `brew install redis`), or name one that runs ' +
+  'elsewhere with REDIS_URL.';
 
 /** @param {string} tools */
 export async function redis(tools) {
@@ -21,7 +22,8 @@ export async function redis(tools) {
       await debian(PACKAGES, folder);
     } catch (error) {
       throw new SetupError(
-        `${error instanceof Error ? error.message : error}\n\nRedis could not be fetched from Debian's packages. ${WAYS_OUT}`,
+        `${error instanceof Error ? error.message : error}\n\n` +
+          `Redis could not be fetched from Debian's packages. ${WAYS_OUT}`,
       );
     }
   });

@@ -28,7 +28,8 @@ export function run(file, args, options = {}) {
       else
         reject(
           new SetupError(
-            `${file} ${args.join(' ')} failed (${signal ?? `exit code ${code}`}):\n${all.trim().split('\n').slice(-25).join('\n')}`,
+            `${file} ${args.join(' ')} failed (${signal ?? `exit code ${code}`}):\n` +
+              `${all.trim().split('\n').slice(-25).join('\n')}`,
           ),
         );
     });

@@ -17,7 +17,10 @@ const COPIED = [
   'tsconfig.tests.json',
 ];
 
-/** A copy of the sources in which guards are taken out. Its packages link to each other, and to the same installed dependencies. */
+/**
+ * A copy of the sources in which guards are taken out. Its packages link to each other, and to the same installed
+ * dependencies.
+ */
 export class Copy {
   readonly root = mkdtempSync(path.join(tmpdir(), 'pf-mutants-'));
 

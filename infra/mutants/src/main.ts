@@ -45,7 +45,8 @@ async function check(chosen: readonly Mutant[], signal: AbortSignal): Promise<re
             ? `the test does not pass with it: ${before?.reason ?? 'there is none of this name'}`
             : after.reason;
         console.log(
-          `${held ? 'held    ' : 'NOT HELD'} ${mutant.name} (${Math.round((performance.now() - began) / 1_000)} s; ${why})`,
+          `${held ? 'held    ' : 'NOT HELD'} ${mutant.name} (${Math.round((performance.now() - began) / 1_000)} ` +
+            `s; ${why})`,
         );
       }
     }

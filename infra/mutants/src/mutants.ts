@@ -7,7 +7,10 @@ import { webhookGuards } from './guards/webhook.ts';
 import { writerGuards } from './guards/writer.ts';
 import type { Mutant } from './mutant.ts';
 
-/** The guards of the invariants of docs/internals/architecture.md and of what rests on them. Those of one test file run together. */
+/**
+ * The guards of the invariants of docs/internals/architecture.md and of what rests on them. Those of one test file run
+ * together.
+ */
 export const mutants: readonly Mutant[] = [
   ...ownerGuards,
   ...writerGuards,

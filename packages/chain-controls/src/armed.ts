@@ -1,7 +1,8 @@
 import type { Armed } from './controls.ts';
 
 /**
- * Waits beside its caller. @param wait resolves with what came, or null once the signal is aborted, and puts the chain back itself
+ * Waits beside its caller. @param wait resolves with what came, or null once the signal is aborted, and puts the chain
+ * back itself
  */
 export function arm<T>(wait: (ending: AbortSignal) => Promise<T | null>): Armed<T> {
   const ending = new AbortController();

@@ -22,7 +22,10 @@ export interface AffectedPayment extends Payment {
   readonly provenFrom: Date | null;
 }
 
-/** Something that waits for a payment. It ends when that came, when it is ended, or with a ControlError where somebody else healed the chain. */
+/**
+ * Something that waits for a payment. It ends when that came, when it is ended, or with a ControlError where somebody
+ * else healed the chain.
+ */
 export interface Armed<T> {
   /** null: it was ended before. */
   readonly done: Promise<T | null>;
@@ -60,7 +63,9 @@ export interface ChainState {
   readonly final: number;
   /** held: somebody keeps blocks from coming by themselves. */
   readonly clock: 'running' | 'held';
-  /** In words, what waits for a payment; on EVM chains whoever armed it waits, and the node knows only that it is held. */
+  /**
+   * In words, what waits for a payment; on EVM chains whoever armed it waits, and the node knows only that it is held.
+   */
   readonly armed: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export async function withApi(
   } catch (error) {
     if (error instanceof PaymentApiError) throw refusal(error, mode);
     if (error instanceof ConnectionError)
-      throw new CliError(`The API at ${baseUrl} does not answer. Is the stack running? Start it: npm start`, {
+      throw new CliError(`The API at ${baseUrl} does not respond. Is the stack running? Start it with \`npm start\`.`, {
         cause: error,
       });
     throw error;
@@ -41,7 +41,10 @@ function refusal(error: PaymentApiError, mode: Mode): CliError {
   const { status, code, message, param, details, requestId } = error;
   const known = ERROR_CODES.find((listed) => listed === code);
   const lines = [message, ...otherIssues(details), known ? ERRORS[known].remedy : ''];
-  if (status === 404) lines.push(`This asked in ${mode} mode; the other: --mode ${mode === 'test' ? 'live' : 'test'}`);
+  if (status === 404)
+    lines.push(
+      `This request was in ${mode} mode. For the other ` + `mode add --mode ${mode === 'test' ? 'live' : 'test'}`,
+    );
   if (status >= 500 && requestId !== null) lines.push(`X-Request-Id: ${requestId}`);
   return new CliError(lines.filter((line) => line !== '').join('\n'), {
     cause: error,

@@ -33,7 +33,10 @@ export interface Forwarded {
   readonly ms: number;
 }
 
-/** Stands in for a receiver that the service cannot reach, or should not know: takes deliveries on loopback and passes them on, byte for byte. */
+/**
+ * Stands in for a receiver that the service cannot reach, or should not know: takes deliveries on loopback and passes
+ * them on, byte for byte.
+ */
 export interface Forwarder {
   /** To be added to the account's URLs. */
   readonly url: string;

@@ -1,7 +1,9 @@
 import { runPf } from './program.ts';
 
 const ending = new AbortController();
-/** Whoever read the answers has gone, as `head` does: nothing is to be said any more, and what goes on ends in order. */
+/**
+ * Whoever read the answers has gone, as `head` does: nothing is to be said any more, and what goes on ends in order.
+ */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   ending.abort();

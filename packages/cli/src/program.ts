@@ -18,8 +18,8 @@ export interface Terminal extends CommandContext {
 }
 
 /**
- * Runs `pf` with the arguments after its name. Answers go to `write`, errors to `writeError` (as `{"error":{"message":…}}`
- * with --json); never throws.
+ * Runs `pf` with the arguments after its name. Answers go to `write`, errors to `writeError` (as
+ * `{"error":{"message":…}}` with --json); never throws.
  * @returns the exit code: 0, 1 where it failed, 2 where the arguments were wrong
  */
 export async function runPf(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -37,7 +37,7 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
       return EXIT_USAGE;
     }
     if (error instanceof CliError) complain(error.message, error.facts);
-    else complain(`It failed: ${error instanceof Error ? error.message : String(error)}`);
+    else complain(`pf failed: ${error instanceof Error ? error.message : String(error)}`);
     return EXIT_FAILED;
   }
 }
@@ -45,14 +45,17 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
 function buildProgram(terminal: Terminal, complain: (text: string) => void): Command {
   const program = new Command('pf')
     .description(
-      'The dashboard of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, and a hand on local chains.',
+      'The command line of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, ' +
+        'local chains.',
     )
-    .option('--account <id>', 'the account to work on (default: the one the local stack was seeded with)')
+    .option('--account <id>', 'the account to use (default: the seeded account of the local stack)')
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
-    .option('--json', 'answer with one JSON document and nothing else')
+    .option('--json', 'print one JSON document and nothing else')
     .addHelpText(
       'after',
-      '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n  pf accounts list\n  pf keys create --scope payer\n  pf webhooks add https://shop.example/webhooks --mode live',
+      '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n' +
+        '  pf accounts list\n  pf keys create --scope payer\n' +
+        '  pf webhooks add https://shop.example/webhooks --mode live',
     );
   for (const noun of [
     intentsCommand(terminal),
@@ -72,7 +75,7 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
       .configureHelp({ showGlobalOptions: true })
       .configureOutput({ writeOut: terminal.write, writeErr: complain })
       .showSuggestionAfterError()
-      .showHelpAfterError(`What there is: ${pathOf(command)} --help`);
+      .showHelpAfterError(`See \`${pathOf(command)} --help\`.`);
   }
   return program;
 }

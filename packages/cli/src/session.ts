@@ -63,14 +63,14 @@ export async function withSession(
       account: async () => {
         const id = account ?? (await stack.seededAccount());
         const found = await findAccount(database, id);
-        if (!found) throw new CliError(`There is no account ${id}. \`pf accounts list\` shows all`);
+        if (!found) throw new CliError(`Account ${id} does not exist. List the accounts with \`pf accounts list\`.`);
         return found;
       },
     });
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     const { host } = new URL(url);
-    throw new CliError(`The database at ${host} does not answer. Is the stack running? Start it: npm start`, {
+    throw new CliError(`The database at ${host} does not respond. Is the stack running? Start it with \`npm start\`.`, {
       cause: error,
     });
   } finally {

@@ -32,7 +32,10 @@ export interface StackAccess {
   secretsKey(): Promise<Buffer>;
   /** The account that the local stack was seeded with. */
   seededAccount(): Promise<string>;
-  /** The public API and a key of full scope for it: those of the environment, else the local stack's for its seeded account. */
+  /**
+   * The public API and a key of full scope for it: those of the environment, else the local stack's for its seeded
+   * account.
+   */
   api(
     mode: 'test' | 'live',
     accountId: string | undefined,
@@ -70,7 +73,7 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
     try {
       return stackFile.parse(JSON.parse(text));
     } catch (cause) {
-      throw new CliError(`${file} cannot be read as a stack's file. Start the stack anew: npm start`, { cause });
+      throw new CliError(`${file} is not a valid stack file. Restart the stack with \`npm start\`.`, { cause });
     }
   };
 
@@ -79,7 +82,7 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
       const stack = await readStack();
       if (!stack)
-        throw new CliError('No stack is running. Start one: npm start (or name a database with DATABASE_URL)');
+        throw new CliError('No stack is running. Start one with `npm start`, or name a database with DATABASE_URL.');
       return stack.database;
     },
     async secretsKey() {
@@ -88,17 +91,18 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const text = await readIfThere(file);
       if (text === null)
         throw new CliError(
-          `No key to encrypt webhook secrets with: ${file} is not there. Start a stack (npm start), or set SECRETS_KEY to that of the services`,
+          `The key that encrypts webhook secrets is missing: ${file} does not exist. Start a stack with \`npm ` +
+            'start`, or set SECRETS_KEY to the key of the services.',
         );
       const key = variables.secretsKey.safeParse(text.trim());
       if (!key.success)
-        throw new CliError(`${file} does not hold 32 bytes in base64. Set SECRETS_KEY to that of the services`);
+        throw new CliError(`${file} must hold 32 bytes in base64. Set SECRETS_KEY to the key of the services.`);
       return key.data;
     },
     async seededAccount() {
       const accountId = (await readStack())?.accountId;
       if (accountId === undefined)
-        throw new CliError('Which account? Name it with --account ID; `pf accounts list` shows all');
+        throw new CliError('Name the account with --account ID. List the accounts with `pf accounts list`.');
       return accountId;
     },
     async api(mode, accountId) {
@@ -107,19 +111,22 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const baseUrl = PF_BASE_URL ?? stack?.baseUrl;
       if (baseUrl === undefined)
         throw new CliError(
-          'No stack is running. Start one: npm start (or name an API with PF_BASE_URL, with its /v1, and PF_API_KEY)',
+          'No stack is running. Start one with `npm start`, or set PF_BASE_URL (including /v1) and PF_API_KEY.',
         );
       if (PF_API_KEY !== undefined) {
         if (!PF_API_KEY.startsWith(`pk_${mode}_`))
           throw new CliError(
-            `PF_API_KEY is no ${mode} key: add --mode ${mode === 'test' ? 'live' : 'test'}, or set a key that begins with pk_${mode}_`,
+            `PF_API_KEY is not a ${mode} key. Add --mode ${mode === 'test' ? 'live' : 'test'}, or set a key that ` +
+              `begins with pk_${mode}_.`,
           );
         return { baseUrl, apiKey: PF_API_KEY };
       }
       const foreign = accountId !== undefined && accountId !== stack?.accountId;
       if (!stack?.apiKeys || foreign)
         throw new CliError(
-          `Which API key? Keys cannot be read again: make one (pf keys create --mode ${mode}${foreign ? ` --account ${accountId}` : ''}) and set PF_API_KEY to it`,
+          'Name the API key: create one with `pf keys create --mode ' +
+            `${mode}${foreign ? ` --account ${accountId}` : ''}\` and set PF_API_KEY to it. Existing keys cannot ` +
+            'be shown again.',
         );
       return { baseUrl, apiKey: stack.apiKeys[mode] };
     },
@@ -128,13 +135,14 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const brokers = (await readStack())?.kafka;
       if (brokers === undefined)
         throw new CliError(
-          'No stack is running. Start one: npm start (or name a log with KAFKA_BROKERS and KAFKA_PARTITIONS)',
+          'No stack is running. Start one with `npm start`, or set KAFKA_BROKERS and KAFKA_PARTITIONS.',
         );
       return loadConfig(kafkaVariables, { KAFKA_BROKERS: brokers.join(','), KAFKA_PARTITIONS: LOCAL_PARTITIONS });
     },
     async chains() {
       const chains = (await readStack())?.chains;
-      if (chains === undefined) throw new CliError('No stack with local chains is running. Start one: npm start');
+      if (chains === undefined)
+        throw new CliError('No stack with local chains is ' + 'running. Start one with `npm start`.');
       return chains;
     },
     async sanctionsListFile() {
@@ -142,14 +150,14 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       const file = (await readStack())?.sanctions?.listFile;
       if (file === undefined)
         throw new CliError(
-          'Which list? Name its file with --list FILE, or set SCREENING_LIST_FILE as the gateways have it',
+          'Name the file of the list with --list FILE, or set SCREENING_LIST_FILE as for the gateways.',
         );
       return file;
     },
     async sanctionsProvider() {
       const sanctions = (await readStack())?.sanctions;
       if (sanctions === undefined)
-        throw new CliError('No local stack with a sanctions provider is running. Start one: npm start');
+        throw new CliError('No local stack with a sanctions provider is running. Start one with `npm start`.');
       return { url: sanctions.providerUrl, apiKey: sanctions.apiKey };
     },
   };

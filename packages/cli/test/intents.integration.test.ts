@@ -143,8 +143,8 @@ describe('pf intents', () => {
       '1',
     );
     expect(text).toContain(ids[0]);
-    expect(text).toMatch(/There are more: the same with --cursor \S+/);
-    expect(await pf('list', '--tx', `0x${'1'.repeat(64)}`)).toBe('No such test intents.\n');
+    expect(text).toMatch(/For the next page add --cursor \S+/);
+    expect(await pf('list', '--tx', `0x${'1'.repeat(64)}`)).toBe('No test intents match.\n');
   });
 
   it('prints an API error with its remedy, and its code as JSON', async () => {
@@ -189,7 +189,7 @@ describe('pf intents', () => {
       /pf keys create --mode test --account acct_other/,
     );
     expect((await run(['list'], { PF_BASE_URL: 'http://127.0.0.1:1/v1' })).errors).toMatch(
-      /does not answer.*npm start/,
+      /does not respond.*npm start/,
     );
   }, 60_000);
 });

@@ -142,7 +142,7 @@ describe('pf', () => {
     const client = apiClient(url, cluster.apiKeys.test);
     const { id } = (await client.create(good)).body.intent;
     await client.cancel(id);
-    await until('the line', () => listening.output.text.includes('no answer from localhost:1'));
+    await until('the line', () => listening.output.text.includes('no response from localhost:1'));
     expect(listening.output.text).toMatch(/intent\.cancelled .*Is it running\?/);
     expect(listening.output.text).not.toContain('intent.created');
     listening.end();

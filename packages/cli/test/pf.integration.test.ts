@@ -86,7 +86,7 @@ describe('pf', () => {
     expect(list).toContain(made.id);
     expect(list).not.toContain(made.key);
     await expect(pf('keys', 'revoke', 'key_none')).rejects.toThrow('`pf keys list`');
-    await expect(pf('keys', 'list', '--account', 'acct_none')).rejects.toThrow('There is no account acct_none');
+    await expect(pf('keys', 'list', '--account', 'acct_none')).rejects.toThrow('Account acct_none does not exist');
   });
 
   it('webhooks adds, lists and removes endpoints by mode', async () => {
@@ -125,6 +125,6 @@ describe('pf', () => {
     const now = secret.parse(await json('webhooks', 'rotate-secret')).secret;
     expect(secret.parse(await json('webhooks', 'secret')).secret).toBe(now);
     await expect(pf('webhooks', 'rotate-secret', '--at', '2020-01-01T00:00:00Z')).rejects.toThrow('in the past');
-    await expect(pf('webhooks', 'rotate-secret', '--at', 'tomorrow')).rejects.toThrow('is no time');
+    await expect(pf('webhooks', 'rotate-secret', '--at', 'tomorrow')).rejects.toThrow('is not an ISO 8601 time');
   });
 });

@@ -26,7 +26,7 @@ describe('pf', () => {
     expect(await pf(['accounts', 'list'])).toEqual({
       code: 1,
       out: '',
-      errors: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)\n',
+      errors: 'No stack is running. Start one with `npm start`, or name a database with DATABASE_URL.\n',
     });
   });
 
@@ -34,24 +34,26 @@ describe('pf', () => {
     const { code, out, errors } = await pf(['accounts', 'list', '--json']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(JSON.parse(errors)).toEqual({
-      error: { message: 'No stack is running. Start one: npm start (or name a database with DATABASE_URL)' },
+      error: { message: 'No stack is running. Start one with `npm start`, or name a database with DATABASE_URL.' },
     });
   });
 
   it('names the database that is unavailable, without its password', async () => {
     const { code, errors } = await pf(['accounts', 'list'], { DATABASE_URL: 'postgresql://pf:hidden@127.0.0.1:1/pf' });
     expect(code).toBe(1);
-    expect(errors).toBe('The database at 127.0.0.1:1 does not answer. Is the stack running? Start it: npm start\n');
+    expect(errors).toBe(
+      'The database at 127.0.0.1:1 does not respond. Is the stack running? Start it with `npm start`.\n',
+    );
   });
 
   it('points to the help of the command that it could not parse', async () => {
     expect(await pf(['nonsense'])).toEqual({
       code: 2,
       out: '',
-      errors: "unknown command 'nonsense'\nWhat there is: pf --help\n",
+      errors: "unknown command 'nonsense'\nSee `pf --help`.\n",
     });
     expect((await pf(['keys', 'create', '--scop', 'payer'])).errors).toBe(
-      "unknown option '--scop'\n(Did you mean --scope?)\nWhat there is: pf keys create --help\n",
+      "unknown option '--scop'\n(Did you mean --scope?)\nSee `pf keys create --help`.\n",
     );
   });
 
@@ -62,7 +64,7 @@ describe('pf', () => {
     );
     expect(await pf(['keys', 'list'])).toMatchObject({
       code: 1,
-      errors: 'Which account? Name it with --account ID; `pf accounts list` shows all\n',
+      errors: 'Name the account with --account ID. List the accounts with `pf accounts list`.\n',
     });
   });
 
@@ -70,7 +72,7 @@ describe('pf', () => {
     await writeFile(path.join(data, 'stack.json'), '{"database":');
     const { code, errors } = await pf(['accounts', 'list']);
     expect(code).toBe(1);
-    expect(errors).toContain('stack.json cannot be read as a stack');
+    expect(errors).toContain('stack.json is not a valid stack file');
   });
 
   it.each([

@@ -26,7 +26,7 @@ describe('pf sanctions flagged', () => {
   };
 
   it('lists the payments from sanctioned wallets, but not payments that are not screened yet', async () => {
-    expect(await pf()).toBe('No payment came from a sanctioned wallet.\n');
+    expect(await pf()).toBe('No payments from sanctioned wallets.\n');
     const payments = new UnscreenedPayments(cluster.database);
     const payment = {
       chain: 'eip155:8453' as ChainId,

@@ -45,9 +45,9 @@ describe('pf sanctions', () => {
   it.each(['sdn.xml', 'sdn-advanced.xml'])('import writes the list of %s and reports what is new', async (name) => {
     const { code, out } = await update(fixture(name), ...SMALL);
     expect(code).toBe(0);
-    expect(out).toContain('has 4 addresses now, as published on 2026-11-05: 4 new, 0 gone.');
+    expect(out).toContain('now has 4 addresses, as published on 2026-11-05: 4 added, 0 removed.');
     expect(out).toContain('SOL   GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB');
-    expect((await update(fixture(name), ...SMALL)).out).toContain('0 new, 0 gone.');
+    expect((await update(fixture(name), ...SMALL)).out).toContain('0 added, 0 removed.');
   });
 
   it('import rejects an export with suspiciously few addresses unless it is confirmed', async () => {
@@ -61,7 +61,7 @@ describe('pf sanctions', () => {
       'it has 3 digital currency addresses, and the list in use has 4',
     );
     expect(await readFile(list, 'utf8')).toBe(before);
-    expect((await update(fewer, ...SMALL, '--force')).out).toContain('0 new, 1 gone.');
+    expect((await update(fewer, ...SMALL, '--force')).out).toContain('0 added, 1 removed.');
   });
 
   it('import keeps the old list when the export is truncated or missing', async () => {
@@ -69,7 +69,7 @@ describe('pf sanctions', () => {
     const before = await readFile(list, 'utf8');
     const half = path.join(data, 'half.xml');
     await writeFile(half, (await readFile(fixture('sdn-advanced.xml'), 'utf8')).slice(0, 3_000));
-    expect((await update(half, ...SMALL)).errors).toContain('is not a whole export of the SDN list');
+    expect((await update(half, ...SMALL)).errors).toContain('is not a complete export of the SDN list');
     expect((await update(path.join(data, 'none.xml'))).errors).toContain('cannot be read');
     expect(await readFile(list, 'utf8')).toBe(before);
   });
@@ -88,15 +88,15 @@ describe('pf sanctions', () => {
   });
 
   it('status prints the age of the list and warns when it is too old', async () => {
-    expect((await pf('sanctions', 'status')).errors).toContain('There is no list at');
+    expect((await pf('sanctions', 'status')).errors).toContain('Create the list with `pf sanctions update`');
     await update(fixture('sdn.xml'), ...SMALL);
-    expect((await pf('sanctions', 'status')).out).toMatch(/^4 addresses.*\nIt is good until/);
+    expect((await pf('sanctions', 'status')).out).toMatch(/^4 addresses.*\nIt is valid until/);
     await writeFile(
       list,
       (await readFile(list, 'utf8')).replace(/"fetchedAt":"[^"]*"/, '"fetchedAt":"2026-01-01T00:00:00.000Z"'),
     );
     expect((await pf('sanctions', 'status')).out).toContain(
-      'It is too old since 2026-01-03 00:00:00 UTC: nobody passes the screening. Run: pf sanctions update',
+      'It expired at 2026-01-03 00:00:00 UTC: every screening fails. Run: pf sanctions update',
     );
     await copyFile(fixture('sdn.xml'), list);
     expect((await pf('sanctions', 'status')).errors).toContain('is not a sanctions list');
@@ -123,6 +123,6 @@ describe('pf sanctions', () => {
     });
     expect(provider.mode).toBe('up');
     await provider.close();
-    expect((await pf('sanctions', 'provider', 'up')).errors).toContain('does not answer');
+    expect((await pf('sanctions', 'provider', 'up')).errors).toContain('does not respond');
   });
 });

@@ -11,7 +11,10 @@ export interface AccountKeys {
 /** Where a lookup table's addresses begin. */
 const TABLE_HEADER = 56;
 
-/** All accounts of a transaction, those of lookup tables too; or the runtime's name for what is not there, a table or an entry. */
+/**
+ * All accounts of a transaction, those of lookup tables too; or the runtime's name for what is not there, a table or an
+ * entry.
+ */
 export function accountKeys(
   message: Message,
   accountOf: (address: string) => Account | null,

@@ -26,7 +26,9 @@ export class Blockhashes {
     const fork = this.#forks.findLast((one) => one.height <= height);
     return base58.encode(createHash('sha256').update(`${fork?.salt} ${height}`).digest());
   }
-  /** The height of a blockhash that a block of height `head` still takes; null: unknown, too old, or from a lost fork. */
+  /**
+   * The height of a blockhash that a block of height `head` still takes; null: unknown, too old, or from a lost fork.
+   */
   heightOf(blockhash: string, head: number): number | null {
     for (let height = head; height >= Math.max(0, head - LIFETIME); height -= 1)
       if (this.at(height) === blockhash) return height;

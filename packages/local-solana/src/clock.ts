@@ -28,8 +28,8 @@ export const newClock = (slotMs: number, running: boolean, now = Date.now()): Cl
 export const heightOf = (slot: number): number => slot - SKIPPED;
 
 /**
- * Slots, computed from the time: a clock that nobody reads does no work. What is in the head slot is processed, one slot
- * later confirmed, and final after `finalitySlots`.
+ * Slots, computed from the time: a clock that nobody reads does no work. What is in the head slot is processed, one
+ * slot later confirmed, and final after `finalitySlots`.
  */
 export class SlotClock {
   #state: ClockState;
@@ -85,7 +85,9 @@ export class SlotClock {
   }
 }
 
-/** The clock of a ledger that was closed or killed: a running one went on meanwhile, and all that had landed is final. */
+/**
+ * The clock of a ledger that was closed or killed: a running one went on meanwhile, and all that had landed is final.
+ */
 export function resumedClock(kept: ClockState, slotMs: number, running: boolean, now = Date.now()): ClockState {
   const slept = kept.running ? Math.max(0, Math.floor((now - kept.time) / kept.slotMs)) : 0;
   const slot = kept.slot + slept;

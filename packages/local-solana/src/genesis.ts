@@ -25,8 +25,9 @@ const u32 = (value: number): Buffer => {
 const text = (value: string): Uint8Array => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
 
 /**
- * Extensions of Token-2022 such as PYUSD's mint has: a transfer fee of nothing, a close authority, a permanent delegate,
- * a transfer hook without a program, and metadata in the mint itself. By their number in the program's ExtensionType.
+ * Extensions of Token-2022 such as PYUSD's mint has: a transfer fee of nothing, a close authority, a permanent
+ * delegate, a transfer hook without a program, and metadata in the mint itself. By their number in the program's
+ * ExtensionType.
  */
 function extensions(mintAddress: string): Uint8Array {
   const authority = key(nodeWallet.address);

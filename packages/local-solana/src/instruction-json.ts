@@ -15,7 +15,9 @@ export interface Instruction {
 const SYSTEM = '11111111111111111111111111111111';
 const ATA = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 
-/** Instructions of both token programs by their first byte: type, names of the accounts, and how the amount is written. */
+/**
+ * Instructions of both token programs by their first byte: type, names of the accounts, and how the amount is written.
+ */
 const TOKEN_INSTRUCTIONS: Readonly<
   Record<number, readonly [type: string, accounts: readonly string[], amount?: 'plain' | 'checked']>
 > = {

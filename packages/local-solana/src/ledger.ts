@@ -44,7 +44,9 @@ export interface Landed {
   readonly meta: TransactionMeta;
 }
 
-/** Accounts, transactions and the few facts of a chain, in SQLite: in a folder, where they survive a kill, or in memory. */
+/**
+ * Accounts, transactions and the few facts of a chain, in SQLite: in a folder, where they survive a kill, or in memory.
+ */
 export class Ledger {
   readonly #database: DatabaseSync;
 
@@ -109,7 +111,9 @@ export class Ledger {
       .all(from, to)
       .map((row) => transactionRow.parse(row));
   }
-  /** Transactions that name this address, newest first, older than `before` and newer than `after`, none above `slot`. */
+  /**
+   * Transactions that name this address, newest first, older than `before` and newer than `after`, none above `slot`.
+   */
   mentioning(
     address: string,
     {
@@ -121,7 +125,8 @@ export class Ledger {
   ): Landed[] {
     return this.#database
       .prepare(
-        'SELECT t.* FROM mentions m JOIN transactions t USING (sequence) WHERE m.address = ? AND m.sequence < ? AND m.sequence > ? AND t.slot <= ? ORDER BY m.sequence DESC LIMIT ?',
+        'SELECT t.* FROM mentions m JOIN transactions t USING (sequence) WHERE m.address = ? AND m.sequence < ? ' +
+          'AND m.sequence > ? AND t.slot <= ? ORDER BY m.sequence DESC LIMIT ?',
       )
       .all(address, before, after, slot, limit)
       .map((row) => transactionRow.parse(row));

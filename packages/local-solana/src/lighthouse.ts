@@ -34,7 +34,8 @@ function program(code: Buffer): Buffer {
   header.writeBigUInt64LE(BigInt(HEADER_BYTES), 24);
   header.writeBigUInt64LE(BigInt(HEADER_BYTES), 32);
   header.writeBigUInt64LE(BigInt(sectionsAt), 40);
-  // Sizes of this header, of a program header (none follows) and of a section's; three sections, the last has the names.
+  // Sizes of this header, of a program header (none follows) and of a section's; three sections, the last has the
+  // names.
   for (const [place, value] of [HEADER_BYTES, 56, 0, SECTION_BYTES, 3, 2].entries())
     header.writeUInt16LE(value, 52 + 2 * place);
   const padding = Buffer.alloc(sectionsAt - namesAt - NAMES.length);
@@ -50,8 +51,8 @@ function program(code: Buffer): Buffer {
 }
 
 /**
- * A program at Lighthouse's address of which every assertion holds, so that what wallets have guarded lands here too. The
- * real one's binary is not ours to ship.
+ * A program at Lighthouse's address of which every assertion holds, so that what wallets have guarded lands here too.
+ * The real one's binary is not ours to ship.
  */
 export function lighthouse(rent: (bytes: number) => bigint): readonly [string, Account] {
   const data = program(CODE);

@@ -2,7 +2,9 @@
 export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
 
 export interface NodeOptions {
-  /** 0: two neighbouring free ports of the system's choice. WebSockets are served on this port and the next. Default 0. */
+  /**
+   * 0: two neighbouring free ports of the system's choice. WebSockets are served on this port and the next. Default 0.
+   */
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;

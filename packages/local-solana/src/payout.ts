@@ -52,7 +52,10 @@ export async function airdrop(blockhash: string, to: string, lamports: bigint): 
   ]);
 }
 
-/** Base units of a token that the node mints to an owner's associated account, which is created where it is missing; signed. */
+/**
+ * Base units of a token that the node mints to an owner's associated account, which is created where it is missing;
+ * signed.
+ */
 export async function mint(
   blockhash: string,
   to: string,

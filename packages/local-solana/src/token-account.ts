@@ -12,7 +12,10 @@ export const FROZEN = 2;
 const isKind = (data: Uint8Array, plain: number, kind: number): boolean =>
   data.length === plain || (data.length > ACCOUNT_BYTES && data[ACCOUNT_BYTES] === kind);
 
-/** A token account of either token program, without its extensions; null: it is none. The account's owner is not looked at. */
+/**
+ * A token account of either token program, without its extensions; null: it is none. The account's owner is not looked
+ * at.
+ */
 export function readTokenAccount({ data }: Account): Token | null {
   if (!isKind(data, ACCOUNT_BYTES, KIND.account)) return null;
   const account = getTokenDecoder().decode(data);

@@ -39,7 +39,10 @@ function wallet(account: number): Wallet {
   return { address: base58.encode(key), privateKey: base58.encode(Buffer.concat([seed, key])) };
 }
 
-/** The wallets that every node is born with: the first eight accounts of the mnemonic, each with SOL and a million of each token. */
+/**
+ * The wallets that every node is born with: the first eight accounts of the mnemonic, each with SOL and a million of
+ * each token.
+ */
 export const wallets: readonly Wallet[] = Array.from({ length: WALLETS }, (_, account) => wallet(account));
 /** The node's own key: it fills airdrops, and is mint and freeze authority of the tokens. */
 export const nodeWallet: Wallet = wallet(NODE);

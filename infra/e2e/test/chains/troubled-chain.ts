@@ -21,7 +21,10 @@ export interface TroubledChain {
   fail(payer: StackWallet, blob: string, submit: Submit): Promise<void>;
   /** Signs and submits a payment that is lost on its way, and can never land once blocks pass. */
   lose(payer: StackWallet, blob: string, submit: Submit): Promise<void>;
-  /** The newest block that has a transaction never was, and nobody but the service sends it again; null on a chain where a block is final. */
+  /**
+   * The newest block that has a transaction never was, and nobody but the service sends it again; null on a chain where
+   * a block is final.
+   */
   readonly orphan: (() => Promise<unknown>) | null;
   stop(): Promise<void>;
 }

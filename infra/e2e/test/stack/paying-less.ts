@@ -3,7 +3,9 @@ import { evmWallet, solanaWallet, type StackChain, type StackWallet, tempoWallet
 /** TransferChecked: the instruction's number, the amount in 8 bytes, the decimals. */
 const TRANSFER_CHECKED = 12;
 
-/** The calldata of transfer(to, amount) and of transferWithMemo(to, amount, memo): a selector, then words of 32 bytes. */
+/**
+ * The calldata of transfer(to, amount) and of transferWithMemo(to, amount, memo): a selector, then words of 32 bytes.
+ */
 const withAmount = (data: string, units: bigint): `0x${string}` =>
   `0x${data.slice(2, 74)}${units.toString(16).padStart(64, '0')}${data.slice(138)}`;
 

@@ -67,7 +67,10 @@ export interface Victim {
   readonly api: ApiClient;
 }
 
-/** Status, code of the error, state and hash (also of one that is claimed for and in doubt): what tells one answer to a submit from another. */
+/**
+ * Status, code of the error, state and hash (also of one that is claimed for and in doubt): what tells one answer to a
+ * submit from another.
+ */
 export interface Submitted {
   readonly status: number;
   readonly code: string | undefined;

@@ -158,7 +158,10 @@ export const KILLS: readonly Kill[] = [
   },
 ];
 
-/** What became of a kill: whether it met its point, and where each payment ended, by chain and whether it was submitted again; null, or what it failed with. */
+/**
+ * What became of a kill: whether it met its point, and where each payment ended, by chain and whether it was submitted
+ * again; null, or what it failed with.
+ */
 export interface Killed {
   readonly met: Promise<unknown>;
   readonly ends: ReadonlyMap<string, Promise<unknown>>;
@@ -174,7 +177,10 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
 export const payersToBe = (stage: SubmittingHarness): Promise<StackWallet[][]> =>
   Promise.all(NAMES.map((name) => stage.funded(name, 2 * KILLS.length)));
 
-/** Kills one gateway after the other, each while it handles two payments a chain, of which one is submitted again elsewhere. */
+/**
+ * Kills one gateway after the other, each while it handles two payments a chain, of which one is submitted again
+ * elsewhere.
+ */
 export async function killing(
   stage: SubmittingHarness,
   payers: readonly StackWallet[][],

@@ -18,7 +18,9 @@ const FIVE_MINUTES = 300;
 const TAKEN = { status: 200, code: undefined };
 const CLAIMED = { status: 409, code: 'intent.submission_in_progress' };
 
-/** The first upstream hands transactions on and never answers, the second one, asked after it, answers nothing at all. */
+/**
+ * The first upstream hands transactions on and never answers, the second one, asked after it, answers nothing at all.
+ */
 function swallow(name: Name): void {
   const [first, second] = stage.upstreams[name];
   first.faults = [{ kind: 'swallow', methods: SENDS }];
@@ -81,11 +83,14 @@ const FLOWING: readonly Story[] = [
     },
   },
   ...[{}, { idempotencyKey: 'order 7' }].map((more): Story => ({
-    what: `the same bytes many times at once, and later, pay once (${'idempotencyKey' in more ? 'with' : 'without'} idempotency keys)`,
+    what:
+      `the same bytes many times at once, and later, pay once (${'idempotencyKey' in more ? 'with' : 'without'} ` +
+      'idempotency keys)',
     on: NAMES,
     async tell(name) {
       const key = 'idempotencyKey' in more ? { idempotencyKey: `${more.idempotencyKey} on ${name}` } : {};
-      // Submit needs none: the transaction's hash is its key. One that a client sends along with everything does no harm.
+      // Submit needs none: the transaction's hash is its key. One that a client sends along with everything does no
+      // harm.
       const headers = 'idempotencyKey' in key ? { 'idempotency-key': key.idempotencyKey } : {};
       const payment = await stage.sign(
         await stage.create(name, key),
@@ -113,7 +118,9 @@ const FLOWING: readonly Story[] = [
 /** One after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
 const HELD: readonly Story[] = [
   {
-    what: 'a hash that the wallet sent is taken once the node shows it; one that pays something else, or is unknown, claims nothing',
+    what:
+      'a hash that the wallet sent is taken once the node shows it; one that pays something else, or is unknown, ' +
+      'claims nothing',
     on: NAMES,
     async tell(name) {
       const [payer, rival] = [stage.walletOf(name, 5), stage.walletOf(name, 6)];
@@ -170,7 +177,9 @@ const HELD: readonly Story[] = [
     },
   },
   {
-    what: 'nodes take it and never answer: nobody is asked for another signature while it can land, and it ends confirmed',
+    what:
+      'nodes take it and never answer: nobody is asked for another signature while it can land, and it ends ' +
+      'confirmed',
     on: NAMES,
     async tell(name) {
       const [payer, rival] = [stage.walletOf(name, 7), stage.walletOf(name, 6)];

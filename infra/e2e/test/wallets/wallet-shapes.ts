@@ -31,7 +31,8 @@ export type Shape = (chain: StackChain, payer: StackWallet, blob: string) => Pro
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, 'base64'));
 const hexOf = (base64: string): Hex => `0x${Buffer.from(base64, 'base64').toString('hex')}`;
 
-// Solana ---------------------------------------------------------------------------------------------------------------
+// Solana
+// ---------------------------------------------------------------------------------------------------------------
 
 const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
 /** AssertAccountInfo, of its lamports; AssertTokenAccount, of its amount. In silence, at least so much. */
@@ -106,7 +107,8 @@ const mobile: Shape = async (chain, payer, blob) => {
   return { text: hash, hash };
 };
 
-// Base -----------------------------------------------------------------------------------------------------------------
+// Base
+// -----------------------------------------------------------------------------------------------------------------
 
 /** ERC-8021 with the code of an app, as Coinbase's wallet appends it: codes, their length, schema 0, the marker. */
 const ATTRIBUTION = '626173656170700700' + '80218021802180218021802180218021';
@@ -146,7 +148,8 @@ const delegated: Shape = async (chain, payer, blob) => {
   return evm((transaction) => transaction)(chain, payer, blob);
 };
 
-// Tempo ----------------------------------------------------------------------------------------------------------------
+// Tempo
+// ----------------------------------------------------------------------------------------------------------------
 
 /** An account of Tempo by what signs for it. */
 export const tempoAccounts = {

@@ -35,7 +35,10 @@ export interface LoggedEvent {
   readonly data: unknown;
 }
 
-/** A running service with a chain of each family, and what its clients, payers and operators do. Blocks flow until they are held. */
+/**
+ * A running service with a chain of each family, and what its clients, payers and operators do. Blocks flow until they
+ * are held.
+ */
 export class WatchingHarness {
   readonly cluster: Cluster;
   readonly api: ApiClient;

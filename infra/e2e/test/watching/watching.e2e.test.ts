@@ -18,7 +18,9 @@ const typeIs =
     type === wanted;
 
 let stage: WatchingHarness;
-/** Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before. */
+/**
+ * Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before.
+ */
 let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
 
 type Story = (name: Name) => Promise<void>;
@@ -309,7 +311,9 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'that nobody submitted and a reorganisation takes back is broadcast from the bytes that were kept, and stays confirmed',
+    what:
+      'that nobody submitted and a reorganisation takes back is broadcast from the bytes that were kept, and stays ' +
+      'confirmed',
     on: ['base', 'solana'],
     async story(name) {
       const payer = stage.wallet(name, 5);

@@ -13,7 +13,9 @@ const run = promisify(execFile);
 const DATABASE = 'payments';
 const NOBODY = 65_534;
 
-/** fsync stays on: a kill -9, even of the machine, keeps what was committed. The rest suits one developer on a laptop. */
+/**
+ * fsync stays on: a kill -9, even of the machine, keeps what was committed. The rest suits one developer on a laptop.
+ */
 const FLAGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',

@@ -3,7 +3,9 @@ import { z } from 'zod';
 
 /** Filled after a start, so that questions at `safe` and `finalized` have a state to answer from. */
 const BLOCKS_AFTER_START = 12;
-/** Ten minutes of Base, twenty-five of Tempo. anvil keeps every block in memory and writes them all each time it saves. */
+/**
+ * Ten minutes of Base, twenty-five of Tempo. anvil keeps every block in memory and writes them all each time it saves.
+ */
 const BLOCKS_UNTIL_FULL = 3000;
 
 const hex = (value: number | bigint): string => `0x${value.toString(16)}`;

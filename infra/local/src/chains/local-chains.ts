@@ -46,7 +46,8 @@ export interface RunningChain {
 }
 
 /**
- * Starts a local chain with its tokens and wallets; one whose nodes the environment names is used as it is, without wallets.
+ * Starts a local chain with its tokens and wallets; one whose nodes the environment names is used as it is, without
+ * wallets.
  * @param start runs a part, resolves when it answers
  */
 export async function startChain(

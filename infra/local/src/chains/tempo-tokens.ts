@@ -1,6 +1,9 @@
 import type { Token } from './tokens.ts';
 
-/** What wallets hold on a local Tempo chain, at the addresses of the testnet. Call it after every start: what is there stays as it is. */
+/**
+ * What wallets hold on a local Tempo chain, at the addresses of the testnet. Call it after every start: what is there
+ * stays as it is.
+ */
 export { placeTempoTokens } from '@pf/testing/tempo-tokens';
 
 /** The testnet's tokens; USDC is the bridged one (USDC.e). */

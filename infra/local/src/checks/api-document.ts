@@ -66,9 +66,12 @@ export function apiDocument(responses: readonly RecordedResponse[]): string {
   return [
     '# The API, and the tests that show it',
     '',
-    'Every operation, every status that it documents, and a test that saw it. `npm run generate` writes this page from the',
-    'responses that the last whole `npm test` recorded; `npm test` fails when a documented status was not seen, or when the',
-    'test named here did not see it. For request and response bodies see `/v1/docs` of a running stack; for what each code',
+    'Every operation, every status that it documents, and a test that saw it. `npm run generate` writes this ' +
+      'page from the',
+    'responses that the last whole `npm test` recorded; `npm test` fails when a documented status was not seen, ' +
+      'or when the',
+    'test named here did not see it. For request and response bodies see `/v1/docs` of a running stack; for what ' +
+      'each code',
     'means and what to do, see [errors.md](errors.md).',
     '',
     ...parts.flatMap((part) => [part, '']),

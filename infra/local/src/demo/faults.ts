@@ -17,7 +17,10 @@ export interface DemoFault {
   undo(): Promise<void>;
 }
 
-/** A wallet on Tempo may let its transaction live shorter than the service proposed: only when it is over is the loss proven. */
+/**
+ * A wallet on Tempo may let its transaction live shorter than the service proposed: only when it is over is the loss
+ * proven.
+ */
 const LIFETIME_SECONDS = 8;
 const WHAT = { drop: 'it vanishes', fail: 'it fails in its block' } as const;
 

@@ -80,7 +80,8 @@ async function showWebhooks(
   say('  webhooks');
   for (const webhook of ours()) {
     say(
-      `    ${webhook.body.type.padEnd(22)} ${webhook.body.eventId}  signature ${hasValidSignature(webhook, secret) ? 'valid' : 'INVALID'}`,
+      `    ${webhook.body.type.padEnd(22)} ${webhook.body.eventId}  signature ` +
+        `${hasValidSignature(webhook, secret) ? 'valid' : 'INVALID'}`,
     );
   }
 }

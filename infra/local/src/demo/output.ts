@@ -19,7 +19,8 @@ export function timeline(): Timeline {
     step(what, result) {
       const now = performance.now();
       say(
-        `${`${Math.round(now - began)} ms`.padStart(9)} ${dim(`+${Math.round(now - last)}`.padStart(6))}  ${what.padEnd(30)} ${result}`,
+        `${`${Math.round(now - began)} ms`.padStart(9)} ${dim(`+${Math.round(now - last)}`.padStart(6))}  ` +
+          `${what.padEnd(30)} ${result}`,
       );
       last = now;
     },

@@ -24,7 +24,9 @@ export async function reasonOf({ caip2, rpcUrl: url }: StackChain, hash: string)
         { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
       ]),
     );
-    return `${JSON.stringify(meta.err)} ${meta.logMessages.findLast((line) => line.startsWith('Program log: ')) ?? ''}`.trim();
+    return (
+      `${JSON.stringify(meta.err)} ` + `${meta.logMessages.findLast((line) => line.startsWith('Program log: ')) ?? ''}`
+    ).trim();
   }
   const { from, blockNumber, calls, to, input } = transaction.parse(
     await callRpc(url, 'eth_getTransactionByHash', [hash]),

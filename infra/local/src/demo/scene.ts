@@ -53,7 +53,10 @@ function fee({
 }: BuildBody['transaction']): string {
   if (estimatedFeeEth !== null) return `fee about ${estimatedFeeEth} ETH`;
   if (estimatedFeeUsdc !== null) return `fee about ${estimatedFeeUsdc} USDC`;
-  return `fee about ${estimatedFeeLamports} lamports${ataRentLamports ? `, and ${ataRentLamports} for the requestor's new token account` : ''}`;
+  return (
+    `fee about ${estimatedFeeLamports} ` +
+    `lamports${ataRentLamports ? `, and ${ataRentLamports} for the requestor's new token account` : ''}`
+  );
 }
 
 /** @returns the unsigned transaction, base64 */

@@ -9,7 +9,9 @@ const identity = z.object({ pid: z.number().int().positive(), started: z.string(
 export type Identity = z.infer<typeof identity>;
 const record = identity.extend({ children: z.array(identity) });
 
-/** The start of a process in the kernel's ticks since boot; empty where there is no /proc, then only the number counts. */
+/**
+ * The start of a process in the kernel's ticks since boot; empty where there is no /proc, then only the number counts.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -77,7 +79,8 @@ export async function takeOwnership(data: string, say: (text: string) => void): 
     const former = await read(data);
     if (former && isAlive(former)) {
       throw new Error(
-        `A stack already runs on ${data} (process ${former.pid}). Stop it, or choose another folder with PF_DATA and other ports with PF_PORT_SHIFT.`,
+        `A stack already runs on ${data} (process ${former.pid}). Stop it, or choose another folder with PF_DATA ` +
+          'and other ports with PF_PORT_SHIFT.',
       );
     }
     await endLeftOvers(former?.children ?? [], say);
@@ -101,7 +104,10 @@ export async function takeOwnership(data: string, say: (text: string) => void): 
   };
 }
 
-/** After a kill -9 of the supervisor its guard ends the programs; here we wait for that, and do it where the guard died too. */
+/**
+ * After a kill -9 of the supervisor its guard ends the programs; here we wait for that, and do it where the guard died
+ * too.
+ */
 async function endLeftOvers(children: readonly Identity[], say: (text: string) => void): Promise<void> {
   const alive = (): Identity[] => children.filter(isAlive);
   if (alive().length === 0) return;

@@ -11,7 +11,9 @@ export interface StackDependencies {
   readonly guard: Guard;
   readonly terminal: Terminal;
   readonly environment: NodeJS.ProcessEnv;
-  /** Learns of every part before it runs, so that an interrupted start can end it; throws when the end has come already. */
+  /**
+   * Learns of every part before it runs, so that an interrupted start can end it; throws when the end has come already.
+   */
   readonly started: (part: Supervised) => void;
   /** A program started or ended: what is written about process ids is stale. */
   readonly changed: () => void;

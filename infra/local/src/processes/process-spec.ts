@@ -19,7 +19,10 @@ export interface Part {
   readonly ports: readonly PortName[];
   /** What ends it in order. */
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
-  /** What ends it when nobody is left to do it in order: services are made for a kill, and would wait for what goes beside them. */
+  /**
+   * What ends it when nobody is left to do it in order: services are made for a kill, and would wait for what goes
+   * beside them.
+   */
   readonly orphanSignal: 'SIGKILL' | 'SIGTERM' | 'SIGINT';
   /** How long it may take to end before it is killed, in milliseconds. */
   readonly stopMs: number;

@@ -46,7 +46,9 @@ export function startGuard(): Guard {
   };
 }
 
-/** What the guard and the supervisor have in common: how a program is started so that the terminal's Ctrl-C misses it. */
+/**
+ * What the guard and the supervisor have in common: how a program is started so that the terminal's Ctrl-C misses it.
+ */
 export function launch(command: Command, environment: NodeJS.ProcessEnv, output: number | 'pipe'): ChildProcess {
   return spawn(command.file, command.args, {
     stdio: ['ignore', output, output],

@@ -2,7 +2,10 @@ import path from 'node:path';
 import { type ChainName, forEachChain } from '../chains/chains.ts';
 import type { Settings } from '../stack/settings.ts';
 
-/** Nobody's wallets, sanctioned in the local stack: some known to the list only, some to the provider only. EVM chains share theirs. */
+/**
+ * Nobody's wallets, sanctioned in the local stack: some known to the list only, some to the provider only. EVM chains
+ * share theirs.
+ */
 const SANCTIONED = {
   evm: { list: '0xb347602026A95B43AaE9dF164E3749Be50f017E1', provider: '0x8Fb3F31a7c6A39484053c09D8EbaBcBE12E5014A' },
   solana: {

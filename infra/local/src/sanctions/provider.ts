@@ -1,5 +1,5 @@
-// The sanctions provider of the local stack, and the one who keeps its list fresh: in production that is a job that runs
-// `pf sanctions update`.
+// The sanctions provider of the local stack, and the one who keeps its list fresh: in production that is a job that
+// runs `pf sanctions update`.
 import { writeListFile } from '@pf/screening/list-file';
 import { startSanctionsProvider } from '@pf/testing/sanctions-provider';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// The last step of `docker compose up`: an account, and stack.json as `npm start` writes it, so that whatever works with
-// that stack (the demo, pf, scripts) works with this one. Ends with 0 when the file is there.
+// The last step of `docker compose up`: an account, and stack.json as `npm start` writes it, so that whatever works
+// with that stack (the demo, pf, scripts) works with this one. Ends with 0 when the file is there.
 import { chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';

@@ -3,7 +3,10 @@ import type { UpstreamVariable } from '@pf/chains/networks';
 import { z } from 'zod';
 import { CHAINS, type ChainName, forEachChain } from '../chains/chains.ts';
 
-/** Every port of the local stack, the variable that moves it (with those after it of the same variable), and where it is otherwise. */
+/**
+ * Every port of the local stack, the variable that moves it (with those after it of the same variable), and where it is
+ * otherwise.
+ */
 export const PORTS = {
   gateway: { variable: 'GATEWAY_PORT', usual: 4000 },
   intent: { variable: 'INTENT_PORT', usual: 4001 },
@@ -40,7 +43,9 @@ export interface Settings {
   readonly chainsHost: string;
   /** SECRETS_KEY; null where the data folder is to have one of its own. */
   readonly secretsKey: string | null;
-  /** Backing parts that run elsewhere: their addresses as the environment gives them; null where one is to be started. */
+  /**
+   * Backing parts that run elsewhere: their addresses as the environment gives them; null where one is to be started.
+   */
   readonly given: {
     readonly database: string | null;
     readonly redis: string | null;
@@ -99,7 +104,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
       throw new Error(`${PORTS[name].variable}: ${name} would be at ${ports[name]}; ports end at 65535.`);
     if (BLOCKED.includes(ports[name]))
       throw new Error(
-        `${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another PF_PORT_SHIFT.`,
+        `${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another ` +
+          'PF_PORT_SHIFT.',
       );
     const twin = names.find((other) => other !== name && ports[other] === ports[name]);
     if (twin) throw new Error(`${PORTS[name].variable} and ${PORTS[twin].variable} are both ${ports[name]}.`);

@@ -72,7 +72,8 @@ describe('a supervised process', () => {
   it('is killed, with its child processes, when it ignores SIGTERM', async () => {
     const program = supervise(part(`trap '' TERM; sleep 300 & echo $!; wait; ${RUNS}`, { stopMs: 200 }));
     await program.start();
-    // The log is there before its first line: an empty one is no process id (0 would name the whole group of this test).
+    // The log is there before its first line: an empty one is no process id (0 would name the whole group of this
+    // test).
     const child = await until(
       'its child',
       async () => Number(await readFile(path.join(logs, 'sample.log'), 'utf8')) || null,

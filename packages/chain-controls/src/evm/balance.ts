@@ -19,7 +19,8 @@ export async function storedBalance(node: Node, token: string, holder: string): 
   const padded = holder.slice(2).toLowerCase().padStart(64, '0');
   const balance = await node.call(quantity, 'eth_call', { to: token, data: `${BALANCE_OF}${padded}` }, 'latest');
   for (let slot = 0n; slot < SLOTS; slot += 1n) {
-    // Solidity's mapping(address => uint256): keccak256(key ‖ slot). The node hashes, so that this package needs no library for it.
+    // Solidity's mapping(address => uint256): keccak256(key ‖ slot). The node hashes, so that this package needs no
+    // library for it.
     const place = await node.call(word, 'web3_sha3', `0x${padded}${toWord(slot).slice(2)}`);
     const read = (): Promise<bigint> => node.call(quantity, 'eth_getStorageAt', token, place, 'latest');
     if (balance > 0n && (await read()) === balance) {

@@ -6,7 +6,10 @@ import { quantity, toQuantity } from './quantity.ts';
 import type { EvmRules } from './rules.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
-/** The supervisor's block clock stands back while a chain has an interval of its own: this one is ours, and is never waited out. */
+/**
+ * The supervisor's block clock stands back while a chain has an interval of its own: this one is ours, and is never
+ * waited out.
+ */
 const HELD_SECONDS = 3600;
 
 const block = z.object({ number: quantity, baseFeePerGas: quantity, transactions: z.array(transaction) });
@@ -33,7 +36,10 @@ export async function requireLocal(node: Node): Promise<string> {
 /** A transaction that was in a block which was taken back. */
 export interface Lost {
   readonly transaction: Transaction;
-  /** As a node takes it; null where it cannot say: asked for the bytes of a 0x76 that is in a block, anvil 1.7 ends with a panic. */
+  /**
+   * As a node takes it; null where it cannot say: asked for the bytes of a 0x76 that is in a block, anvil 1.7 ends with
+   * a panic.
+   */
   readonly bytes: string | null;
 }
 const bytesOf = (node: Node, { hash, nonceKey }: Transaction): Promise<string | null> =>
@@ -41,7 +47,10 @@ const bytesOf = (node: Node, { hash, nonceKey }: Transaction): Promise<string | 
     ? node.call(z.string(), 'eth_getRawTransactionByHash', hash)
     : Promise.resolve(null);
 
-/** What was taken back waits for a block again. What has no bytes here is the service's own, which broadcasts it by itself. */
+/**
+ * What was taken back waits for a block again. What has no bytes here is the service's own, which broadcasts it by
+ * itself.
+ */
 export async function sendAgain(node: Node, lost: readonly Lost[]): Promise<void> {
   for (const { bytes } of lost) if (bytes !== null) await node.call(anything, 'eth_sendRawTransaction', bytes);
 }

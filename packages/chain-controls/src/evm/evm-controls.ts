@@ -49,8 +49,8 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
         aim,
       );
       if (early) {
-        // It came between the look and the block of another: that block never was, before anybody has taken note, and it waits
-        // again. On Tempo it does so once the service has broadcast it again, if it still lives then.
+        // It came between the look and the block of another: that block never was, before anybody has taken note, and
+        // it waits again. On Tempo it does so once the service has broadcast it again, if it still lives then.
         await sendAgain(node, await hand.takeBack(blocks.length));
         if (mayBeGone) return early;
       } else await pause(rules.blockMs, ending);

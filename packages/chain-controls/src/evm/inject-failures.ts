@@ -15,7 +15,10 @@ const receiptOf = (node: Node, hash: string): Promise<z.infer<typeof receipt>> =
 /** What a node lets take the place of another: a quarter more. */
 const more = (fee: bigint | null | undefined): string => toQuantity(((fee ?? 0n) * 5n) / 4n);
 
-/** Another transaction of the same sender uses the nonce, as "cancel" in a wallet does: the one that had it can never land. */
+/**
+ * Another transaction of the same sender uses the nonce, as "cancel" in a wallet does: the one that had it can never
+ * land.
+ */
 export async function useUpNonce(node: Node, hand: BlockControl, transaction: Transaction): Promise<void> {
   const { hash, from, nonce, nonceKey, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, feeToken } = transaction;
   const itself = { from, to: from, value: '0x0', nonce: toQuantity(nonce), gas: toQuantity(gas) };
@@ -55,7 +58,8 @@ export async function failForInsufficientBalance(
 ): Promise<void> {
   const { gas, maxFeePerGas, gasPrice, feeToken, nonceKey } = transaction;
   const balance = await storedBalance(node, token, payer);
-  // Tempo takes the most that the fee can be beforehand, in a token, and without it there is no failure: just no block. In 10^-12 of the fee's price.
+  // Tempo takes the most that the fee can be beforehand, in a token, and without it there is no failure: just no block.
+  // In 10^-12 of the fee's price.
   const fee =
     nonceKey === null || nonceKey === undefined ? 0n : (gas * (maxFeePerGas ?? gasPrice ?? 0n)) / 10n ** 12n + 1n;
   const isPaidFromIt = feeToken?.toLowerCase() === token.toLowerCase();

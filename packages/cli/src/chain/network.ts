@@ -14,7 +14,7 @@ export interface Network {
 }
 
 const FAMILIES = [...new Set(registry.map(({ family }) => family))].sort().join(', ');
-export const NETWORK = `${FAMILIES}, or a CAIP-2 id; --mode live means the local stand-in of the live network`;
+export const NETWORK = `${FAMILIES}, or a CAIP-2 id; --mode live selects the local stand-in of the live network`;
 export const networkArgument = (): Argument => new Argument('<network>', NETWORK);
 
 /** Chains of live mode have names of their own. */
@@ -38,16 +38,12 @@ export async function networkNamed(stack: StackAccess, text: string, mode: Mode)
   const found = local.find(({ name, caip2 }) => live.toLowerCase() === name.toLowerCase() || live === caip2);
   if (found) return found;
   if (mode === 'live')
-    throw new CliError(
-      `${text} is not run locally in live mode, and on a real chain nobody has such controls. ${there}`,
-    );
+    throw new CliError(`${text} has no local chain in live mode, and real chains have no such controls. ${there}`);
   if (Object.entries(chains).some(([name, { caip2 }]) => isMeant(name, caip2)))
-    throw new CliError(
-      `${text} is served by nodes elsewhere, named in the environment: nobody has a hand on it. ${there}`,
-    );
+    throw new CliError(`${text} uses the nodes that the environment names, which have no such controls. ${there}`);
   if (/^(eip155|solana):\w+$/.test(text))
-    throw new CliError(`${text} is not run locally: real chains have no such controls. ${there}`);
-  throw new CliError(`There is no network ${text}. ${there}`);
+    throw new CliError(`${text} has no local chain, and real chains have no such controls. ${there}`);
+  throw new CliError(`Unknown network ${text}. ${there}`);
 }
 
 /** Runs what a control does; what it cannot do is told as it says it. */

@@ -17,14 +17,14 @@ export interface WaitingOptions {
 
 export function seconds(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) === 0)
-    throw new InvalidArgumentError('A whole number from 1 to 99999 is wanted.');
+    throw new InvalidArgumentError('It must be a whole number from 1 to 99999.');
   return Number(text);
 }
 
 /** The options of commands that wait for a payment. */
 export const addWaitingOptions = (command: Command): Command =>
   command
-    .option('--intent <id>', 'wait for a payment of this payment intent')
+    .option('--intent <id>', 'wait for a payment of this intent')
     .option('--payer <wallet>', 'wait for a payment by this wallet')
     .addOption(new Option('--within <seconds>', 'how long to wait for it').argParser(seconds).default(300));
 
@@ -34,7 +34,10 @@ export interface Waiting {
   readonly aim: PaymentFilter;
   readonly lines: Lines;
   readonly ending: AbortSignal;
-  /** The intent that a payment is of, once the service knows it and it is as wanted; null: not within so many milliseconds, or none of this account's. */
+  /**
+   * The intent that a payment is of, once the service knows it and it is as wanted; null: not within so many
+   * milliseconds, or none of this account's.
+   */
   intentOf(
     payment: Payment,
     isWanted: (intent: PaymentIntent) => boolean,
@@ -140,7 +143,7 @@ export async function awaitPayment<T>(
       ...aim,
       withinSeconds: options.within,
     },
-    () => `Armed for ${options.within} s on ${network.name}: ${which} ${what}. Submit it now; Ctrl-C ends this.`,
+    () => `Armed for ${options.within} s on ${network.name}: ${which} ${what}. Submit it now, or stop with Ctrl-C.`,
   );
   const timer = AbortSignal.timeout(options.within * 1000);
   const end = (): void => void armed.end();
@@ -151,13 +154,8 @@ export async function awaitPayment<T>(
   either.removeEventListener('abort', end);
   if (came !== null) return came;
   if (!ending.aborted)
-    throw new CliError(
-      `No such payment came to ${network.name} within ${options.within} s. The chain goes on as before`,
-    );
-  lines.line(
-    { event: 'ended', control: verb, network: network.name },
-    () => `Ended. ${network.name} goes on as before.`,
-  );
+    throw new CliError(`${network.name} saw no such payment within ${options.within} s. The chain is unchanged.`);
+  lines.line({ event: 'ended', control: verb, network: network.name }, () => `Stopped. ${network.name} is unchanged.`);
   return null;
 }
 

@@ -12,8 +12,8 @@ export function accountsCommand(surroundings: CommandContext): Command {
 
   accounts
     .command('create')
-    .description('open an account, with an API key and a webhook secret for each mode')
-    .argument('<name>', 'a name for people')
+    .description('create an account with an API key and a webhook secret for each mode')
+    .argument('<name>', 'the name that people see')
     .addHelpText(
       'after',
       '\nExamples:\n  pf accounts create "Coffee bar"\n  pf accounts create "Coffee bar" --json > account.json',
@@ -32,7 +32,7 @@ export function accountsCommand(surroundings: CommandContext): Command {
               ['Webhook secret, live', account.webhookSecrets.live],
             ]),
             '',
-            'Keep the API keys now: they are not shown again.',
+            'Store the API keys now: they are not shown again.',
             `Next: pf webhooks add https://… --account ${account.id}`,
           ].join('\n'),
         );
@@ -41,7 +41,7 @@ export function accountsCommand(surroundings: CommandContext): Command {
 
   accounts
     .command('list')
-    .description('show all accounts')
+    .description('list all accounts')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output }) => {
         const all = await listAccounts(database);
@@ -58,14 +58,14 @@ export function accountsCommand(surroundings: CommandContext): Command {
 
   accounts
     .command('plan')
-    .description('move an account to a plan; running services follow within 30 seconds')
+    .description('change the plan of an account; running services follow within 30 seconds')
     .argument('<id>', 'the account')
     .addArgument(new Argument('<plan>', 'what it has bought').choices(PLANS))
     .addHelpText('after', '\nExample:\n  pf accounts plan acct_3mJr7AoUXx2Wqd growth')
     .action((id: string, plan: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output }) => {
         const account = await setPlan(database, id, planSchema.parse(plan));
-        if (!account) throw new CliError(`There is no account ${id}. \`pf accounts list\` shows all`);
+        if (!account) throw new CliError(`Account ${id} does not exist. List the accounts with \`pf accounts list\`.`);
         output.answer(
           account,
           () => `Account ${account.id} is on the ${account.plan} plan; running services follow within 30 seconds.`,

@@ -30,7 +30,8 @@ export function chainCommand(surroundings: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `\nWhat each does on each chain, and what you see of it: docs/guide/chain-controls.md\n\nExamples:\n  pf chain drop base\n  pf chain fail solana --intent ${EXAMPLE_ID}\n  pf chain delay base --seconds 20\n  pf chain status`,
+      '\nEffects on each chain: docs/guide/chain-controls.md\n\nExamples:\n  pf chain drop base\n' +
+        `  pf chain fail solana --intent ${EXAMPLE_ID}\n  pf chain delay base --seconds 20\n  pf chain status`,
     );
   const strike = (
     verb: 'drop' | 'fail',
@@ -42,7 +43,8 @@ export function chainCommand(surroundings: CommandContext): Command {
     addWaitingOptions(chain.command(verb).description(description).addArgument(networkArgument()))
       .addHelpText(
         'after',
-        `\nIt waits for the payment, does it, says what was done, and ends; nothing stays armed. Payments before it go on.\n\nExamples:\n${example}`,
+        '\nThe command waits for the payment, injects the fault, reports it and ends. Other payments are not ' +
+          `affected.\n\nExamples:\n${example}`,
       )
       .action((named: string, options: WaitingOptions, command: Command) =>
         waiting(command, surroundings, named, options, async (session) => {
@@ -65,22 +67,25 @@ export function chainCommand(surroundings: CommandContext): Command {
     'the next payment vanishes on its way, provably: it has to be built and signed again',
     'vanishes',
     ({ provenFrom }) => [
-      `Next: intent.retry_required ${provenFrom === null ? 'within seconds' : `from ${clock(provenFrom)} UTC on, when its time is over`}: state created, retryRequired true. Build and sign again.`,
+      'Next: intent.retry_required ' +
+        `${provenFrom === null ? 'within seconds' : `from ${clock(provenFrom)} UTC on, when its time is over`}: ` +
+        'state created, retryRequired true. Build and sign again.',
     ],
-    `  pf chain drop base\n  pf chain drop solana --intent ${EXAMPLE_ID}\n  pf chain drop tempo --payer 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --json`,
+    `  pf chain drop base\n  pf chain drop solana --intent ${EXAMPLE_ID}\n` +
+      '  pf chain drop tempo --payer 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --json',
   );
   strike(
     'fail',
     'the next payment gets into a block and fails there, though it was good when it was signed',
     'fails on chain',
-    () => ['Next: intent.failed within seconds. The money is where it was; a new payment needs a new intent.'],
+    () => ['Next: intent.failed within seconds. No money moved; a new payment needs a new intent.'],
     `  pf chain fail base\n  pf chain fail solana --intent ${EXAMPLE_ID}`,
   );
 
   addWaitingOptions(
     chain
       .command('reorg')
-      .description('the block of the next payment never was: taken back once it is confirmed, before it is final')
+      .description('remove the block of the next payment by a reorg, after it is confirmed and before it is finalized')
       .addArgument(networkArgument()),
   )
     .addOption(
@@ -88,10 +93,11 @@ export function chainCommand(surroundings: CommandContext): Command {
         seconds,
       ),
     )
-    .option('--lose', 'what was in the blocks can never land again; otherwise it does with the next one')
+    .option('--lose', 'the removed transactions never land again; without it they land in the next block')
     .addHelpText(
       'after',
-      `\nTempo has none: what is in a block is final.\n\nExamples:\n  pf chain reorg base\n  pf chain reorg solana --lose --intent ${EXAMPLE_ID}\n  pf chain reorg base --depth 3`,
+      '\nTempo has no reorgs: a block is final.\n\nExamples:\n  pf chain reorg base\n' +
+        `  pf chain reorg solana --lose --intent ${EXAMPLE_ID}\n  pf chain reorg base --depth 3`,
     )
     .action(
       (
@@ -106,12 +112,13 @@ export function chainCommand(surroundings: CommandContext): Command {
 
   chain
     .command('delay')
-    .description('nothing gets into a block for a while')
+    .description('keep transactions out of blocks for a while')
     .addArgument(networkArgument())
     .addOption(new Option('--seconds <number>', 'how long').argParser(seconds).default(20))
     .addHelpText(
       'after',
-      '\nThe chain stands still; what is submitted meanwhile lands afterwards. Ctrl-C ends it earlier.\n\nExample:\n  pf chain delay base --seconds 20',
+      '\nThe chain stands still; what is submitted meanwhile lands afterwards. Ctrl-C ends it earlier.\n\n' +
+        'Example:\n  pf chain delay base --seconds 20',
     )
     .action(async (named: string, { seconds: long }: { readonly seconds: number }, command: Command) => {
       const { json, mode } = globalOptions(command);
@@ -124,7 +131,8 @@ export function chainCommand(surroundings: CommandContext): Command {
           lines.line(
             { event: 'delayed', network: name, seconds: long },
             () =>
-              `${clock(new Date())}  ${name} stands still for ${long} s: nothing gets into a block. Ctrl-C ends it.`,
+              `${clock(new Date())}  ${name} is delayed for ${long} s: no transaction gets into a block. Stop ` +
+              'with Ctrl-C.',
           );
           await sleep(long * 1000, undefined, { signal: ending }).catch((error: unknown) => {
             // Ended by a person: the chain goes on earlier.
@@ -133,13 +141,13 @@ export function chainCommand(surroundings: CommandContext): Command {
         } finally {
           await goOn();
         }
-        lines.line({ event: 'resumed', network: name }, () => `${clock(new Date())}  ${name} goes on.`);
+        lines.line({ event: 'resumed', network: name }, () => `${clock(new Date())}  ${name} continues.`);
       });
     });
 
   chain
     .command('finalize')
-    .description('everything that is in a block is final now')
+    .description('finalize every block now')
     .addArgument(networkArgument())
     .addHelpText('after', '\nExample:\n  pf chain finalize base')
     .action(async (named: string, _options: unknown, command: Command) => {
@@ -148,13 +156,13 @@ export function chainCommand(surroundings: CommandContext): Command {
       const final = await controlling(() => controls.finalize());
       createOutput(json, surroundings.write).answer(
         { network: name, final },
-        () => `${name} is final up to ${final}: confirmed payments get intent.finalized within seconds.`,
+        () => `${name} is finalized up to block ${final}: confirmed payments get intent.finalized within seconds.`,
       );
     });
 
   chain
     .command('heal')
-    .description('end whatever is armed or held, also by a pf that was killed')
+    .description('end every injected fault and delay, also of a pf that was killed')
     .addArgument(new Argument('[network]', `${NETWORK} (default: all)`))
     .addHelpText('after', '\nExamples:\n  pf chain heal\n  pf chain heal base')
     .action(async (named: string | undefined, _options: unknown, command: Command) => {
@@ -165,13 +173,13 @@ export function chainCommand(surroundings: CommandContext): Command {
       const names = meant.map(({ name }) => name);
       createOutput(json, surroundings.write).answer(
         { healed: names },
-        () => `Nothing is armed or held any more on ${names.join(', ')}.`,
+        () => `No fault or delay is active on ${names.join(', ')}.`,
       );
     });
 
   chain
     .command('status')
-    .description('show where each local chain is, and what is armed or held')
+    .description('show the height of each local chain, and its active faults and delays')
     .action(async (_options: unknown, command: Command) => {
       const { json } = globalOptions(command);
       const all = await controlling(async () =>
@@ -203,19 +211,23 @@ export function chainCommand(surroundings: CommandContext): Command {
 }
 
 const followLine = (intentId: string | null): readonly string[] =>
-  intentId === null ? [] : [`See it: pf intents follow ${intentId} --until finalized`];
+  intentId === null ? [] : [`Follow it with: pf intents follow ${intentId} --until finalized`];
 
 async function reorgBlocks({ network, lines }: Waiting, depth: number, lose: boolean): Promise<void> {
   const { blocks, transactions } = await network.controls.reorg(depth, { lose });
   lines.line({ event: 'reorganised', network: network.name, blocks, transactions, lost: lose }, () =>
     [
-      `${clock(new Date())}  The newest ${blocks} of ${network.name} never were; ${transactions.length === 0 ? 'no transaction was in them' : `${lose ? 'lost for good' : 'to land again'}:`}`,
+      `${clock(new Date())}  A reorg removed the newest ${blocks} of ${network.name}; ` +
+        `${transactions.length === 0 ? 'they held no transaction' : `${lose ? 'lost for good' : 'to land again'}:`}`,
       ...transactions.map((hash) => `          ${hash}`),
     ].join('\n'),
   );
 }
 
-/** Holds the chain when the payment is in a block, until integrators have heard that it is confirmed: then it is taken back. */
+/**
+ * Holds the chain when the payment is in a block, until integrators have heard that it is confirmed: then it is taken
+ * back.
+ */
 async function reorgPayment(session: Waiting, options: WaitingOptions, lose: boolean): Promise<void> {
   const held = await awaitPayment(
     session,
@@ -236,11 +248,12 @@ async function reorgPayment(session: Waiting, options: WaitingOptions, lose: boo
     held,
     [
       state === null
-        ? 'No intent of this account was confirmed by it in time.'
-        : `Its intent was ${state}, which stays: a confirmation that was told is not taken back.`,
+        ? 'It confirmed no intent of this account in time.'
+        : `Its intent was ${state} and stays so: the API does not take a confirmation back.`,
       lose
-        ? `It can never land again. Next: intent.failed within ${provenWithinSeconds === 0 ? 'seconds' : 'about a minute: so long it might land on another branch'}.`
-        : 'It lands again with the next block. Next: intent.finalized.',
+        ? 'It can never land again. Next: intent.failed within ' +
+          `${provenWithinSeconds === 0 ? 'seconds' : 'about a minute, while it could still land on another fork'}.`
+        : 'It lands again in the next block. Next: intent.finalized.',
       ...followLine(intent?.id ?? null),
     ],
   );

@@ -19,15 +19,16 @@ interface Filter {
 export function addDeliveryCommands(webhooks: Command, surroundings: CommandContext): void {
   webhooks
     .command('deliveries')
-    .description('show what was sent and what came of it, newest first; all filters must hold')
-    .option('--intent <id>', 'of events of this payment intent')
-    .option('--event <id>', 'of this event')
+    .description('list deliveries that match all filters, newest first')
+    .option('--intent <id>', 'only of this payment intent')
+    .option('--event <id>', 'only of this event')
     .addOption(new Option('--type <type>', 'of events of this type').choices(PUBLIC_EVENT_TYPES))
     .addOption(new Option('--status <status>', 'pending: something is still to be sent').choices(DELIVERY_STATUSES))
-    .option('--cursor <cursor>', 'go on where a page before ended')
+    .option('--cursor <cursor>', 'continue after an earlier page')
     .addHelpText(
       'after',
-      '\nExamples:\n  pf webhooks deliveries --status failed\n  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json',
+      '\nExamples:\n  pf webhooks deliveries --status failed\n' +
+        '  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json',
     )
     .action(({ intent, event, type, status, cursor }: Filter, command: Command) =>
       withApi(command, surroundings, async ({ client, output, mode }) => {
@@ -42,7 +43,7 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
           .page();
         output.answer({ deliveries: page.items, nextCursor: page.nextCursor }, () => {
           if (page.items.length === 0)
-            return `No such ${mode} deliveries. Where events go: pf webhooks list --mode ${mode}`;
+            return `No ${mode} deliveries match. List the endpoints with: pf webhooks list --mode ${mode}`;
           const rows = page.items.map(
             ({ id, eventId, url, responseStatus, attemptCount, lastAttemptedAt, deliveredAt, failedAt }) => [
               id ?? '',
@@ -54,8 +55,7 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
               url ?? '',
             ],
           );
-          const more =
-            page.nextCursor === null ? [] : ['', `There are more: the same with --cursor ${page.nextCursor}`];
+          const more = page.nextCursor === null ? [] : ['', `For the next page add --cursor ${page.nextCursor}`];
           return [table([['DELIVERY', 'EVENT', 'STATUS', 'ANSWER', 'ATTEMPTS', 'LAST', 'URL'], ...rows]), ...more].join(
             '\n',
           );
@@ -65,8 +65,8 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
 
   webhooks
     .command('resend')
-    .description('send a delivery again at once: the same event, the same bytes')
-    .argument('<delivery>', 'as `pf webhooks deliveries` and `pf listen` show it')
+    .description('resend a delivery at once: the same event, the same bytes')
+    .argument('<delivery>', 'the id, from `pf webhooks deliveries` or `pf listen`')
     .addHelpText('after', '\nExample:\n  pf webhooks resend whd_5mUj8xNgYq3vWJ2hTfKd7')
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async ({ client, output }) => {
@@ -74,7 +74,8 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
         output.answer(
           { delivery },
           () =>
-            `${String(delivery.eventId)} goes to ${String(delivery.url)} again, as attempt ${String(Number(delivery.attemptCount) + 1)}.`,
+            `${String(delivery.eventId)} is sent to ${String(delivery.url)} again, as attempt ` +
+            `${String(Number(delivery.attemptCount) + 1)}.`,
         );
       }),
     );

@@ -34,7 +34,7 @@ function entry(text: string, before: Metadata = {}): Metadata {
 }
 
 export function intentsCommand(surroundings: CommandContext): Command {
-  const intents = new Command('intents').description('payment intents, by the public API');
+  const intents = new Command('intents').description('payment intents, through the public API');
   const direction = (): Option =>
     new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices([
       'request',
@@ -45,21 +45,23 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('create')
-    .description('ask to be paid, or with --direction send announce a payment')
+    .description('request a payment, or announce one with --direction send')
     .requiredOption('--amount <amount>', 'a plain decimal, such as 12.50')
-    .requiredOption('--requestor <wallet>', 'the wallet that is to be paid')
+    .requiredOption('--requestor <wallet>', 'the wallet that receives')
     .addOption(new Option('--chain <chain>', CHAIN_HELP).argParser(chainId).default(CHAINS['base'], 'base'))
-    .addOption(new Option('--token <token>', 'a symbol or an address').default('USDC'))
+    .addOption(new Option('--token <token>', 'the symbol or the address').default('USDC'))
     .addOption(direction())
     .option('--fulfiller <wallet>', 'the wallet that pays; needed with --direction send')
     .addOption(
       new Option('--ttl <seconds>', 'how long it may be paid: 60 to 604800, default 86400').argParser(wholeNumber),
     )
-    .option('--idempotency-key <key>', 'the same key within 24 hours answers with the same intent')
+    .option('--idempotency-key <key>', 'within 24 hours the same key returns the same intent')
     .addOption(metadata('something to keep with it'))
     .addHelpText(
       'after',
-      `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n  pf intents create --amount 5 --chain solana --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl 600`,
+      `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n` +
+        `  pf intents create --amount 5 --chain solana --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl ` +
+        '600',
     )
     .action((options: CreateOptions, command: Command) =>
       withApi(command, surroundings, async (session) => {
@@ -71,7 +73,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
         answer(
           session,
           intent,
-          session.mode === 'test' ? `To see it paid: pf intents simulate ${intent.id} confirmed` : undefined,
+          session.mode === 'test' ? `Simulate its payment: pf intents simulate ${intent.id} confirmed` : undefined,
         );
       }),
     );
@@ -79,7 +81,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
   intents
     .command('get')
     .description('show a payment intent')
-    .argument('<id>', 'as `pf intents list` shows it')
+    .argument('<id>', 'the id, from `pf intents list`')
     .addHelpText('after', `\nExample:\n  pf intents get ${EXAMPLE_ID} --json`)
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async (session) => answer(session, await session.client.intents.get(id))),
@@ -87,20 +89,20 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('list')
-    .description('show payment intents, newest first; all filters must hold')
+    .description('list payment intents that match all filters, newest first')
     .addOption(new Option('--state <state...>', 'one of these states').choices(INTENT_STATUSES))
     .addOption(new Option('--chain <chain>', CHAIN_HELP).argParser(chainId))
-    .option('--token <token>', 'a symbol or an address')
+    .option('--token <token>', 'the symbol or the address')
     .addOption(direction())
-    .option('--requestor <wallet>', 'the wallet that is to be paid')
+    .option('--requestor <wallet>', 'the wallet that receives')
     .option('--fulfiller <wallet>', 'the wallet that pays')
     .option('--reference <reference>', "the payment's reference on chain")
     .option('--tx <hash>', 'the hash or signature of the transaction that pays')
-    .option('--after <time>', 'created later than this, such as 2026-11-21T12:00:00Z')
-    .option('--before <time>', 'created earlier than this')
+    .option('--after <time>', 'created after this time, such as 2026-11-21T12:00:00Z')
+    .option('--before <time>', 'created before this time')
     .addOption(metadata('with this metadata'))
     .addOption(new Option('--limit <number>', 'how many: 1 to 100').argParser(wholeNumber).default(20))
-    .option('--cursor <cursor>', 'go on where a page before ended')
+    .option('--cursor <cursor>', 'continue after an earlier page')
     .addHelpText(
       'after',
       '\nExamples:\n  pf intents list --state created pending\n  pf intents list --metadata order=A-1001 --json',
@@ -124,8 +126,8 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('cancel')
-    .description('cancel a payment intent that nobody has begun to pay')
-    .argument('<id>', 'as `pf intents list` shows it')
+    .description('cancel a payment intent without a submitted payment')
+    .argument('<id>', 'the id, from `pf intents list`')
     .addHelpText('after', `\nExample:\n  pf intents cancel ${EXAMPLE_ID}`)
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async (session) => answer(session, await session.client.intents.cancel(id))),
@@ -133,24 +135,25 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('refund')
-    .description('make the payment intent that pays a confirmed one back')
-    .argument('<id>', 'of the intent that was paid')
+    .description('create the payment intent that refunds a confirmed one')
+    .argument('<id>', 'the id of the intent that was paid')
     .addHelpText('after', `\nExample:\n  pf intents refund ${EXAMPLE_ID}`)
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async (session) => {
         const refund = await session.client.intents.refund(id);
-        answer(session, refund, `It is paid by ${String(refund.fulfiller)}, as any intent.`);
+        answer(session, refund, `${String(refund.fulfiller)} pays it like any intent.`);
       }),
     );
 
   intents
     .command('simulate')
-    .description('test mode: walk a payment intent to a state, with every event and webhook on the way')
-    .argument('<id>', 'as `pf intents list` shows it')
+    .description('take a test payment intent to a state, with every event and webhook on the way')
+    .argument('<id>', 'the id, from `pf intents list`')
     .addArgument(new Argument('<state>', 'where to').choices(INTENT_STATUSES))
     .addHelpText(
       'after',
-      `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, to be signed again)`,
+      `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n` +
+        `  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, sign again)`,
     )
     .action((id: string, state: IntentStatus, _options: unknown, command: Command) =>
       withApi(command, surroundings, async (session) =>
@@ -160,12 +163,13 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('follow')
-    .description('show each event of a payment intent as it happens, until it is confirmed or can get no further')
-    .argument('<id>', 'as `pf intents list` shows it')
+    .description('show the events of a payment intent live, until it is confirmed or has ended')
+    .argument('<id>', 'the id, from `pf intents list`')
     .addOption(new Option('--until <state>', 'where to end').choices(['confirmed', 'finalized']).default('confirmed'))
     .addHelpText(
       'after',
-      `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n  pf intents follow ${EXAMPLE_ID} --until finalized --json   (a JSON document a line)`,
+      `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n` +
+        `  pf intents follow ${EXAMPLE_ID} --until finalized --json   (one JSON document per line)`,
     )
     .action((id: string, { until }: { readonly until: 'confirmed' | 'finalized' }, command: Command) =>
       withApi(command, surroundings, async ({ client }) => {
@@ -176,7 +180,8 @@ export function intentsCommand(surroundings: CommandContext): Command {
             lines.line(
               { type, intent },
               () =>
-                `${clock(new Date(intent.updatedAt))}  ${type.padEnd(22)}  ${intent.state}${intent.txSignature ? `  ${intent.txSignature}` : ''}`,
+                `${clock(new Date(intent.updatedAt))}  ${type.padEnd(22)}  ` +
+                `${intent.state}${intent.txSignature ? `  ${intent.txSignature}` : ''}`,
             );
           }
         } catch (error) {
@@ -227,7 +232,7 @@ function intentText(intent: PaymentIntent): string {
   } = intent;
   const lines: (readonly [name: string, value: string | null | undefined])[] = [
     ['id', `${id} (${livemode ? 'live' : 'test'})`],
-    ['state', retryRequired === true ? `${state}: the transaction was dropped, build and sign again` : state],
+    ['state', retryRequired === true ? `${state}: the transaction was dropped; build and sign again` : state],
     ['amount', `${amount} ${token} on ${chain}`],
     ['requestor', requestor],
     ['fulfiller', fulfiller ?? 'whoever pays'],
@@ -246,7 +251,7 @@ function intentText(intent: PaymentIntent): string {
 }
 
 function listText(intents: readonly PaymentIntent[], nextCursor: string | null, mode: string): string {
-  if (intents.length === 0) return `No such ${mode} intents.`;
+  if (intents.length === 0) return `No ${mode} intents match.`;
   const rows = intents.map(({ id, state, amount, token, chain, requestor, createdAt }) => [
     id,
     state,
@@ -255,6 +260,6 @@ function listText(intents: readonly PaymentIntent[], nextCursor: string | null, 
     requestor,
     time(createdAt),
   ]);
-  const more = nextCursor === null ? [] : ['', `There are more: the same with --cursor ${nextCursor}`];
+  const more = nextCursor === null ? [] : ['', `For the next page add --cursor ${nextCursor}`];
   return [table([['ID', 'STATE', 'AMOUNT', 'CHAIN', 'REQUESTOR', 'CREATED'], ...rows]), ...more].join('\n');
 }

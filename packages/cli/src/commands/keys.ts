@@ -7,12 +7,12 @@ import { type CommandContext, withSession } from '../session.ts';
 
 export function keysCommand(surroundings: CommandContext): Command {
   const keys = new Command('keys').description(
-    'API keys: several can be active at a time, so that one can replace another without a gap',
+    'API keys; several can be active at once, so that keys are replaced without downtime',
   );
 
   keys
     .command('create')
-    .description('make a key; it is shown this once')
+    .description('create a key, which is shown only once')
     .addOption(
       new Option('--scope <scope>', "what it may do: everything, or only what an app in payers' hands needs")
         .choices(KEY_SCOPES)
@@ -31,8 +31,8 @@ export function keysCommand(surroundings: CommandContext): Command {
           [
             key,
             '',
-            `A ${mode} key of ${made.scope} scope, id ${id}. Keep it now: it is not shown again.`,
-            `To end it: pf keys revoke ${id}`,
+            `A ${mode} key of ${made.scope} scope, id ${id}. Store it now: it is not shown again.`,
+            `Revoke it with: pf keys revoke ${id}`,
           ].join('\n'),
         );
       }),
@@ -40,7 +40,7 @@ export function keysCommand(surroundings: CommandContext): Command {
 
   keys
     .command('list')
-    .description('show the keys of a mode, revoked ones too')
+    .description('list the keys of a mode, revoked ones too')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
@@ -64,8 +64,8 @@ export function keysCommand(surroundings: CommandContext): Command {
 
   keys
     .command('revoke')
-    .description('end a key; everywhere within 30 seconds')
-    .argument('<id>', 'as `pf keys list` shows it')
+    .description('revoke a key; running services follow within 30 seconds')
+    .argument('<id>', 'the id, from `pf keys list`')
     .addHelpText('after', '\nExample:\n  pf keys revoke key_8FvLz2h4')
     .action((keyId: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, account }) => {
@@ -73,12 +73,13 @@ export function keysCommand(surroundings: CommandContext): Command {
         const key = await revokeKey(database, { accountId, keyId });
         if (!key)
           throw new CliError(
-            `The account ${accountId} has no key ${keyId}. \`pf keys list\` shows those it has, with --mode live the live ones`,
+            `Account ${accountId} has no key ${keyId}. List its keys with \`pf keys list\`, live keys with ` +
+              '--mode live.',
           );
         const { livemode, ...rest } = key;
         output.answer(
           { ...rest, mode: livemode ? 'live' : 'test' },
-          () => `Key ${key.id} (${key.hint}) is revoked; everywhere within 30 seconds.`,
+          () => `Key ${key.id} (${key.hint}) is revoked; running services follow within 30 seconds.`,
         );
       }),
     );

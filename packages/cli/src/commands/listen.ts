@@ -31,7 +31,7 @@ interface ListenOptions {
 /** `pf listen`: webhooks of the local stack, brought to a program that is being written. */
 export function listenCommand(surroundings: CommandContext): Command {
   return new Command('listen')
-    .description('have webhooks brought to a program on this machine, until ended with Ctrl-C')
+    .description('forward webhooks to a program on this machine until Ctrl-C')
     .addOption(
       new Option('--forward-to <url>', 'where they go, such as localhost:3000/webhooks')
         .argParser(targetUrl)
@@ -40,7 +40,11 @@ export function listenCommand(surroundings: CommandContext): Command {
     .addOption(new Option('--events <type...>', 'only these').choices(PUBLIC_EVENT_TYPES))
     .addHelpText(
       'after',
-      '\nThe program gets the very bytes and headers of the service, and its answer decides whether they are sent again.\nThe service must be able to reach this machine by loopback: the local stack can.\n\nExamples:\n  pf listen --forward-to localhost:3000/webhooks\n  pf listen --forward-to http://127.0.0.1:3000/webhooks --mode live --events intent.confirmed intent.finalized',
+      '\nThe program gets the very bytes and headers of the service, and its answer decides whether they are ' +
+        'sent again.\nThe service must be able to reach this machine by loopback: the local stack can.\n\n' +
+        'Examples:\n  pf listen --forward-to localhost:3000/webhooks\n' +
+        '  pf listen --forward-to http://127.0.0.1:3000/webhooks --mode live --events intent.confirmed ' +
+        'intent.finalized',
     )
     .action(({ forwardTo, events }: ListenOptions, command: Command) =>
       withSession(command, surroundings, async ({ database, mode, livemode, stack, account }) => {
@@ -49,7 +53,7 @@ export function listenCommand(surroundings: CommandContext): Command {
         const [secret] = secretsInForce(await webhookSecrets(database, await stack.secretsKey(), owner), Date.now());
         if (secret === undefined)
           throw new CliError(
-            `The account ${accountId} has no ${mode} secret yet. Make one: pf webhooks rotate-secret --mode ${mode}`,
+            `Account ${accountId} has no ${mode} secret. Create one with \`pf webhooks rotate-secret --mode ${mode}\`.`,
           );
         const lines = createLines(globalOptions(command).json, surroundings.write);
         const ending = surroundings.untilEnded?.() ?? new AbortController().signal;
@@ -65,9 +69,9 @@ export function listenCommand(surroundings: CommandContext): Command {
           await addWebhookEndpoint(database, { ...owner, url: forwarder.url });
           lines.line({ listening: forwarder.url, forwardTo: forwardTo.href, accountId, mode, secret }, () =>
             [
-              `Ready: ${mode} events of ${accountId} go to ${forwardTo.href}. Ctrl-C ends it.`,
+              `Ready: ${mode} events of ${accountId} are forwarded to ${forwardTo.href}. Stop with Ctrl-C.`,
               `They are signed with ${secret}`,
-              'To have one sent again: pf webhooks resend whd_…',
+              'Resend one with: pf webhooks resend whd_…',
               '',
             ].join('\n'),
           );
@@ -100,9 +104,12 @@ function read(body: string): Shown | null {
 function lineOf({ at, deliveryId, attempt, status, error, ms }: Forwarded, about: Shown | null, target: URL): string {
   const answer =
     status === null
-      ? `no answer from ${target.host}: ${error ?? ''}. Is it running? The service tries again`
+      ? `no response from ${target.host}: ${error ?? ''}. Is it running? The service retries`
       : `${status} (${ms} ms)`;
-  return `${clock(at)}  ${(about?.type ?? 'unknown').padEnd(21)}  ${about?.data.intent.id ?? ''}  →  ${answer}  ${deliveryId}${attempt > 1 ? ` attempt ${attempt}` : ''}`;
+  return (
+    `${clock(at)}  ${(about?.type ?? 'unknown').padEnd(21)}  ${about?.data.intent.id ?? ''}  →  ${answer}  ` +
+    `${deliveryId}${attempt > 1 ? ` attempt ${attempt}` : ''}`
+  );
 }
 
 /** Removes URLs of earlier listeners that were killed: nobody listens there any more. */

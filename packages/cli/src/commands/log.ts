@@ -16,13 +16,13 @@ interface TailOptions {
 
 /** `pf log …`: the ledger itself, intent.events. */
 export function logCommand(surroundings: CommandContext): Command {
-  const log = new Command('log').description('the ledger: every event of every intent, private ones too');
+  const log = new Command('log').description('the event log: every event of every intent, private ones too');
   log
     .command('tail')
-    .description('show events as they are written, until ended with Ctrl-C')
-    .option('--intent <id>', 'only of this payment intent, from its first event on')
-    .option('--from-beginning', 'from the first event on')
-    .option('--no-follow', 'end where the log ends now')
+    .description('show events as they are written, until Ctrl-C')
+    .option('--intent <id>', 'only of this payment intent, from its first event')
+    .option('--from-beginning', 'start at the first event')
+    .option('--no-follow', 'stop at the current end of the log')
     .addHelpText(
       'after',
       '\nExamples:\n  pf log tail\n  pf log tail --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --no-follow --json',
@@ -35,7 +35,9 @@ export function logCommand(surroundings: CommandContext): Command {
         await eventLog.verifyTopics();
       } catch (cause) {
         throw new CliError(
-          `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}\nIs the stack running? Start it: npm start`,
+          `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ` +
+            `${cause instanceof Error ? cause.message : String(cause)}\n` +
+            'Is the stack running? Start it with `npm start`.',
           { cause },
         );
       }
@@ -76,7 +78,7 @@ async function* read(
   const ends = await reader.endOffsets('intent.events');
   const named = intent === undefined ? null : parseIntentId(intent, partitions);
   if (intent !== undefined && !named)
-    throw new CliError(`${intent} can be no payment intent of this log. \`pf intents list\` shows some`);
+    throw new CliError(`${intent} is not the id of a payment intent. List them with \`pf intents list\`.`);
   const only = named ? [named.partition] : Array.from({ length: partitions }, (_, partition) => partition);
   const from = new Map(
     only.map((partition) => [partition, named || fromBeginning || !follow ? 0n : (ends[partition] ?? 0n)]),

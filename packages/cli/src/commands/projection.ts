@@ -13,7 +13,7 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
     .description(
       'fold the log from its beginning and compare with the projection in Postgres; nothing is stopped or changed',
     )
-    .option('--partition <number>', 'only this one', partitionOf)
+    .option('--partition <number>', 'only this partition', partitionOf)
     .addHelpText('after', '\nExample:\n  pf log verify --partition 3')
     .action(({ partition }: { partition?: number }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack }) =>
@@ -22,10 +22,10 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
           for (const one of wanted(partition, partitions))
             reports.push(await verifyProjection(database, one, readOf(reader, one)));
           output.answer({ partitions: reports.map(answerOf) }, () =>
-            textOf(reports, 'is as the log has it', 'Put it right: pf log rebuild --partition …'),
+            textOf(reports, 'matches the log', 'Repair it with: pf log rebuild --partition …'),
           );
           if (reports.some(({ differing }) => differing.length > 0))
-            throw new CliError('The projection is not what the log makes of it.');
+            throw new CliError('The projection differs from the log.');
         }),
       ),
     );
@@ -33,7 +33,8 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
   log
     .command('rebuild')
     .description(
-      'fold the log of a partition from its beginning and put the result in the projection’s place; its writer waits meanwhile',
+      'fold the log of a partition from its beginning and put the result in the projection’s place; its writer ' +
+        'waits meanwhile',
     )
     .requiredOption('--partition <number>', 'which', partitionOf)
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
@@ -51,7 +52,7 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
               textOf(
                 [report],
                 'was as the log has it, and was made anew all the same',
-                'These were wrong; now they are what the log makes of them.',
+                'These rows were wrong and are rebuilt from the log.',
               ),
             );
           }
@@ -65,7 +66,8 @@ const readOf = (reader: LogReader, partition: number) => (from: bigint, end: big
 
 const wanted = (partition: number | undefined, partitions: number): readonly number[] => {
   if (partition === undefined) return Array.from({ length: partitions }, (_, one) => one);
-  if (partition >= partitions) throw new CliError(`The log has the partitions 0 to ${partitions - 1}.`);
+  if (partition >= partitions)
+    throw new CliError(`Partition ${partition} does not exist: the ` + `log has partitions 0 to ${partitions - 1}.`);
   return [partition];
 };
 
@@ -79,7 +81,8 @@ async function withLog(
     await eventLog.verifyTopics();
   } catch (cause) {
     throw new CliError(
-      `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ` +
+        `${cause instanceof Error ? cause.message : String(cause)}`,
       { cause },
     );
   }
@@ -110,6 +113,6 @@ function textOf(reports: readonly RebuildReport[], right: string, wrong: string)
 }
 
 function partitionOf(text: string): number {
-  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('A partition is a whole number, from 0.');
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('A partition is a whole number from 0.');
   return Number(text);
 }

@@ -38,7 +38,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
 
   sanctions
     .command('update')
-    .description('make the list anew of OFAC’s export (SDN_ADVANCED.XML or sdn.xml); gateways take it up by themselves')
+    .description('rebuild the list from an OFAC export (SDN_ADVANCED.XML or sdn.xml); gateways reload it')
     .addOption(new Option('--from <file or URL>', 'the export').default(OFAC_ADVANCED_EXPORT, 'OFAC’s own site'))
     .addOption(listOption())
     .addOption(
@@ -46,10 +46,11 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
         .argParser(count)
         .default(FEWEST_ADDRESSES),
     )
-    .option('--force', 'take it although it looks wrong: it was looked at')
+    .option('--force', 'accept an export that looks wrong, after you have checked it')
     .addHelpText(
       'after',
-      '\nExamples:\n  pf sanctions update\n  pf sanctions update --from SDN_ADVANCED.XML --list /var/lib/payments/sanctions-list.json',
+      '\nExamples:\n  pf sanctions update\n' +
+        '  pf sanctions update --from SDN_ADVANCED.XML --list /var/lib/payments/sanctions-list.json',
     )
     .action(
       async (
@@ -63,7 +64,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
         const problem = suspicion(next, former, atLeast);
         if (problem !== null && !force)
           throw new CliError(
-            `The export looks wrong: ${problem}. The list stays as it was. If that is right, repeat it with --force`,
+            `The export looks wrong: ${problem}. The list is unchanged. If the export is right, repeat with --force.`,
           );
         await writeListFile(file, next);
         const changes = changesBetween(former, next);
@@ -76,7 +77,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
 
   sanctions
     .command('status')
-    .description('show how old the list is, and what it was made of')
+    .description('show the age and the source of the list')
     .addOption(listOption())
     .action(async ({ list }: { list?: string }, command: Command) => {
       const { output, stack } = withoutDatabase(command, surroundings);
@@ -88,16 +89,16 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
         [
           `${about.count} addresses, read from ${about.source} at ${moment(new Date(about.fetchedAt))}${about.publishedOn === null ? '' : `, published on ${about.publishedOn}`}.`,
           isGood
-            ? `It is good until ${moment(goodUntil)}.`
-            : `It is too old since ${moment(goodUntil)}: nobody passes the screening. Run: pf sanctions update`,
+            ? `It is valid until ${moment(goodUntil)}.`
+            : `It expired at ${moment(goodUntil)}: every screening fails. Run: pf sanctions update`,
         ].join('\n'),
       );
     });
 
   sanctions
     .command('check')
-    .description('look an address up on the list')
-    .argument('<address>', 'in any chain’s form')
+    .description('check whether an address is on the list')
+    .argument('<address>', 'in the format of any chain')
     .addOption(listOption())
     .action(async (address: string, { list }: { list?: string }, command: Command) => {
       const { output, stack } = withoutDatabase(command, surroundings);
@@ -115,13 +116,13 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
 
   sanctions
     .command('flagged')
-    .description('show the payments that came, without having been submitted, from wallets that are sanctioned')
+    .description('list payments from sanctioned wallets that were sent without submit')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output }) => {
         const payments = await new UnscreenedPayments(database).flagged();
         output.answer({ payments }, () =>
           payments.length === 0
-            ? 'No payment came from a sanctioned wallet.'
+            ? 'No payments from sanctioned wallets.'
             : table([
                 ['SEEN', 'CHAIN', 'FROM', 'TRANSACTION', 'INTENT', 'KNOWN AS'],
                 ...payments.map(({ seenAt, chain, sender, hash, intentId, finding }) => [
@@ -139,11 +140,12 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
 
   sanctions
     .command('provider')
-    .description('take the sanctions provider of the local stack down, bring it up again, or ask how it is')
+    .description('stop or start the sanctions provider of the local stack, or show whether it runs')
     .addArgument(new Argument('<what>').choices(['down', 'up', 'status']))
     .addHelpText(
       'after',
-      '\nWhile it is down, creates and submits answer 503 screening.unavailable.\n\nExample:\n  pf sanctions provider down',
+      '\nWhile it is down, creates and submits answer 503 screening.unavailable.\n\nExample:\n' +
+        '  pf sanctions provider down',
     )
     .action(async (what: 'down' | 'up' | 'status', _options: unknown, command: Command) => {
       const { output, stack } = withoutDatabase(command, surroundings);
@@ -151,7 +153,8 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
       const mode = await switchProvider(provider, what === 'status' ? null : what);
       output.answer({ url: provider.url, status: mode }, () =>
         mode === 'down'
-          ? `The provider at ${provider.url} is down: who needs a screening gets a 503. Bring it back: pf sanctions provider up`
+          ? `The provider at ${provider.url} is down: requests that need a screening get a 503. Start it with: pf ` +
+            'sanctions provider up'
           : `The provider at ${provider.url} is ${mode}.`,
       );
     });
@@ -162,7 +165,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
 const nameOf = (finding: unknown): string => z.object({ name: z.string() }).safeParse(finding).data?.name ?? '?';
 
 function count(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }
 
@@ -170,9 +173,9 @@ async function readExport(from: string): ReturnType<typeof fetchExport> {
   try {
     return await fetchExport(from);
   } catch (error) {
-    const remedy = 'The list stays as it was. Name the export with --from FILE or URL';
+    const remedy = 'The list is unchanged. Name the export with --from FILE or URL.';
     if (error instanceof OfacExportError)
-      throw new CliError(`${from} is not a whole export of the SDN list: ${error.message}. ${remedy}`, {
+      throw new CliError(`${from} is not a complete export of the SDN list: ${error.message}. ${remedy}`, {
         cause: error,
       });
     throw new CliError(`${from} cannot be read: ${reasonOf(error)}. ${remedy}`, { cause: error });
@@ -190,7 +193,7 @@ async function presentList(file: string, force: boolean): Promise<SanctionsList 
   } catch (error) {
     if (!(error instanceof ListFileError)) throw error;
     if (force) return null;
-    throw new CliError(`${file} is there, and is not a sanctions list. To put one in its place: --force`, {
+    throw new CliError(`${file} exists and is not a sanctions list. Replace it with --force.`, {
       cause: error,
     });
   }
@@ -204,7 +207,7 @@ async function requireList(file: string): Promise<SanctionsList> {
     if (!(error instanceof ListFileError)) throw error;
     throw new CliError(error.message, { cause: error });
   }
-  throw new CliError(`There is no list at ${file} yet. Make one: pf sanctions update`);
+  throw new CliError(`${file} does not exist. Create the list with \`pf sanctions update\`.`);
 }
 
 function updateText(file: string, { count, publishedOn }: SanctionsList, { added, removed, odd }: ListChanges): string {
@@ -218,7 +221,8 @@ function updateText(file: string, { count, publishedOn }: SanctionsList, { added
           ...(entries.length > SHOWN ? [`… and ${entries.length - SHOWN} more (--json shows all)`] : []),
         ];
   return [
-    `${file} has ${count} addresses now${publishedOn === null ? '' : `, as published on ${publishedOn}`}: ${added.length} new, ${removed.length} gone.`,
+    `${file} now has ${count} addresses${publishedOn === null ? '' : `, as published on ${publishedOn}`}: ` +
+      `${added.length} added, ${removed.length} removed.`,
     ...rows('new', added),
     ...rows('gone', removed),
     ...rows('begin like EVM addresses and are none, so they match nothing (a mistake of the export)', odd),
@@ -238,8 +242,11 @@ async function switchProvider(
     });
     return z.object({ mode: z.string() }).parse(await response.json()).mode;
   } catch (cause) {
-    throw new CliError(`The sanctions provider at ${url} does not answer. Is the stack running? Start it: npm start`, {
-      cause,
-    });
+    throw new CliError(
+      `The sanctions provider at ${url} does not respond. ` + 'Is the stack running? Start it with `npm start`.',
+      {
+        cause,
+      },
+    );
   }
 }

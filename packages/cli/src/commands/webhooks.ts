@@ -23,17 +23,19 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('add')
-    .description('have the events of a mode sent to a URL, from now on')
+    .description('send the events of a mode to a URL from now on')
     .argument('<url>', 'http:// or https://')
     .addHelpText(
       'after',
-      '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n  pf webhooks add https://shop.example/webhooks --mode live',
+      '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n' +
+        '  pf webhooks add https://shop.example/webhooks --mode live',
     )
     .action((text: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
         const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url: checkedUrl(text) });
-        if (!endpoint) throw new CliError(`There is no account ${accountId}. \`pf accounts list\` shows all`);
+        if (!endpoint)
+          throw new CliError(`Account ${accountId} does not exist. List ` + 'the accounts with `pf accounts list`.');
         output.answer(shown(endpoint), () =>
           [
             `${mode === 'live' ? 'Live' : 'Test'} events go to ${endpoint.url} from now on.`,
@@ -45,7 +47,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('list')
-    .description('show the URLs of a mode, removed and stopped ones too')
+    .description('list the URLs of a mode, removed and stopped ones too')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
@@ -63,21 +65,21 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('remove')
-    .description('send nothing more to a URL; what is outstanding for it is given up')
-    .argument('<url>', 'as `pf webhooks list` shows it')
+    .description('send nothing more to a URL and abandon its outstanding deliveries')
+    .argument('<url>', 'the URL, from `pf webhooks list`')
     .action((url: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
         const removed = await removeWebhookEndpoint(database, { accountId, livemode, url: url.trim(), at: new Date() });
         if (!removed)
-          throw new CliError(`No ${mode} events go to ${url}. \`pf webhooks list --mode ${mode}\` shows where they go`);
-        output.answer({ accountId, mode, url: url.trim(), removed }, () => `Nothing more is sent to ${url.trim()}.`);
+          throw new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
+        output.answer({ accountId, mode, url: url.trim(), removed }, () => `No more events are sent to ${url.trim()}.`);
       }),
     );
 
   webhooks
     .command('secret')
-    .description('show the secret that deliveries of a mode are signed with')
+    .description('show the secret that signs the deliveries of a mode')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account }) => {
         const { id: accountId } = await account();
@@ -86,19 +88,19 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         const [secret] = secretsInForce(secrets, now);
         if (secret === undefined)
           throw new CliError(
-            `The account ${accountId} has no ${mode} secret yet. Make one: pf webhooks rotate-secret --mode ${mode}`,
+            `Account ${accountId} has no ${mode} secret. Create one with \`pf webhooks rotate-secret --mode ${mode}\`.`,
           );
         const later = secrets.filter(({ validFrom }) => validFrom.getTime() > now);
         output.answer({ accountId, mode, secret }, () =>
-          [secret, ...later.map((next) => `From ${moment(next.validFrom)} on: ${next.secret}`)].join('\n'),
+          [secret, ...later.map((next) => `From ${moment(next.validFrom)}: ${next.secret}`)].join('\n'),
         );
       }),
     );
 
   webhooks
     .command('rotate-secret')
-    .description('make a new secret; `webhook-signature` carries the old one beside it for another 24 hours')
-    .option('--at <time>', 'when the new one begins to sign, ISO 8601 (default: now)')
+    .description('create a new secret; for 24 hours `webhook-signature` is made with the old one too')
+    .option('--at <time>', 'when the new secret begins to sign, ISO 8601 (default: now)')
     .addHelpText(
       'after',
       '\nExamples:\n  pf webhooks rotate-secret\n  pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z',
@@ -117,8 +119,8 @@ export function webhooksCommand(surroundings: CommandContext): Command {
           [
             secret,
             '',
-            `It signs ${mode} deliveries from ${moment(validFrom)} on; running services follow within 30 seconds.`,
-            'The former secret stays in `webhook-signature` for 24 hours after that.',
+            `It signs ${mode} deliveries from ${moment(validFrom)}; running services follow within 30 seconds.`,
+            'The previous secret stays in `webhook-signature` for 24 hours after that.',
           ].join('\n'),
         );
       }),
@@ -128,24 +130,26 @@ export function webhooksCommand(surroundings: CommandContext): Command {
   return webhooks;
 }
 
-/** Where nothing public can listen is the service's business, by address; here only what can be no URL of a receiver. */
+/**
+ * Where nothing public can listen is the service's business, by address; here only what can be no URL of a receiver.
+ */
 function checkedUrl(text: string): string {
   const url = text.trim();
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:'))
-    throw new CliError(`${text} is no http:// or https:// URL`);
+    throw new CliError(`${text} is not a URL that starts with http:// or https://.`);
   if (parsed.username !== '' || parsed.password !== '')
-    throw new CliError('A URL with a user or password in it is not taken. The signature tells the receiver who sends');
-  if (parsed.hash !== '') throw new CliError('A URL with a #fragment in it is not taken: receivers never see it');
-  if (url.length > MAX_URL_LENGTH) throw new CliError(`A URL has at most ${MAX_URL_LENGTH} characters`);
+    throw new CliError('The URL must not contain a user or password. The signature authenticates the sender.');
+  if (parsed.hash !== '') throw new CliError('The URL must not contain a #fragment: receivers never get it.');
+  if (url.length > MAX_URL_LENGTH) throw new CliError(`The URL must have at most ${MAX_URL_LENGTH} characters.`);
   return url;
 }
 
 function futureTime(text: string): Date {
   const parsed = z.iso.datetime({ offset: true }).safeParse(text);
-  if (!parsed.success) throw new CliError(`${text} is no time. Give it like 2027-01-31T09:00:00Z`);
+  if (!parsed.success) throw new CliError(`${text} is not an ISO 8601 time, such as 2027-01-31T09:00:00Z.`);
   const at = new Date(parsed.data);
-  if (at.getTime() < Date.now()) throw new CliError(`${text} is in the past. Leave --at out to rotate now`);
+  if (at.getTime() < Date.now()) throw new CliError(`${text} is in the past. To rotate now, omit --at.`);
   return at;
 }
 

@@ -85,7 +85,8 @@ export const controlMethods: Methods = {
       const to = chain.clock.slot() - depth;
       if (to < chain.clock.slot('finalized'))
         throw invalidParams(
-          `Invalid param: slot ${to + 1} is final; at most ${chain.clock.slot() - chain.clock.slot('finalized')} slots can be taken back`,
+          `Invalid param: slot ${to + 1} is final; at most ${chain.clock.slot() - chain.clock.slot('finalized')} ` +
+            'slots can be taken back',
         );
       const lost = chain.reorganise(to);
       if (config?.requeue === true) chain.requeue(lost);

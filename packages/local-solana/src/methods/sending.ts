@@ -34,13 +34,15 @@ function read(text: string, encoding: 'base58' | 'base64' = 'base58'): Wire {
   const bytes = decoded.data;
   if (bytes.length > MAX_BYTES)
     throw invalidParams(
-      `decoded solana_transaction::versioned::VersionedTransaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`,
+      `decoded solana_transaction::versioned::VersionedTransaction too large: ${bytes.length} bytes (max: ` +
+        `${MAX_BYTES} bytes)`,
     );
   try {
     return parseWire(bytes);
   } catch (error) {
     throw invalidParams(
-      `failed to deserialize solana_transaction::versioned::VersionedTransaction: ${error instanceof Error ? error.message : String(error)}`,
+      'failed to deserialize solana_transaction::versioned::VersionedTransaction: ' +
+        `${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }

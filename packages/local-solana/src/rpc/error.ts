@@ -31,7 +31,8 @@ export const slotSkipped = (slot: number): RpcError =>
 export const unsupportedVersion = (version: number): RpcError =>
   new RpcError(
     -32015,
-    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again ` +
+      `with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
   );
 export const minContextSlotNotReached = (contextSlot: number): RpcError =>
   new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });

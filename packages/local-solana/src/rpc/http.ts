@@ -14,7 +14,9 @@ const HEADERS = {
 /** Longer than clients keep an idle connection, so that none sends into one that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The body as text; null: it is too long. It is read to its end all the same, or the client would not hear the answer. */
+/**
+ * The body as text; null: it is too long. It is read to its end all the same, or the client would not hear the answer.
+ */
 async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let length = 0;

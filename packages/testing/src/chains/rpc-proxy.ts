@@ -15,12 +15,17 @@ const requests = z.union([request, z.array(request)]);
 export type RpcRequest = z.infer<typeof request>;
 const answered = z.object({ result: z.unknown().optional() });
 
-/** An upstream between a service and a node of any chain, which counts what is asked and can do all that bad nodes do. */
+/**
+ * An upstream between a service and a node of any chain, which counts what is asked and can do all that bad nodes do.
+ */
 export interface RpcProxy {
   readonly url: string;
   /** Where requests go. May be moved: to another chain, say. */
   target: string;
-  /** From now on, until others are set: the first that is for a request counts, so those with `times` come one after the other. */
+  /**
+   * From now on, until others are set: the first that is for a request counts, so those with `times` come one after the
+   * other.
+   */
   faults: readonly RpcFault[];
   /** Answers instead of the node, at once or later, an Error with a refusal; undefined: the node answers. */
   answer: (request: RpcRequest) => unknown;

@@ -30,7 +30,10 @@ export interface SolanaTarget {
   readonly count?: number;
 }
 
-/** A Solana chain of a test's own. What is sent lands in the slot that is open: processed at once, confirmed with the next slot. */
+/**
+ * A Solana chain of a test's own. What is sent lands in the slot that is open: processed at once, confirmed with the
+ * next slot.
+ */
 export interface LocalSolana extends StackChain {
   readonly rpc: NodeRpc;
   /** So many slots (default 1) pass. */

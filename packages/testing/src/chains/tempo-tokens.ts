@@ -11,9 +11,15 @@ const PATH_USD = '0x20C0000000000000000000000000000000000000';
 const FACTORY = '0x20Fc000000000000000000000000000000000000';
 const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000';
 
-/** A million for each wallet, 6 decimals. pathUSD, AlphaUSD, BetaUSD and ThetaUSD the chain gives them by itself, far more of each. */
+/**
+ * A million for each wallet, 6 decimals. pathUSD, AlphaUSD, BetaUSD and ThetaUSD the chain gives them by itself, far
+ * more of each.
+ */
 const EACH = 1_000_000_000_000n;
-/** What the fee manager may exchange for pathUSD, so that fees can be paid in USDC: ten thousand, as the chain has it for AlphaUSD. */
+/**
+ * What the fee manager may exchange for pathUSD, so that fees can be paid in USDC: ten thousand, as the chain has it
+ * for AlphaUSD.
+ */
 const LIQUIDITY = 10_000_000_000n;
 
 const tip20 = parseAbi([
@@ -23,11 +29,13 @@ const tip20 = parseAbi([
   'function totalSupply() view returns (uint256)',
 ]);
 const factory = parseAbi([
-  'function createToken(string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt) returns (address)',
+  'function createToken(string name, string symbol, string currency, address quoteToken, address admin, bytes32 ' +
+    'salt) returns (address)',
   'function getTokenAddress(address sender, bytes32 salt) view returns (address)',
 ]);
 const feeAmm = parseAbi([
-  'function mint(address userToken, address validatorToken, uint256 amountValidatorToken, address to) returns (uint256)',
+  'function mint(address userToken, address validatorToken, uint256 amountValidatorToken, address to) returns ' +
+    '(uint256)',
 ]);
 
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value));
@@ -39,11 +47,12 @@ const dump = z.object({
 
 /**
  * Puts USDC at its testnet address on a local Tempo chain (anvil with `--network tempo`), a million of it into each of
- * anvil's accounts but the last, and makes it good for fees. Where that has been done it does nothing, so it can be called
- * after every start; the tokens survive a restart with `--state`.
+ * anvil's accounts but the last, and makes it good for fees. Where that has been done it does nothing, so it can be
+ * called after every start; the tokens survive a restart with `--state`.
  *
- * TIP-20 tokens are a part of the chain, and their factory alone decides their addresses. So it makes a USDC of our own,
- * and what it wrote for that one is written a second time at the address wanted; from then on the chain itself does all.
+ * TIP-20 tokens are a part of the chain, and their factory alone decides their addresses. So it makes a USDC of our
+ * own, and what it wrote for that one is written a second time at the address wanted; from then on the chain itself
+ * does all.
  * @throws Error when the chain can't be reached or refuses a step
  */
 export async function placeTempoTokens(url: string): Promise<void> {

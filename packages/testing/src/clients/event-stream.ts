@@ -15,7 +15,9 @@ export interface OpenStream {
   readonly comments: () => number;
   /** What the server asks to wait before coming back, in milliseconds. */
   readonly retryMs: () => number | null;
-  /** Resolves when the stream is over: true where the server ended it in order, false where it broke or was closed here. */
+  /**
+   * Resolves when the stream is over: true where the server ended it in order, false where it broke or was closed here.
+   */
   readonly ended: Promise<boolean>;
   close(): void;
 }

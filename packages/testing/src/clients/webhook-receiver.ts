@@ -17,7 +17,9 @@ export interface ReceivedWebhook {
   readonly at: number;
 }
 
-/** An integrator's endpoint on loopback. `answer` may be changed at any time: a status, or a function of the delivery. */
+/**
+ * An integrator's endpoint on loopback. `answer` may be changed at any time: a status, or a function of the delivery.
+ */
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly ReceivedWebhook[];
@@ -25,7 +27,10 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-/** @param host the name under which senders in containers reach this machine: it listens on all its addresses then, else on loopback */
+/**
+ * @param host the name under which senders in containers reach this machine: it listens on all its addresses then, else
+ * on loopback
+ */
 export async function webhookReceiver(
   onWebhook: (webhook: ReceivedWebhook) => void = () => undefined,
   host?: string,
@@ -61,7 +66,10 @@ export async function webhookReceiver(
   });
 }
 
-/** What a receiver does with X-PF-Signature: the HMAC of the raw bytes under the whole secret, compared in constant time. */
+/**
+ * What a receiver does with X-PF-Signature: the HMAC of the raw bytes under the whole secret, compared in constant
+ * time.
+ */
 export function hasValidSignature(webhook: ReceivedWebhook, secret: string): boolean {
   const expected = createHmac('sha256', secret).update(webhook.raw).digest();
   const given = Buffer.from(String(webhook.headers['x-pf-signature'] ?? ''), 'hex');

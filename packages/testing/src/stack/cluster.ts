@@ -39,8 +39,8 @@ export interface Instance {
 export type Detours = Partial<Record<'database' | 'redis' | 'kafka', string>>;
 
 /**
- * Services of a test's own, on the stack's Postgres, Redis, Kafka and chains but with a database and topics of their own:
- * they can be killed, stopped and cut off without disturbing anything else.
+ * Services of a test's own, on the stack's Postgres, Redis, Kafka and chains but with a database and topics of their
+ * own: they can be killed, stopped and cut off without disturbing anything else.
  */
 export interface Cluster {
   readonly database: Database;
@@ -82,7 +82,10 @@ export function upstreamEnvironment(chains: readonly StackChain[]): Record<strin
   );
 }
 
-/** @param own chains of the test's own, which take the place of the stack's; its watchers follow these, or Base where there are none */
+/**
+ * @param own chains of the test's own, which take the place of the stack's; its watchers follow these, or Base where
+ * there are none
+ */
 export async function startCluster(
   stack: BackingStack = readBackingStack(),
   own: readonly StackChain[] = [],

@@ -24,7 +24,10 @@ async function settledEnds(reader: LogReader, database: Database): Promise<reado
   });
 }
 
-/** Reads intent.events of all partitions as any reader must (read_committed) and folds it: versions without gap, each command decided once. */
+/**
+ * Reads intent.events of all partitions as any reader must (read_committed) and folds it: versions without gap, each
+ * command decided once.
+ */
 export async function readWholeLog({
   log,
   database,

@@ -5,7 +5,8 @@ const many = (type: string, id: number) => ({ type, id, rule: 'repeated' });
 
 /**
  * The part of OTLP 1.x that tests look at, as protobufjs reads it: the field numbers are those of
- * https://github.com/open-telemetry/opentelemetry-proto (trace.proto, metrics.proto, common.proto). Other fields are passed over.
+ * https://github.com/open-telemetry/opentelemetry-proto (trace.proto, metrics.proto, common.proto). Other fields are
+ * passed over.
  */
 export const OTLP_SCHEMA: INamespace = {
   nested: {

@@ -21,7 +21,9 @@ const DECIMALS = 6;
  */
 export interface SolanaWallet {
   readonly address: string;
-  /** Signs the blob of `build`; base64, as `submit` takes it. `change` may put another transaction in its place first. */
+  /**
+   * Signs the blob of `build`; base64, as `submit` takes it. `change` may put another transaction in its place first.
+   */
   sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;
   /** Base units. */
   tokenBalance(mint: string): Promise<bigint>;

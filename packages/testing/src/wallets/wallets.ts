@@ -19,7 +19,10 @@ export interface ChainWallet {
   tokenBalance(token: string): Promise<bigint>;
   /** Signs the blob and sends it by itself, as wallets do that only sign and send; resolves with its hash. */
   send(blob: string): Promise<string>;
-  /** Sends a payment by itself, without `submit`, with the reference where this chain's payments have it; resolves with its hash. */
+  /**
+   * Sends a payment by itself, without `submit`, with the reference where this chain's payments have it; resolves with
+   * its hash.
+   */
   pay(token: string, to: string, amount: bigint, reference: Reference): Promise<string>;
 }
 
