@@ -124,7 +124,7 @@ describe('pf', () => {
     const { deliveryId = '' } = listening.lines()[1] ?? {};
     const resent = begin('webhooks', 'resend', deliveryId);
     expect([await resent.code, resent.output.errors]).toEqual([0, '']);
-    expect(resent.output.text).toMatch(/^evt_\S+ goes to .* again, as attempt 2/);
+    expect(resent.output.text).toMatch(/^evt_\S+ is sent to .* again, as attempt 2/);
     await until('it to come again', () =>
       listening.lines().some((again) => again.deliveryId === deliveryId && again['attempt'] === 2),
     );

@@ -18,8 +18,7 @@ export const baseRules: EvmRules = { blockMs: 200, hasFixedBaseFee: false, whyNo
 const tempoRules: EvmRules = {
   blockMs: 500,
   hasFixedBaseFee: true,
-  whyNoReorg:
-    'Tempo has no reorganisations: what is in a block is final. To see a payment undone, reorganise base or solana',
+  whyNoReorg: 'Tempo has no reorgs: a block is final. To undo a payment, reorg base or solana',
   // Nonces may expire there, so that only time proves that a transaction can never land.
   provenFrom: ({ transaction: { validBefore } }) =>
     validBefore === null || validBefore === undefined ? null : new Date(Number(validBefore) * 1000),

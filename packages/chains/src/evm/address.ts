@@ -21,7 +21,7 @@ const checksummed = new LRUCache<string, string>({ max: 10_000, memoMethod: (low
  * The canonical form of an EVM address, checksummed after EIP-55. An address in one case is accepted as it is; in mixed
  * case its checksum must match.
  */
-export function parseEvmAddress(text: string): Parsed<Address> {
+function parseEvmAddress(text: string): Parsed<Address> {
   if (!SHAPE.test(text)) return problem('must be an EVM address: 0x and 40 hexadecimal digits');
   const canonical = checksummed.memo(text.toLowerCase());
   const digits = text.slice(2);

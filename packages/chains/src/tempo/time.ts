@@ -13,7 +13,7 @@ const LIFETIME_MAX = 360n;
 const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
 
 /** The chain's time in seconds: its newest block's, or ours where that is older. A local chain's clock may be ahead. */
-export const chainTime = (newest: Block, now: Instant): bigint =>
+const chainTime = (newest: Block, now: Instant): bigint =>
   newest.timestamp > seconds(now) ? newest.timestamp : seconds(now);
 
 /**

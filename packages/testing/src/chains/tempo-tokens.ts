@@ -29,13 +29,12 @@ const tip20 = parseAbi([
   'function totalSupply() view returns (uint256)',
 ]);
 const factory = parseAbi([
-  'function createToken(string name, string symbol, string currency, address quoteToken, address admin, bytes32 ' +
-    'salt) returns (address)',
+  // Name, symbol, currency, quote token, admin, salt.
+  'function createToken(string, string, string, address, address, bytes32) returns (address)',
   'function getTokenAddress(address sender, bytes32 salt) view returns (address)',
 ]);
 const feeAmm = parseAbi([
-  'function mint(address userToken, address validatorToken, uint256 amountValidatorToken, address to) returns ' +
-    '(uint256)',
+  'function mint(address userToken, address validatorToken, uint256 amount, address to) returns (uint256)',
 ]);
 
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value));

@@ -9,7 +9,7 @@ import type { Scan } from './scan.ts';
 /**
  * A landing is confirmed when it is still canonical this long after it was seen. In time, as blocks come every 0.2 s.
  */
-export const CONFIRM_MS = 2_000;
+const CONFIRM_MS = 2_000;
 /** A reported landing that does not become the settlement (an extra payment) is kept this long. */
 const REPORTED_MS = 600_000;
 /** At most this many settlements are observed as final in one step. */

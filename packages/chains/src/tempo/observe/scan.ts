@@ -14,7 +14,7 @@ export interface Scan {
 }
 
 /** The observation of a payment, which is confirmed and final at once. Null where its reference is not watched. */
-export function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, transfer: Landing): Observation | null {
+function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, transfer: Landing): Observation | null {
   const intent = watch.byReference(transfer.reference);
   return intent === undefined
     ? null
