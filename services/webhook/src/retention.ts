@@ -2,7 +2,7 @@ import { type Database, forgetDeliveries } from '@pf/database';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
 /** How long after their event deliveries are listed and can be retried. */
-export const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const PAUSE_MS = 60 * 60 * 1000;
 /** Rows deleted by one statement: it takes a fraction of a second. */
 const BATCH_ROWS = 2_000;
@@ -20,7 +20,7 @@ export function createRetention(database: Database, log: Logger, now: () => numb
 }
 
 /** Deletes what is past its retention now. @returns the number of deleted deliveries */
-export async function cleanDeliveries(
+async function cleanDeliveries(
   database: Database,
   now: number,
   stopping: AbortSignal,

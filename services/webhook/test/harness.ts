@@ -17,7 +17,7 @@ import { Kafka, logLevel, type Producer } from 'kafkajs';
 import { startWebhookService, type WebhookService, type WebhookServiceOptions } from '../src/index.ts';
 
 /** A request that a receiver got. */
-export interface Received {
+interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
 }
