@@ -3,14 +3,14 @@ import { gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import { REPLY_TO_HEADER } from '../src/batch-decider.ts';
 import { create, observed, of, TRACE } from './messages.ts';
-import { arrived, decideSlice, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
+import { arrived, decideBatch, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
 
 const GATEWAY = 'pf:replies:one';
 
 describe('BatchDecider', () => {
   it('makes an event with its cause, a row, an outcome and a reply with the intent after it', () => {
     const command = create({ metadata: { order: '17' } }, { replyTo: GATEWAY });
-    const batch = decideSlice([arrived(command)]);
+    const batch = decideBatch([arrived(command)]);
 
     const [event] = eventsOf(batch);
     expect(event).toMatchObject({
@@ -40,7 +40,7 @@ describe('BatchDecider', () => {
 
   it('decides commands in order, each on the state that the one before left, and makes one row', () => {
     const made = create();
-    const batch = decideSlice(
+    const batch = decideBatch(
       [made, of(made.intentId, gateway.detect()), of(made.intentId, gateway.cancel())].map((message) =>
         arrived(message),
       ),
@@ -52,7 +52,7 @@ describe('BatchDecider', () => {
 
   it('decides a repeated command once and replies the same twice', () => {
     const command = create({}, { replyTo: GATEWAY });
-    const batch = decideSlice([arrived(command), arrived(command)]);
+    const batch = decideBatch([arrived(command), arrived(command)]);
     expect(batch.records).toHaveLength(1);
     expect(batch.outcomes).toHaveLength(1);
     const [first, second] = batch.replies.get(GATEWAY) ?? [];
@@ -76,7 +76,7 @@ describe('BatchDecider', () => {
       create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
       create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
     ];
-    const batch = decideSlice([arrived(first), arrived(second)]);
+    const batch = decideBatch([arrived(first), arrived(second)]);
     expect(batch.records).toHaveLength(1);
     expect(batch.replies.get(GATEWAY)).toMatchObject([
       { outcome: { intentId: first.intentId, replayed: false } },
@@ -133,7 +133,7 @@ describe('A command past its deadline', () => {
 
   it('is dropped without an outcome', () => {
     const command = create({}, { replyTo: GATEWAY });
-    const batch = decideSlice([arrived(command, NOW)], { now: after });
+    const batch = decideBatch([arrived(command, NOW)], { now: after });
     expect(batch).toMatchObject({ records: [], outcomes: [], late: [{ commandId: command.commandId }] });
     expect(batch.replies.size).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('A command past its deadline', () => {
     model.take([made], NOW);
     const { intents } = model.take([of(made.intentId, gateway.prepare(samples.FIRST))], NOW);
     const broadcast = of(made.intentId, gateway.recordBroadcast(samples.FIRST));
-    const batch = decideSlice([arrived(broadcast, NOW)], {
+    const batch = decideBatch([arrived(broadcast, NOW)], {
       known: { intents: intents.map(({ intent }) => intent), outcomes: [] },
       now: after,
     });
@@ -153,7 +153,7 @@ describe('A command past its deadline', () => {
 
   it('is recognized by the writer’s clock, not by the time of the batch', () => {
     const command = create();
-    expect(decideSlice([arrived(command, NOW)], { now: after, clock: NOW + 1 }).records).toHaveLength(1);
+    expect(decideBatch([arrived(command, NOW)], { now: after, clock: NOW + 1 }).records).toHaveLength(1);
   });
 });
 
@@ -162,7 +162,7 @@ describe('A message that cannot be processed', () => {
     const broken = create({}, { replyTo: GATEWAY, partition: 0 });
     const next = create({}, { partition: 0 });
     const value = JSON.stringify({ ...broken, data: { secret: 'hunter2' } });
-    const batch = decideSlice([raw(value, { offset: 41n }), arrived(next)]);
+    const batch = decideBatch([raw(value, { offset: 41n }), arrived(next)]);
     expect(batch.dead).toHaveLength(1);
     const [{ letter } = { letter: null }] = batch.dead;
     expect(letter).toMatchObject({
@@ -183,7 +183,7 @@ describe('A message that cannot be processed', () => {
 
   it('becomes a dead letter when the domain throws, as for an observation of an unknown intent', () => {
     const id = newIntentId(0);
-    const batch = decideSlice([arrived(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
+    const batch = decideBatch([arrived(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
     expect(batch.dead).toMatchObject([
       {
         letter: {
@@ -199,7 +199,7 @@ describe('A message that cannot be processed', () => {
 
   it('becomes a dead letter when its event would be too large for the broker, and changes nothing', () => {
     const huge = create({ metadata: { note: 'x'.repeat(300_000) } }, { partition: 0 });
-    const batch = decideSlice([arrived(huge), arrived(of(huge.intentId, gateway.cancel()))]);
+    const batch = decideBatch([arrived(huge), arrived(of(huge.intentId, gateway.cancel()))]);
     expect(batch.dead).toMatchObject([{ letter: { reason: 'cannot be decided: RangeError' } }]);
     expect(batch.records).toEqual([]);
     expect(batch.outcomes).toMatchObject([

@@ -47,7 +47,7 @@ export const arrived = (message: CommandMessage | ObservationMessage, timestamp:
   });
 
 /** Decides records of one partition as one batch. */
-export function decideSlice(
+export function decideBatch(
   records: readonly LogRecord[],
   {
     known = { intents: [], outcomes: [] },
@@ -74,20 +74,20 @@ export class PartitionModel {
   /** Decides and projects a batch, and checks each row's version as the database does. */
   take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedBatch {
     const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
-    const slice = decideSlice(
+    const batch = decideBatch(
       messages.map((message) => arrived(message, now)),
       { known, now },
     );
-    this.log.push(...eventsOf(slice));
-    for (const { intent, before } of slice.intents) {
+    this.log.push(...eventsOf(batch));
+    for (const { intent, before } of batch.intents) {
       const row = this.rows.get(intent.id);
       if ((row === undefined ? 0 : decodeIntent(row).version) !== before)
         throw new Error(`${intent.id} is not at version ${before}`);
       this.rows.set(intent.id, encodeIntent(intent));
     }
-    this.history.push(...slice.events.map(({ body }) => body));
-    for (const { outcome } of slice.outcomes) this.outcomes.set(outcome.commandId, outcome);
-    return slice;
+    this.history.push(...batch.events.map(({ body }) => body));
+    for (const { outcome } of batch.outcomes) this.outcomes.set(outcome.commandId, outcome);
+    return batch;
   }
 
   /** The projection folded from the log alone, in batches of the given length. */
@@ -108,4 +108,4 @@ export class PartitionModel {
 }
 
 /** The domain's events in envelopes. */
-export const typesOf = (slice: DecidedBatch): readonly string[] => eventsOf(slice).map((event) => eventOf(event).type);
+export const typesOf = (batch: DecidedBatch): readonly string[] => eventsOf(batch).map((event) => eventOf(event).type);

@@ -95,9 +95,9 @@ describe('The intent service', () => {
     );
 
     service.process.kill('SIGTERM');
-    const told = performance.now();
+    const stoppedAt = performance.now();
     expect(await service.exited).toBe(0);
-    expect(performance.now() - told).toBeLessThan(10_000);
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
     expect(service.output()).toContain('"outcome":"closed"');
   });
 

@@ -22,7 +22,7 @@ describe('the topics of the log', () => {
           () => false,
           (error: Error) => error.message.includes('intent.dead does not exist'),
         ),
-      'the topics to be gone',
+      'the topics to be deleted',
     );
     await expect(createEventLog({ ...freshOptions(), prefix: '' }).deleteTopics()).rejects.toThrow(
       'Only topics with a prefix can be deleted',

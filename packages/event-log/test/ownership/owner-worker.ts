@@ -53,11 +53,11 @@ const owner = createEventLog(config.options).partitionOwner(
   (error) => void tell({ kind: 'crashed', reason: error.message }).then(() => process.exit(1)),
 );
 
-let told = '';
+let reported = '';
 const report = setInterval(() => {
   const partitions = owner.owned();
-  if (told === partitions.join()) return;
-  told = partitions.join();
+  if (reported === partitions.join()) return;
+  reported = partitions.join();
   void tell({ kind: 'owned', partitions });
 }, 5);
 

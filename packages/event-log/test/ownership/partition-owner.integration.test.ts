@@ -73,7 +73,7 @@ describe('PartitionOwner', () => {
     let failures = 1;
     const work = stage.work({
       at: async (moment) => {
-        if (moment === 'committed' && failures-- > 0) throw new Error('the database is away');
+        if (moment === 'committed' && failures-- > 0) throw new Error('the database is unavailable');
       },
     });
     await stage.start(work);
@@ -94,7 +94,7 @@ describe('PartitionOwner', () => {
     await stage.start(
       stage.work({
         at: async (moment) => {
-          if (moment === 'decided' && failures-- > 0) throw new Error('the database is away');
+          if (moment === 'decided' && failures-- > 0) throw new Error('the database is unavailable');
         },
       }),
     );

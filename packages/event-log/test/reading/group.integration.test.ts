@@ -32,7 +32,7 @@ class Rows implements GroupWork {
   }
 
   async handle(partition: number, from: bigint, { records, next }: RecordBatch): Promise<boolean> {
-    if (this.failures-- > 0) throw new Error('the database is away');
+    if (this.failures-- > 0) throw new Error('the database is unavailable');
     if ((this.offsets.get(partition) ?? 0n) !== from) {
       this.misses++;
       return false;
