@@ -1,4 +1,4 @@
-import { count, inSpan, isRecording, recordDuration, SpanKind } from '@pf/runtime';
+import { count, inSpan, isRecordingSpan, recordDuration, SpanKind } from '@pf/runtime';
 import { RpcUpstreamError } from './errors.ts';
 import type { Results, RpcCall, RpcNode } from './node.ts';
 
@@ -31,7 +31,7 @@ export class MeasuredNode implements RpcNode {
     const startedAt = performance.now();
     let failure: unknown;
     try {
-      return await (isRecording() ? this.#inSpan(calls, request) : request());
+      return await (isRecordingSpan() ? this.#inSpan(calls, request) : request());
     } catch (error) {
       failure = error;
       throw error;

@@ -11,7 +11,7 @@ export {
   type MetricName,
 } from './metrics/catalogue.ts';
 export { type Metric, prometheusName } from './metrics/metric.ts';
-export { add, count, registerGauge, record, recordDuration, isRecording } from './metrics/recording.ts';
+export { add, count, registerGauge, record, recordDuration, isRecordingMetrics } from './metrics/recording.ts';
 export * from './pause.ts';
 export * from './periodic-task.ts';
 export * from './service.ts';

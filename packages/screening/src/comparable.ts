@@ -7,5 +7,5 @@ export const isEvmAddress = (address: string): boolean => EVM_ADDRESS.test(addre
 /** The form in which addresses are compared: EVM addresses in lower case whatever their label, all others exactly. */
 export const comparable = (address: string): string => (isEvmAddress(address) ? address.toLowerCase() : address);
 
-/** What a part is asked about. On an EVM chain nothing but an EVM address can come here. */
+/** The comparable address of a wallet. */
 export const comparableOf = ({ address }: ScreenedWallet): string => comparable(address);

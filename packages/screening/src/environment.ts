@@ -6,7 +6,7 @@ import type { Screening, Screener } from './port.ts';
 import { createScreening } from './screening.ts';
 
 /**
- * The variables of the screening. Which parts are on is said by what is set; that none is must be said with
+ * The variables of the screening. The screeners in use follow from what is set; to use none requires
  * SCREENING=off.
  */
 export const screeningVariables = {
@@ -15,15 +15,15 @@ export const screeningVariables = {
   SCREENING_LIST_FILE: z.string().optional(),
   SCREENING_API_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   SCREENING_API_KEY: z.string().optional(),
-  /** How long a clean answer of the API is believed; at most 10 minutes. */
+  /** Seconds for which a clean result of the API is cached, at most 10 minutes. */
   SCREENING_CACHE_SECONDS: z.coerce.number().int().min(0).max(CLEAN_MAX_SECONDS).default(CLEAN_MAX_SECONDS),
 } as const;
 
 export type ScreeningConfig = z.infer<z.ZodObject<typeof screeningVariables>>;
 
 /**
- * The screening that the configuration asks for.
- * @throws ConfigurationError where it asks for none without saying so, or for half of the API
+ * The configured screening.
+ * @throws ConfigurationError if no screener is configured without SCREENING=off, or only half of the API
  */
 export function openScreening(config: ScreeningConfig, log: Logger): Screening {
   const {
@@ -38,21 +38,24 @@ export function openScreening(config: ScreeningConfig, log: Logger): Screening {
     return createScreening([]);
   }
   if ((url === undefined) !== (key === undefined))
-    throw wrong(
+    throw invalid(
       url === undefined
         ? 'SCREENING_API_URL: is not set, but SCREENING_API_KEY is'
         : 'SCREENING_API_KEY: is not set, but SCREENING_API_URL is',
     );
-  const parts: Screener[] = [];
-  if (file !== undefined) parts.push(new ListScreener({ file, log }));
-  if (url !== undefined && key !== undefined) parts.push(new ApiScreener({ url, key, cleanSeconds, log }));
-  if (parts.length === 0)
-    throw wrong(
-      'SCREENING: set SCREENING_LIST_FILE, or SCREENING_API_URL and SCREENING_API_KEY, or both; to screen nobody, say SCREENING=off',
+  const screeners: Screener[] = [];
+  if (file !== undefined) screeners.push(new ListScreener({ file, log }));
+  if (url !== undefined && key !== undefined) screeners.push(new ApiScreener({ url, key, cleanSeconds, log }));
+  if (screeners.length === 0)
+    throw invalid(
+      [
+        'SCREENING: no screener is configured. Set SCREENING_LIST_FILE, or SCREENING_API_URL and SCREENING_API_KEY,',
+        'or both. To turn screening off, set SCREENING=off.',
+      ].join(' '),
     );
   log.info({ list: file ?? null, api: url === undefined ? null : new URL(url).host }, 'wallets are screened');
-  return createScreening(parts);
+  return createScreening(screeners);
 }
 
-const wrong = (problem: string): ConfigurationError =>
+const invalid = (problem: string): ConfigurationError =>
   new ConfigurationError(`The configuration is invalid:\n  ${problem}`);

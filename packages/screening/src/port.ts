@@ -4,24 +4,24 @@ export interface ScreenedWallet {
   readonly address: string;
 }
 
-/** What a part knows of a wallet that is sanctioned: for the operator's eyes only. */
+/** What a screener knows of a sanctioned wallet: only for the operator. */
 export interface Finding {
   readonly part: 'list' | 'api';
-  /** Under which the address is listed: `ETH`; null where the part does not say. */
+  /** The currency label of the address, such as `ETH`; null if the screener has none. */
   readonly label: string | null;
-  /** Of the list's entry; null where the part has none. */
+  /** The id of the list's entry; null if the screener has none. */
   readonly uid: string | null;
-  /** Whose address it is, as the part names them; null where it does not. */
+  /** The owner of the address; null if the screener has no name. */
   readonly name: string | null;
 }
 
 export type Verdict =
   { readonly kind: 'clean' } | { readonly kind: 'match'; readonly wallet: ScreenedWallet; readonly finding: Finding };
 
-/** No answer, so nobody may pass. */
+/** A wallet cannot be screened, so the request is refused. */
 export class ScreeningUnavailableError extends Error {
   override readonly name = 'ScreeningUnavailableError';
-  /** After so many seconds another try may be worth it. */
+  /** When to retry. */
   readonly retryAfterSeconds: number;
 
   constructor(
@@ -33,19 +33,19 @@ export class ScreeningUnavailableError extends Error {
   }
 }
 
-/** Asked before money may move. */
+/** Screens wallets before money may move. */
 export interface Screening {
   /**
-   * Screens all of them with every part that is on. A wallet that any part knows as sanctioned is a match.
-   * @throws ScreeningUnavailableError where a part gave no answer about a wallet and no wallet is a match
+   * Screens all wallets with every screener. A wallet that any screener knows as sanctioned is a match.
+   * @throws ScreeningUnavailableError if a wallet could not be screened and no other is a match
    */
   screen(wallets: readonly ScreenedWallet[]): Promise<Verdict>;
   close(): Promise<void>;
 }
 
-/** One source of knowledge. */
+/** One source of sanctions data. */
 export interface Screener {
-  /** What is known of this wallet, null for nothing. @throws ScreeningUnavailableError */
+  /** What is known of this wallet; null if nothing. @throws ScreeningUnavailableError */
   find(wallet: ScreenedWallet): Promise<Finding | null>;
   close(): Promise<void>;
 }

@@ -8,30 +8,30 @@ import {
   type Verdict,
 } from './port.ts';
 
-/** The port over its parts, which are asked in their order: what one knows need not be asked of the next. */
-export const createScreening = (parts: readonly Screener[]): Screening => ({
+/** A screening by several screeners, in order: a match by one is not looked up by the next. */
+export const createScreening = (screeners: readonly Screener[]): Screening => ({
   async screen(wallets) {
     const began = performance.now();
     let verdict: MetricLabels<'payments.screening.duration'>['verdict'] = 'unavailable';
     try {
-      const answer = await screen(parts, wallets);
-      verdict = answer.kind;
-      return answer;
+      const result = await screen(screeners, wallets);
+      verdict = result.kind;
+      return result;
     } finally {
       recordDuration('payments.screening.duration', began, { verdict });
     }
   },
-  close: async () => void (await Promise.all(parts.map((part) => part.close()))),
+  close: async () => void (await Promise.all(screeners.map((screener) => screener.close()))),
 });
 
-async function screen(parts: readonly Screener[], wallets: readonly ScreenedWallet[]): Promise<Verdict> {
-  const answers = await Promise.allSettled(wallets.map((wallet) => find(parts, wallet)));
+async function screen(screeners: readonly Screener[], wallets: readonly ScreenedWallet[]): Promise<Verdict> {
+  const results = await Promise.allSettled(wallets.map((wallet) => find(screeners, wallet)));
   let failure: ScreeningUnavailableError | null = null;
-  for (const [at, answer] of answers.entries()) {
-    const wallet = wallets[at];
-    if (answer.status === 'fulfilled' && answer.value !== null && wallet)
-      return { kind: 'match', wallet, finding: answer.value };
-    if (answer.status === 'rejected') failure ??= unavailable(answer.reason);
+  for (const [index, result] of results.entries()) {
+    const wallet = wallets[index];
+    if (result.status === 'fulfilled' && result.value !== null && wallet)
+      return { kind: 'match', wallet, finding: result.value };
+    if (result.status === 'rejected') failure ??= unavailable(result.reason);
   }
   if (failure) throw failure;
   return CLEAN;
@@ -39,16 +39,16 @@ async function screen(parts: readonly Screener[], wallets: readonly ScreenedWall
 
 const CLEAN: Verdict = { kind: 'clean' };
 
-async function find(parts: readonly Screener[], wallet: ScreenedWallet): Promise<Finding | null> {
-  for (const part of parts) {
-    const finding = await part.find(wallet);
+async function find(screeners: readonly Screener[], wallet: ScreenedWallet): Promise<Finding | null> {
+  for (const screener of screeners) {
+    const finding = await screener.find(wallet);
     if (finding) return finding;
   }
   return null;
 }
 
-/** Whatever went wrong in a part, nobody passes. */
+/** Any failure of a screener makes the screening unavailable: no wallet passes unscreened. */
 const unavailable = (reason: unknown): ScreeningUnavailableError =>
   reason instanceof ScreeningUnavailableError
     ? reason
-    : new ScreeningUnavailableError('a part of the screening failed', { cause: reason });
+    : new ScreeningUnavailableError('a screener failed', { cause: reason });

@@ -6,12 +6,12 @@ const open = (environment: Record<string, string>) =>
   openScreening(loadConfig(screeningVariables, environment), createLogger('test', 'silent'));
 
 describe('the configuration of the screening', () => {
-  it('does not run without a screening that nobody switched off', () => {
+  it('refuses a configuration without a screener unless SCREENING is off', () => {
     expect(() => open({})).toThrow(ConfigurationError);
     expect(() => open({})).toThrow(/SCREENING=off/);
   });
 
-  it('lets everybody pass where it was switched off', async () => {
+  it('lets every wallet pass if SCREENING is off', async () => {
     expect(await open({ SCREENING: 'off' }).screen([{ chain: 'eip155:8453', address: `0x${'1'.repeat(40)}` }])).toEqual(
       { kind: 'clean' },
     );
@@ -23,7 +23,7 @@ describe('the configuration of the screening', () => {
     ['SCREENING_API_URL', { SCREENING_API_KEY: 'key', SCREENING_API_URL: 'ftp://sanctions.example' }],
     ['SCREENING_CACHE_SECONDS', { SCREENING_LIST_FILE: 'list.json', SCREENING_CACHE_SECONDS: '601' }],
     ['SCREENING:', { SCREENING: 'no' }],
-  ])('names %s where it is missing or wrong', (name, environment) => {
+  ])('names %s if it is missing or invalid', (name, environment) => {
     expect(() => open(environment as Record<string, string>)).toThrow(name);
   });
 });

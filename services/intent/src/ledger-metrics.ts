@@ -1,12 +1,12 @@
 import { networks } from '@pf/chains/networks';
 import { type ChainId, submissionOf, type Transition } from '@pf/domain';
-import { count, record, isRecording } from '@pf/runtime';
+import { count, record, isRecordingMetrics } from '@pf/runtime';
 
 const names = new Map<ChainId, string>(networks.map(({ chain, name }) => [chain, name]));
 
 /** Counts events and records how long payments took. To be called once the events are committed. */
 export function recordTransitions(transitions: readonly Transition[]): void {
-  if (!isRecording()) return;
+  if (!isRecordingMetrics()) return;
   for (const { event, intent } of transitions) {
     const where = {
       network: names.get(intent.chain) ?? 'unknown',

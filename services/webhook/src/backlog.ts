@@ -1,5 +1,5 @@
 import { countOutstanding, type Database, type Outstanding } from '@pf/database';
-import { type Logger, registerGauge, isRecording, PeriodicTask } from '@pf/runtime';
+import { type Logger, registerGauge, isRecordingMetrics, PeriodicTask } from '@pf/runtime';
 
 const PAUSE_MS = 10_000;
 const MAX_COUNTED = 10_000;
@@ -31,7 +31,7 @@ export function watchBacklog(database: Database, log: Logger, now: () => number)
         : [],
     ),
   ];
-  if (isRecording()) task.start();
+  if (isRecordingMetrics()) task.start();
   return {
     async stop() {
       for (const end of unregister) end();

@@ -7,11 +7,14 @@ const GATEWAY_TEST = 'services/gateway/test/intents/screening.integration.test.t
 /** Nobody passes unscreened, and nobody by an old answer. */
 export const screeningGuards: readonly Mutant[] = [
   {
-    name: 'A sanctions list that was not fetched for 48 hours is no answer',
+    name: 'A sanctions list that was not fetched for 48 hours is not used',
     file: 'packages/screening/src/list/list-screener.ts',
     guard: 'if (age > STALE_AFTER_MS || age < -AHEAD_MS)',
     instead: 'if (age < -AHEAD_MS)',
-    test: { file: LIST_TEST, name: 'is no answer when it was not fetched for 48 hours, until it is fetched again' },
+    test: {
+      file: LIST_TEST,
+      name: 'is unavailable if the list was not fetched for 48 hours, until it is fetched again',
+    },
   },
   {
     name: 'EVM addresses are screened whatever their case',
@@ -21,20 +24,20 @@ export const screeningGuards: readonly Mutant[] = [
     test: { file: LIST_TEST, name: 'finds EVM addresses in any case under any label, and says whose they are' },
   },
   {
-    name: 'Who cannot be screened does not pass',
+    name: 'A wallet that cannot be screened does not pass',
     file: 'packages/screening/src/screening.ts',
     guard: 'if (failure) throw failure;',
     instead: '',
-    test: { file: API_TEST, name: 'is unavailable where any part fails, however it fails' },
+    test: { file: API_TEST, name: 'is unavailable if any screener fails, however it fails' },
   },
   {
-    name: 'A clean answer is believed for ten minutes and not longer',
+    name: 'A clean result is cached for ten minutes and not longer',
     file: 'packages/screening/src/api/api-screener.ts',
     guard: 'ttl: cleanSeconds * 1_000, ',
     instead: '',
     test: {
       file: API_TEST,
-      name: 'believes a clean answer for ten minutes and not longer, whatever the case of the address',
+      name: 'caches a clean result for ten minutes and not longer, whatever the case of the address',
     },
   },
   {

@@ -43,7 +43,7 @@ const fromRow = ({ id, accountId, hint, livemode, scope, createdAt, revokedAt }:
 /** SHA-256 of a key's text: what is stored and looked up. 190 random bits need no salt and no slow hash. */
 export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** A new key of an account; `key` is its plain text, which nobody can read again. */
+/** A new key of an account; `key` is its plain text, which cannot be read again. */
 export async function createKey(
   { prisma }: Database,
   {

@@ -47,7 +47,7 @@ export class IntentStates {
 
   /**
    * Everything at once: the intents named, for each refund its original, and the refund that its original names now;
-   * the newest intent that each key made, however long ago; what became of the commands, where that is known.
+   * the newest intent that each key made, however long ago; the known outcomes of the commands.
    */
   async lookUp({ ids, keys, commandIds }: Wanted): Promise<Found> {
     const { intents } = this.#tables;

@@ -43,7 +43,7 @@ export async function findIntentByKey(
   return fromState(rows);
 }
 
-/** What became of these commands, as far as it is known: one query for all who wait. */
+/** The known outcomes of these commands: one query for all requests that wait. */
 export async function findOutcomes({ sql }: Database, commandIds: readonly CommandId[]): Promise<readonly Outcome[]> {
   const { rows } = await sql.query<{ body: string }>({
     name: 'find-outcomes',

@@ -10,7 +10,7 @@ export type Queryable = Pick<pg.Pool | pg.PoolClient, 'query'>;
 /** An intent after a batch of events. */
 export interface ProjectedIntent {
   readonly intent: PaymentIntent;
-  /** Its version before the batch: 0 where the batch made it. The row must be at exactly this one. */
+  /** Its version before the batch: 0 if the batch created it. The row must be at exactly this one. */
   readonly before: number;
 }
 
@@ -26,7 +26,7 @@ export interface ProjectedEvent {
   readonly at: string;
 }
 
-/** What became of a command, and when. */
+/** The outcome of a command, and when it was decided. */
 export interface ProjectedOutcome {
   readonly outcome: Outcome;
   readonly at: Instant;
@@ -81,7 +81,7 @@ export class ProjectionWriter {
 
   /**
    * Writes the batch and moves the checkpoint from `from` to `next`, all or nothing.
-   * @returns false, and nothing is written, where the checkpoint is not at `from`: another has moved it.
+   * @returns false, and nothing is written, if the checkpoint is not at `from`: another writer has moved it.
    * @throws ProjectionGapError where an intent is not at the version it was before the batch; nothing is written.
    */
   async project(batch: ProjectionBatch): Promise<boolean> {

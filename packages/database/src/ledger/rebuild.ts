@@ -45,7 +45,7 @@ export function verifyProjection(database: Database, partition: number, read: Re
 
 /**
  * Folds a partition's log from empty and puts the result in the projection's place, in one transaction. The partition's
- * writer waits meanwhile, or is refused and takes the partition up anew.
+ * writer waits meanwhile, or is refused and reacquires the partition.
  * @param end the end of the partition's log.
  * @returns what was wrong before.
  */
@@ -60,7 +60,7 @@ export function rebuildProjection(
       'INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING',
       [partition],
     );
-    // Whoever projects holds this row: until we are done nobody does.
+    // A writer that projects locks this row: until this transaction ends none does.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
     const folded = await foldFromEmpty(client, partition, read, projected > end ? projected : end);
     const differing = await compare(client, partition);
@@ -102,8 +102,8 @@ async function foldFromEmpty(
     `INSERT INTO ${REBUILT.checkpoints} (partition, position, last_at) VALUES ($1, 0, to_timestamp(0))`,
     [partition],
   );
-  // Nobody analyses these tables while they grow: a plan made for an empty one would scan a million rows for each
-  // batch.
+  // Autovacuum does not analyze these tables while they grow: a plan made for an empty one would scan a million rows
+  // for each batch.
   await set(client, BY_INDEX);
   const states = new IntentStates(client, REBUILT);
   const writer = new ProjectionWriter(client, REBUILT);

@@ -10,7 +10,7 @@ import { measurePool } from './measured-pool.ts';
 export interface Database {
   readonly prisma: PrismaClient;
   readonly sql: pg.Pool;
-  /** True when the database answers within the time given. */
+  /** True if the database responds in time. */
   ready(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly maxConnections?: number;
   /** Server settings of every connection, e.g. BY_INDEX. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called for errors of idle connections: they are dropped and made anew, the caller only logs. */
+  /** Called for errors of idle connections: they are dropped and replaced, the caller only logs. */
   readonly onError: (error: Error) => void;
 }
 
@@ -84,7 +84,7 @@ export function openDatabase({
   };
 }
 
-/** Runs `work` in one transaction on one connection; rolls back and rethrows where it throws. */
+/** Runs `work` in one transaction on one connection; rolls back and rethrows if it throws. */
 export async function inTransaction<T>(database: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await database.sql.connect();
   let broken: Error | undefined;
@@ -102,10 +102,10 @@ export async function inTransaction<T>(database: Database, work: (client: pg.Poo
   }
 }
 
-/** Classes of SQLSTATE, and codes of sockets, that say the server is away or going, not that the query was wrong. */
+/** Classes of SQLSTATE, and codes of sockets, that mean the server is unavailable, not that the query was wrong. */
 const AWAY = /^(08|53|57)|^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|AI_AGAIN)|^ENOTFOUND/;
 
-/** True where an error means that Postgres could not be asked: the answer is 503, or try again. */
+/** True if an error means that Postgres was unavailable: respond with 503, or try again. */
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as { code?: unknown }).code;

@@ -1,7 +1,7 @@
 import {
   errorTypeOf,
   inSpan,
-  isRecording,
+  isRecordingSpan,
   registerGauge,
   recordDuration,
   type MetricLabels,
@@ -20,7 +20,7 @@ const OPERATIONS: ReadonlySet<string> = new Set<Operation>([
   'COMMIT',
   'ROLLBACK',
 ]);
-/** Statements of many kinds are made at run time (pages, unnests): so many are remembered. */
+/** Statements vary at run time (pages, unnests): so many of their descriptions are cached. */
 const REMEMBERED = 500;
 /** The longest statement is some 4 KB; the beginning says which it is. */
 const TEXT_SHOWN = 300;
@@ -48,7 +48,7 @@ const textOf = (statement: unknown): string =>
   typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
 
 /**
- * A statement measured, and in a span where somebody keeps the trace it belongs to. Its text is shown, never its
+ * Measures a statement, and runs it in a span if its trace is kept. The span has the statement's text, never its
  * values.
  */
 async function measured<Result>(text: string, namespace: string, run: () => Promise<Result>): Promise<Result> {
@@ -57,7 +57,7 @@ async function measured<Result>(text: string, namespace: string, run: () => Prom
   const about = { 'db.system.name': 'postgresql', 'db.operation.name': operation } as const;
   let failure: unknown;
   try {
-    if (!isRecording()) return await run();
+    if (!isRecordingSpan()) return await run();
     const attributes = {
       ...about,
       'db.namespace': namespace,
@@ -80,8 +80,7 @@ type Query = (...parameters: unknown[]) => Promise<unknown>;
 const isCallback = (parameter: unknown): boolean => typeof parameter === 'function';
 
 /**
- * Has the statement measured that is asked of `target`. What the library asks of itself, by callbacks, is part of
- * another.
+ * Measures the statements of `target`. The library's own calls, with callbacks, are part of another statement.
  */
 function measureQueries(target: pg.Pool | pg.PoolClient, namespace: string): void {
   const query = target.query.bind(target) as Query;
@@ -94,12 +93,12 @@ function measureQueries(target: pg.Pool | pg.PoolClient, namespace: string): voi
 
 /**
  * Measures a pool: every statement, and how many connections there are.
- * @returns ends the look at the connections
+ * @returns removes the gauges of the connections
  */
 export function measurePool(pool: pg.Pool, namespace: string): () => void {
   measureQueries(pool, namespace);
   pool.on('connect', (client) => measureQueries(client, namespace));
-  const unlook = [
+  const unregister = [
     registerGauge('db.client.connection.count', () => [
       [pool.idleCount, { 'db.client.connection.state': 'idle' }],
       [pool.totalCount - pool.idleCount, { 'db.client.connection.state': 'used' }],
@@ -107,6 +106,6 @@ export function measurePool(pool: pg.Pool, namespace: string): () => void {
     registerGauge('db.client.connection.pending_requests', () => [[pool.waitingCount, {}]]),
   ];
   return () => {
-    for (const end of unlook) end();
+    for (const end of unregister) end();
   };
 }

@@ -9,8 +9,8 @@ const MIGRATIONS = path.join(import.meta.dirname, '../../prisma/migrations');
 const ADVISORY_LOCK = 72707369;
 const AGAIN_MS = 500;
 /**
- * A change of a table that waits for a lock makes everybody after it wait too: it gives way after a moment, and tries
- * again. Milliseconds.
+ * Milliseconds. A change of a table that waits for a lock blocks all later queries of the table, so it gives up after
+ * this time and tries again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_TRIES = 60;
@@ -23,7 +23,7 @@ const LOCKED = '55P03';
  *
  * @returns the names of what was applied now
  * @param folder of the migrations, each in a folder of its own
- * @throws where an earlier migration failed half-way, or one was edited after it had been applied
+ * @throws if an earlier migration failed half-way, or one was edited after it had been applied
  */
 export async function migrate(databaseUrl: string, folder: string = MIGRATIONS): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -31,8 +31,10 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
   try {
     await lockOut(client);
     await client.query(
-      `CREATE TABLE IF NOT EXISTS _prisma_migrations (id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
-         migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ, started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+      `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+         id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
+         migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ,
+         started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
          applied_steps_count INTEGER NOT NULL DEFAULT 0)`,
     );
     const { rows } = await client.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
@@ -41,7 +43,7 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
     const halfDone = rows.find((row) => row.finished_at === null);
     if (halfDone)
       throw new Error(
-        `migration ${halfDone.migration_name} failed earlier: mend the database, then mark it rolled back in _prisma_migrations`,
+        `migration ${halfDone.migration_name} failed earlier. Repair the database, then set its rolled_back_at in _prisma_migrations.`,
       );
     const known = new Map(rows.map((row) => [row.migration_name, row.checksum]));
 
@@ -64,8 +66,8 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
 }
 
 /**
- * Waits until nobody else migrates, asking again and again: a query that waits would hold up CREATE INDEX CONCURRENTLY,
- * and it us.
+ * Waits until no other process migrates. It polls, because a query that waits for the lock would block CREATE INDEX
+ * CONCURRENTLY, and be blocked by it.
  */
 async function lockOut(client: pg.Client): Promise<void> {
   for (;;) {

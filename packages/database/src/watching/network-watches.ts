@@ -6,7 +6,7 @@ export interface WatchLease {
   readonly chain: ChainId;
   /** Grows with every acquisition: what is written under an earlier one is refused. */
   readonly epoch: bigint;
-  /** Where the last holder stood; null where nobody has watched this network yet. */
+  /** The position of the last holder; null if this network was never watched. */
   readonly cursor: WatchCursor | null;
 }
 
@@ -15,7 +15,7 @@ export type WatchCursor = Readonly<Record<string, unknown>>;
 
 /**
  * Who watches which network, and how far it has come: a lease and a cursor in one row. Times are the database's own, so
- * the holders' clocks need not agree. Every method rejects where the database cannot be asked.
+ * the holders' clocks need not agree. Every method rejects if the database is unavailable.
  */
 export class NetworkWatches {
   readonly #database: Database;
@@ -25,7 +25,7 @@ export class NetworkWatches {
   }
 
   /**
-   * Takes the lease where nobody holds it: it is free, or has run out, or is this holder's own from before.
+   * Takes the lease if it is free, has expired, or is this holder's own from before.
    * @param holder unique to a process
    * @returns null while another holds it
    */
@@ -43,7 +43,7 @@ export class NetworkWatches {
     return row === undefined ? null : { chain, epoch: BigInt(row.epoch), cursor: row.cursor };
   }
 
-  /** @returns false where another has taken the lease since */
+  /** @returns false if another holder has taken the lease since */
   async renew(lease: WatchLease, ttlMs: number): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
       `UPDATE service.network_watches SET expires_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE chain = $1 AND epoch = $2`,
@@ -54,7 +54,7 @@ export class NetworkWatches {
 
   /**
    * Moves the cursor, by compare-and-set on the epoch.
-   * @returns false, and nothing is written, where another has taken the lease since
+   * @returns false, and nothing is written, if another holder has taken the lease since
    */
   async moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(

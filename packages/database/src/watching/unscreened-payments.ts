@@ -1,12 +1,12 @@
 import type { Address, ChainId, IntentId, TransactionHash } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
-/** Money that arrived without having been submitted here, so that nobody has screened who sent it. */
+/** A payment that was not submitted through the API, so its sender has not been screened. */
 export interface UnscreenedPayment {
   readonly chain: ChainId;
   readonly hash: TransactionHash;
   readonly sender: Address;
-  /** Which it was counted for. */
+  /** The intent that it pays. */
   readonly intentId: IntentId;
 }
 
@@ -59,7 +59,7 @@ export class UnscreenedPayments {
     return rows;
   }
 
-  /** The sender is clean: nothing is kept. */
+  /** The sender is clean: deletes the payment. */
   async clear(payment: UnscreenedPayment): Promise<void> {
     await this.#database.sql.query(`DELETE FROM service.unasked_payments WHERE ${WHICH} AND flagged_at IS NULL`, [
       ...idOf(payment),

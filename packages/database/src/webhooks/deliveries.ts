@@ -35,7 +35,7 @@ export interface DeliveryBatch {
 }
 
 /**
- * Writes a delivery, due at once, for each event and each URL of its account and mode that is not stopped, and moves
+ * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves
  * the position in the log, in one transaction. An event and URL that have a delivery keep it.
  * @returns the new deliveries; null where the position was not at `from`: nothing was written then
  */
@@ -213,12 +213,12 @@ export async function visibleDeliveries(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface AttemptResult {
-  /** Null where there was no HTTP answer. */
+  /** Null if there was no HTTP response. */
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
-  /** Why it failed, for people; null where it did not. */
+  /** Why it failed, in words for the account; null if it did not. */
   readonly error: string | null;
 }
 
@@ -238,7 +238,7 @@ export async function recordDelivered(
 
 /**
  * Writes a failed attempt down; `next` is when the next one is due, null when there is none: the delivery has failed.
- * Nothing changes where the delivery was taken up anew meanwhile, by the account or after the lease.
+ * Nothing changes if the delivery was retried meanwhile, by the account or after the lease.
  */
 export async function recordFailure(
   database: Pick<Database, 'sql'>,
@@ -250,7 +250,7 @@ export async function recordFailure(
   await writeFailure(database.sql, attempt, result, at, next);
 }
 
-/** As recordFailure for the last time, and stops the URL: it answered 410 Gone. */
+/** As recordFailure for the last time, and disables the URL: it returned 410 Gone. */
 export async function recordGone(database: Database, attempt: Attempt, result: AttemptResult, at: Date): Promise<void> {
   await inTransaction(database, async (client) => {
     // The endpoint before its deliveries, as everywhere: no two transactions can wait for each other.

@@ -3,7 +3,7 @@ import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 
-/** Who stopped a URL: the account removed it, or it answered 410 Gone. */
+/** Why a URL is disabled: the account removed it, or it returned 410 Gone. */
 export type EndpointDisabledBy = 'account' | 'gone';
 
 /** A URL that an account wants its events of one mode sent to. */

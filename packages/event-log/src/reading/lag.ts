@@ -1,4 +1,4 @@
-import { registerGauge, isRecording, type MetricLabels, PeriodicTask } from '@pf/runtime';
+import { registerGauge, isRecordingMetrics, type MetricLabels, PeriodicTask } from '@pf/runtime';
 import type { LogSink } from '../kafka/options.ts';
 import type { Topic } from '../port.ts';
 import type { KafkaLogReader } from './reader.ts';
@@ -49,7 +49,7 @@ export class LagWatch {
   }
 
   start(): void {
-    if (!isRecording()) return;
+    if (!isRecordingMetrics()) return;
     this.#unlook.push(
       registerGauge('payments.consumer.lag', () =>
         this.#lags.flatMap(([name, records, labels]) => (name === 'payments.consumer.lag' ? [[records, labels]] : [])),

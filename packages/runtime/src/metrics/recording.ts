@@ -18,7 +18,7 @@ export function recordTo(to: Recorder | null): void {
 }
 
 /** True if values are recorded: otherwise expensive measurements can be left out. */
-export const isRecording = (): boolean => recorder !== null;
+export const isRecordingMetrics = (): boolean => recorder !== null;
 
 /** Increases a counter. */
 export function count<Name extends CounterName>(name: Name, labels: MetricLabels<Name>, by = 1): void {

@@ -62,6 +62,9 @@ export function fieldsOf({ traceparent, requestId }: TraceContext): { traceId?: 
 export const isSampled = ({ traceparent }: TraceContext): boolean =>
   traceparent !== null && (Number.parseInt(traceparent.slice(-2), 16) & TraceFlags.SAMPLED) !== 0;
 
+/** True if the current work is in a span that is kept. */
+export const isRecordingSpan = (): boolean => trace.getActiveSpan()?.isRecording() === true;
+
 /** Adds attributes to the span of the current work. */
 export function describeSpan(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);

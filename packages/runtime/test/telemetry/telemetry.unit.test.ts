@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { errorTypeOf } from '../../src/error-type.ts';
 import type { Logger } from '../../src/logger.ts';
 import { exportMetrics } from '../../src/metrics/exporting.ts';
-import { count, registerGauge, isRecording } from '../../src/metrics/recording.ts';
+import { count, registerGauge, isRecordingMetrics } from '../../src/metrics/recording.ts';
 import { DiagnosticLog } from '../../src/telemetry/diagnostic-log.ts';
 import { isSampled } from '../../src/telemetry/spans.ts';
 import { telemetryVariables } from '../../src/telemetry/variables.ts';
@@ -104,7 +104,7 @@ describe('The metrics endpoint', () => {
       unregister();
       await metrics.shutdown();
     }
-    expect(isRecording()).toBe(false);
+    expect(isRecordingMetrics()).toBe(false);
   });
 });
 

@@ -5,17 +5,17 @@ import { type Finding, type ScreenedWallet, type Screener, ScreeningUnavailableE
 import { Circuit } from './circuit.ts';
 import { ProviderError, SanctionsApi } from './sanctions-api.ts';
 
-/** How long a clean answer may be believed (decisions.md). */
+/** How long a clean result may be cached (docs/reference/contract.md). */
 export const CLEAN_MAX_SECONDS = 600;
 const CLEAN_MAX_ADDRESSES = 50_000;
-/** Addresses that are asked about at once, those that wait for a connection among them. */
-const UNDER_WAY_MAX = 256;
+/** Addresses looked up at once, including those that wait for a connection. */
+const MAX_PENDING = 256;
 
 export interface ApiScreenerOptions {
-  /** Where the provider's API begins: `https://public.chainalysis.com`. */
+  /** The base URL of the provider's API: `https://public.chainalysis.com`. */
   readonly url: string;
   readonly key: string;
-  /** How long a clean answer is believed, at most 600. */
+  /** How long a clean result is cached, at most 600. */
   readonly cleanSeconds?: number;
   readonly timeoutMs?: number;
   readonly log: Logger;
@@ -23,12 +23,12 @@ export interface ApiScreenerOptions {
   readonly now?: () => number;
 }
 
-/** The HTTP API: clean answers are remembered, matches and failures never; one request an address at a time. */
+/** Screens by the HTTP API. Clean results are cached, matches and failures never; one request per address at a time. */
 export class ApiScreener implements Screener {
   readonly #api: SanctionsApi;
   readonly #circuit: Circuit;
   readonly #clean: LRUCache<string, true> | null;
-  readonly #underWay = new Map<string, Promise<Finding | null>>();
+  readonly #pending = new Map<string, Promise<Finding | null>>();
   readonly #log: Logger;
   readonly #now: () => number;
 
@@ -46,41 +46,41 @@ export class ApiScreener implements Screener {
   async find(wallet: ScreenedWallet): Promise<Finding | null> {
     const address = comparableOf(wallet);
     if (this.#clean?.has(address)) return null;
-    const asked = this.#underWay.get(address);
-    if (asked) return asked;
-    if (this.#underWay.size >= UNDER_WAY_MAX)
+    const pending = this.#pending.get(address);
+    if (pending) return pending;
+    if (this.#pending.size >= MAX_PENDING)
       throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', { retryAfterSeconds: 1 });
     if (!this.#circuit.admits())
-      throw new ScreeningUnavailableError('the sanctions API does not answer', {
+      throw new ScreeningUnavailableError('the sanctions API does not respond', {
         retryAfterSeconds: this.#circuit.retryAfterSeconds,
       });
-    const answer = this.#ask(address).finally(() => this.#underWay.delete(address));
-    this.#underWay.set(address, answer);
-    return answer;
+    const finding = this.#lookUp(address).finally(() => this.#pending.delete(address));
+    this.#pending.set(address, finding);
+    return finding;
   }
 
   close(): Promise<void> {
     return this.#api.close();
   }
 
-  async #ask(address: string): Promise<Finding | null> {
-    const askedAt = this.#now();
+  async #lookUp(address: string): Promise<Finding | null> {
+    const requestedAt = this.#now();
     try {
       const [identification] = await this.#api.identifications(address);
       this.#circuit.succeeded();
       if (identification)
         return { part: 'api', label: identification.category ?? null, uid: null, name: identification.name ?? null };
-      // What was true when it was asked.
-      this.#clean?.set(address, true, { start: askedAt });
+      // The result is as old as the request.
+      this.#clean?.set(address, true, { start: requestedAt });
       return null;
     } catch (error) {
-      const askedMs = error instanceof ProviderError ? error.retryAfterMs : null;
-      if (this.#circuit.failed(askedMs))
+      const retryAfterMs = error instanceof ProviderError ? error.retryAfterMs : null;
+      if (this.#circuit.failed(retryAfterMs))
         this.#log.error(
           { alarm: 'screening_unavailable', err: error },
-          'the sanctions API does not answer: nobody passes the screening',
+          'the sanctions API does not respond: every screening is refused',
         );
-      throw new ScreeningUnavailableError('the sanctions API gave no answer', {
+      throw new ScreeningUnavailableError('the sanctions API gave no result', {
         retryAfterSeconds: this.#circuit.retryAfterSeconds,
         cause: error,
       });

@@ -1,21 +1,21 @@
 import { Agent } from 'undici';
 import { z } from 'zod';
 
-/** For the whole of one question. A create waits for it. */
+/** For one whole lookup: a create waits for it. */
 const TIMEOUT_MS = 2_000;
 const CONNECTIONS = 64;
-/** Answers are some hundred bytes. */
+/** Responses are some hundred bytes. */
 const RESPONSE_MAX_BYTES = 1_048_576;
 
 // One entry is a match, whatever it says.
 const identification = z.looseObject({ category: z.string().nullish(), name: z.string().nullish() });
-const answer = z.looseObject({ identifications: z.array(identification) });
+const responseBody = z.looseObject({ identifications: z.array(identification) });
 export type Identification = z.infer<typeof identification>;
 
-/** The provider gave no usable answer. Neither its key nor the address is in the message. */
+/** The provider gave no usable response. The message holds neither its key nor the address. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
-  /** How long it asked to be left alone; null where it did not. */
+  /** Its Retry-After; null if it sent none. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -27,7 +27,7 @@ export class ProviderError extends Error {
   }
 }
 
-// Not `instanceof Error`: where modules run in a context of their own, errors of the system come from another one.
+// Not `instanceof Error`: if modules run in a VM context of their own, the system's errors come from another one.
 const failure = z
   .object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') })
   .catch({ name: 'failed' });
@@ -55,20 +55,20 @@ export class SanctionsApi {
     });
   }
 
-  /** What the provider says of an address; empty where it says nothing. @throws ProviderError */
+  /** The provider's entries for an address; empty if it has none. @throws ProviderError */
   async identifications(address: string): Promise<readonly Identification[]> {
     const { status, text, retryAfter } = await this.#get(
       `${this.#base.pathname.replace(/\/$/, '')}/api/v1/address/${encodeURIComponent(address)}`,
     );
     if (status !== 200)
       throw new ProviderError(
-        `${this.#base.host} answered HTTP ${status}${status === 401 || status === 403 ? ': it does not take the API key' : ''}`,
+        `${this.#base.host} returned HTTP ${status}${isRefusedKey(status) ? ': it refuses the API key' : ''}`,
         { retryAfterMs: status === 429 ? retryAfter : null },
       );
     try {
-      return answer.parse(JSON.parse(text)).identifications;
+      return responseBody.parse(JSON.parse(text)).identifications;
     } catch (cause) {
-      throw new ProviderError(`${this.#base.host} answered with what is no screening`, { cause });
+      throw new ProviderError(`${this.#base.host} returned an invalid response`, { cause });
     }
   }
 
@@ -100,6 +100,8 @@ export class SanctionsApi {
     }
   }
 }
+
+const isRefusedKey = (status: number): boolean => status === 401 || status === 403;
 
 /** Milliseconds of a Retry-After header in seconds; some providers send none, or a date. */
 function waitOf(header: string | string[] | undefined): number {

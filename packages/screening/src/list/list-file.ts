@@ -16,7 +16,7 @@ const sanctionsList = z
     /** The file or URL that it was made of. */
     source: z.string(),
     publishedOn: z.string().nullable(),
-    /** When the export was read successfully: after 48 hours the list is no answer any more. */
+    /** When the export was read successfully: after 48 hours the list is stale. */
     fetchedAt: z.iso.datetime(),
     count: z.int().min(0),
     addresses: z.array(listedAddress),
@@ -29,22 +29,22 @@ const sanctionsList = z
 /** The list as the services read it. */
 export type SanctionsList = z.infer<typeof sanctionsList>;
 
-/** The file is not a list as this version writes it. */
+/** The file is not a list in this version's format. */
 export class ListFileError extends Error {
   override readonly name = 'ListFileError';
 }
 
-/** @throws ListFileError for what is no list; what the file system says of a file that cannot be read */
+/** @throws ListFileError if the file is not a list; the system's error if it cannot be read */
 export async function readListFile(file: string): Promise<SanctionsList> {
   const text = await readFile(file, 'utf8');
   try {
     return sanctionsList.parse(JSON.parse(text));
   } catch (cause) {
-    throw new ListFileError(`${file} is not a sanctions list. Make it anew: pf sanctions update`, { cause });
+    throw new ListFileError(`${file} is not a sanctions list. Run \`pf sanctions update\` to replace it.`, { cause });
   }
 }
 
-/** The present list, null where there is none yet. @throws ListFileError */
+/** The current list; null if there is none yet. @throws ListFileError */
 export async function readListFileIfThere(file: string): Promise<SanctionsList | null> {
   try {
     return await readListFile(file);
@@ -54,7 +54,7 @@ export async function readListFileIfThere(file: string): Promise<SanctionsList |
   }
 }
 
-/** Puts the list in the place of the former one, in one step: a reader finds the one or the other, whole. */
+/** Replaces the list atomically: a reader finds either the former or the new one. */
 export async function writeListFile(file: string, list: SanctionsList): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const beside = `${file}.${randomUUID()}.new`;

@@ -4,15 +4,15 @@ import { comparable, comparableOf } from '../comparable.ts';
 import { type Finding, type ScreenedWallet, type Screener, ScreeningUnavailableError } from '../port.ts';
 import { readListFile, type SanctionsList } from './list-file.ts';
 
-/** A list that was not fetched for longer is no answer (decisions.md). */
+/** An older list is not used (docs/reference/contract.md). */
 const STALE_AFTER_MS = 48 * 3_600_000;
-/** From here on the log says every hour that the end is near. */
+/** From this age on a warning is logged every hour. */
 const WARN_AFTER_MS = 36 * 3_600_000;
 const WARN_EVERY_MS = 3_600_000;
-/** Clocks of machines differ; a list from further in the future would never grow old. */
+/** Machines' clocks differ; a list from further in the future would never become stale. */
 const AHEAD_MS = 600_000;
-/** How long a new file may stay unnoticed. */
-const LOOK_EVERY_MS = 1_000;
+/** How often the file is checked. */
+const CHECK_EVERY_MS = 1_000;
 
 export interface ListScreenerOptions {
   readonly file: string;
@@ -36,7 +36,7 @@ export class ListScreener implements Screener {
   readonly #log: Logger;
   readonly #now: () => number;
   #loaded: Loaded | null = null;
-  /** Of the file that was read last, whether it was of use or not. */
+  /** The version of the file that was read last, valid or not. */
   #seen = '';
   #lookedAt = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | null = null;
@@ -49,7 +49,7 @@ export class ListScreener implements Screener {
   }
 
   async find(wallet: ScreenedWallet): Promise<Finding | null> {
-    if (this.#now() - this.#lookedAt >= LOOK_EVERY_MS || this.#loaded === null) {
+    if (this.#now() - this.#lookedAt >= CHECK_EVERY_MS || this.#loaded === null) {
       this.#look ??= this.#lookForNew().finally(() => (this.#look = null));
       await this.#look;
     }
@@ -63,14 +63,17 @@ export class ListScreener implements Screener {
     const age = this.#now() - this.#loaded.fetchedAt;
     if (age > STALE_AFTER_MS || age < -AHEAD_MS)
       throw new ScreeningUnavailableError(
-        `the sanctions list was fetched at ${new Date(this.#loaded.fetchedAt).toISOString()}, which is ${age > 0 ? 'too long ago' : 'in the future'}`,
+        [
+          `the sanctions list was fetched at ${new Date(this.#loaded.fetchedAt).toISOString()},`,
+          `which is ${age > 0 ? 'too long ago' : 'in the future'}`,
+        ].join(' '),
         { retryAfterSeconds: 60 },
       );
     if (age > WARN_AFTER_MS && this.#now() - this.#warnedAt > WARN_EVERY_MS) {
       this.#warnedAt = this.#now();
       this.#log.warn(
         { alarm: 'sanctions_list_old', fetchedAt: new Date(this.#loaded.fetchedAt).toISOString() },
-        'the sanctions list grows old: after 48 hours nothing passes the screening. Run: pf sanctions update',
+        'the sanctions list is becoming stale: after 48 hours every screening is refused. Run `pf sanctions update`.',
       );
     }
     return this.#loaded;
@@ -89,7 +92,7 @@ export class ListScreener implements Screener {
         'the sanctions list was read',
       );
     } catch (error) {
-      // Once for each file that is of no use; whether the last good one still is, its age decides.
+      // Once for each unusable version of the file. The last good list stays in use until it is stale.
       if (seen !== this.#seen || this.#lookedAt === Number.NEGATIVE_INFINITY)
         this.#log.error(
           { alarm: 'sanctions_list_unreadable', file: this.#file, err: error },

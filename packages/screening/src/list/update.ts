@@ -7,11 +7,11 @@ import { type OfacExport, readOfacExport } from './ofac-export.ts';
 export const OFAC_ADVANCED_EXPORT =
   'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.XML';
 
-/** OFAC's list has had more since 2022. */
+/** OFAC's list has had more addresses since 2022. */
 export const FEWEST_ADDRESSES = 400;
 /** Parties are taken off the list now and then, but not a tenth of all addresses at once. */
 const FEWEST_OF_FORMER = 0.9;
-/** The export is big, and OFAC not quick. */
+/** The export is large and OFAC's server slow. */
 const DOWNLOAD_MS = 600_000;
 
 const isUrl = (from: string): boolean => /^https?:\/\//i.test(from);
@@ -23,7 +23,7 @@ const isUrl = (from: string): boolean => /^https?:\/\//i.test(from);
 export async function fetchExport(from: string): Promise<OfacExport> {
   if (!isUrl(from)) return readOfacExport(createReadStream(from));
   const response = await fetch(from, { signal: AbortSignal.timeout(DOWNLOAD_MS) });
-  if (!response.ok || !response.body) throw new Error(`${from} answered HTTP ${response.status}`);
+  if (!response.ok || !response.body) throw new Error(`${from} returned HTTP ${response.status}`);
   return readOfacExport(response.body);
 }
 

@@ -9,7 +9,7 @@ const SANCTIONED = '0xE41Af7140ec2C863b4eA98139a59A4587E81bf6c';
 const evm = (address: string) => ({ chain: 'eip155:8453', address });
 const numbered = (n: number) => evm(`0x${n.toString(16).padStart(40, '0')}`);
 
-describe('the HTTP API as a part of the screening', () => {
+describe('The screener by HTTP API', () => {
   let provider: SanctionsProvider;
   let now: number;
   const opened: ApiScreener[] = [];
@@ -40,7 +40,7 @@ describe('the HTTP API as a part of the screening', () => {
     expect(provider.asked).toEqual([SANCTIONED.toLowerCase()]);
   });
 
-  it('believes a clean answer for ten minutes and not longer, whatever the case of the address', async () => {
+  it('caches a clean result for ten minutes and not longer, whatever the case of the address', async () => {
     const part = open();
     for (const address of [CLEAN, CLEAN.toLowerCase()]) expect(await part.find(evm(address))).toBeNull();
     now += 10 * MINUTE_MS - 1;
@@ -75,14 +75,14 @@ describe('the HTTP API as a part of the screening', () => {
   });
 
   it.each(['down', 'error', 'garbage', 'limited'] as const)(
-    'gives no answer where the provider is in the mode "%s"',
+    'is unavailable if the provider is in the mode "%s"',
     async (mode) => {
       provider.mode = mode;
       await expect(open().find(evm(CLEAN))).rejects.toThrow(ScreeningUnavailableError);
     },
   );
 
-  it('gives no answer where the provider hangs', async () => {
+  it('is unavailable if the provider hangs', async () => {
     provider.mode = 'hang';
     await expect(open({ timeoutMs: 50 }).find(evm(CLEAN))).rejects.toMatchObject({
       cause: { message: expect.stringContaining('TimeoutError') as unknown },
@@ -90,11 +90,11 @@ describe('the HTTP API as a part of the screening', () => {
   });
 
   it.each([
-    ['the key is wrong', { key: 'wrong' }, 'HTTP 403: it does not take the API key'],
+    ['the key is wrong', { key: 'wrong' }, 'HTTP 403: it refuses the API key'],
     ['the path is wrong', { url: '/nowhere' }, 'HTTP 404'],
-    ['nobody listens', { url: 'http://127.0.0.1:1' }, 'ECONNREFUSED'],
+    ['the port is closed', { url: 'http://127.0.0.1:1' }, 'ECONNREFUSED'],
   ])(
-    'gives no answer where %s, and says why without the key',
+    'is unavailable if %s, with the reason but without the key',
     async (_name, { key = 'right', url = '' }: { key?: string; url?: string }, says) => {
       const part = open({ key, url: url.startsWith('http') ? url : `${provider.url}${url}` });
       await expect(part.find(evm(CLEAN))).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('the HTTP API as a part of the screening', () => {
     },
   );
 
-  it('stops asking a provider that does not answer, and tries again when the time is over', async () => {
+  it('stops requests to a provider that does not respond, and probes it later', async () => {
     const part = open();
     provider.mode = 'error';
     for (let n = 0; n < 10; n += 1) await expect(part.find(numbered(n))).rejects.toThrow(ScreeningUnavailableError);
@@ -149,7 +149,7 @@ describe('the HTTP API as a part of the screening', () => {
   });
 });
 
-describe('the screening over its parts', () => {
+describe('A screening by several screeners', () => {
   const part = (find: () => Promise<null | { part: 'list'; label: null; uid: null; name: null }>) => ({
     find,
     close: async () => undefined,
@@ -167,17 +167,17 @@ describe('the screening over its parts', () => {
     expect(await createScreening(parts).screen([numbered(1), numbered(2)])).toMatchObject({ kind });
   });
 
-  it('is unavailable where any part fails, however it fails', async () => {
+  it('is unavailable if any screener fails, however it fails', async () => {
     await expect(createScreening([knowsNothing, fails]).screen([numbered(1)])).rejects.toThrow(
       ScreeningUnavailableError,
     );
   });
 
-  it('names the wallet that is sanctioned, also where another cannot be screened', async () => {
-    let asked = 0;
+  it('names the sanctioned wallet, even if another cannot be screened', async () => {
+    let calls = 0;
     const half = part(async () => {
-      asked += 1;
-      if (asked === 1) throw new Error('broken');
+      calls += 1;
+      if (calls === 1) throw new Error('broken');
       return { part: 'list', label: null, uid: null, name: null };
     });
     expect(await createScreening([half]).screen([numbered(1), numbered(2)])).toMatchObject({

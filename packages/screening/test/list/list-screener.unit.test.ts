@@ -12,7 +12,7 @@ const SOL = { address: 'GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB', label: 'S
 const evm = (address: string) => ({ chain: 'eip155:8453', address });
 const solana = (address: string) => ({ chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', address });
 
-describe('the list as a part of the screening', () => {
+describe('The screener by list', () => {
   let folder: string;
   let file: string;
   let now: number;
@@ -61,7 +61,7 @@ describe('the list as a part of the screening', () => {
     expect(await part.find(solana(SOL.address))).not.toBeNull();
   });
 
-  it('is no answer when it was not fetched for 48 hours, until it is fetched again', async () => {
+  it('is unavailable if the list was not fetched for 48 hours, until it is fetched again', async () => {
     await write([ETH]);
     now = START + 48 * HOUR_MS;
     expect(await part.find(solana(SOL.address))).toBeNull();
@@ -72,12 +72,12 @@ describe('the list as a part of the screening', () => {
     expect(await part.find(solana(SOL.address))).toBeNull();
   });
 
-  it('is no answer when it comes from the future: it would never grow old', async () => {
+  it('is unavailable if the list is from the future: it would never become stale', async () => {
     await write([ETH], START + HOUR_MS);
     await expect(part.find(solana(SOL.address))).rejects.toThrow('in the future');
   });
 
-  it('is no answer while there is none, and one as soon as there is', async () => {
+  it('is unavailable without a list, and available as soon as there is one', async () => {
     await expect(part.find(evm(ETH.address))).rejects.toThrow('there is no sanctions list');
     await write([ETH]);
     expect(await part.find(evm(ETH.address))).not.toBeNull();

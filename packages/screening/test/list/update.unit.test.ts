@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { SanctionsList } from '../../src/list/list-file.ts';
 import { changesBetween, listOf, suspicion } from '../../src/list/update.ts';
 
-const listed = (n: number) => ({ address: `addr${n}`, label: 'XBT', uid: '1', name: 'NOBODY' });
+const listed = (n: number) => ({ address: `addr${n}`, label: 'XBT', uid: '1', name: 'LISTED' });
 const list = (count: number, publishedOn: string | null = '2026-11-05'): SanctionsList =>
   listOf(
     { format: 'standard', publishedOn, parties: 1, addresses: Array.from({ length: count }, (_, n) => listed(n)) },
@@ -29,7 +29,7 @@ describe('a new list in place of the former one', () => {
     expect(suspicion(next, former, 400)).toBe(says);
   });
 
-  it('is not suspicious for a few that are gone, or the same once more', () => {
+  it('is not suspicious if a few addresses were removed, or none changed', () => {
     expect([
       suspicion(list(950), list(1_000), 400),
       suspicion(list(1_000), list(1_000), 400),
@@ -37,7 +37,7 @@ describe('a new list in place of the former one', () => {
     ]).toEqual([null, null, null]);
   });
 
-  it('says what is new, what is gone, and what can match nothing', () => {
+  it('lists added, removed and malformed addresses', () => {
     const odd = { address: '0x12', label: 'ETH', uid: '2', name: 'TYPO' };
     const next = listOf(
       { format: 'standard', publishedOn: null, parties: 2, addresses: [listed(1), listed(1), listed(2), odd] },
