@@ -15,7 +15,7 @@ export const watcherVariables = {
   NETWORKS: variables.list,
   /** How long an intent is watched after it was settled, failed, expired or cancelled. */
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
-  /** How long after a watcher was killed another takes its networks over. */
+  /** How long after a watcher was killed another one takes over its networks. */
   WATCH_LEASE_SECONDS: z.coerce.number().min(1).max(300).default(10),
   HEALTH_PORT: variables.port,
 } as const;

@@ -1,6 +1,6 @@
 import { type PaymentIntent, type Settlement, type Submission, termsOf, type Transfer } from '@pf/domain';
 
-/** One copy of each text that many intents have in common: networks, tokens, accounts, requestors. */
+/** Interns texts that many intents share: networks, tokens, accounts, requestors. */
 export class SharedTexts {
   readonly #texts = new Map<string, string>();
 
@@ -15,8 +15,8 @@ const NOTHING: readonly never[] = [];
 const UNLIMITED = { kind: 'unlimited' } as const;
 
 /**
- * What evolve() needs to go on, without what no watcher looks at, and each text once: a month of closed intents is kept
- * in memory, and texts that were read from the log or the database are all copies of their own.
+ * The intent without what no watcher needs, but with all that evolve() needs, and each text only once: a month of
+ * closed intents is kept in memory, and every text that was read from the log or the database is a separate copy.
  */
 export function keptOf(intent: PaymentIntent, shared: SharedTexts): PaymentIntent {
   const own = new SharedTexts();

@@ -1,7 +1,7 @@
 import type { NetworkWatches, WatchCursor, WatchLease } from '@pf/database';
 import { type Logger, pause } from '@pf/runtime';
 
-/** Renewed three times within its life, so that one failure is no loss. */
+/** Renewed three times within its lifetime, so that one failure does not lose it. */
 const RENEWALS = 3;
 
 /** Another process may watch this network now. */
@@ -18,7 +18,7 @@ export class Lease {
   readonly #released = new AbortController();
   readonly #renewing: Promise<void>;
 
-  /** @param takenAt performance.now() before it was asked for: it lasts at least `ttlMs` from then */
+  /** @param takenAt performance.now() before it was acquired: it lasts at least `ttlMs` from then */
   private constructor(watches: NetworkWatches, lease: WatchLease, ttlMs: number, takenAt: number, log: Logger) {
     this.#watches = watches;
     this.#lease = lease;
@@ -37,16 +37,16 @@ export class Lease {
     ttlMs: number,
     log: Logger,
   ): Promise<Lease | null> {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const lease = await watches.acquire(chain, holder, ttlMs);
-    return lease && new Lease(watches, lease, ttlMs, askedAt, log);
+    return lease && new Lease(watches, lease, ttlMs, requestedAt, log);
   }
 
   get epoch(): bigint {
     return this.#lease.epoch;
   }
 
-  /** Where the last holder stood; null where nobody has watched this network yet. */
+  /** The last holder's cursor; null where this network was never watched. */
   get cursor(): WatchCursor | null {
     return this.#lease.cursor;
   }
@@ -61,7 +61,7 @@ export class Lease {
     if (!(await this.#watches.moveCursor(this.#lease, cursor))) throw this.#lose('another watcher has taken over');
   }
 
-  /** Gives it back at once. Rejects where the database is away: then it runs out by itself. */
+  /** Releases it at once. Rejects when the database is unavailable: then it expires by itself. */
   async release(): Promise<void> {
     this.#released.abort();
     await this.#renewing;
@@ -70,17 +70,17 @@ export class Lease {
 
   async #renew(until: number, log: Logger): Promise<void> {
     const ended = AbortSignal.any([this.#lost.signal, this.#released.signal]);
-    let runsOutAt = until;
+    let expiresAt = until;
     for (;;) {
       await pause(this.#ttlMs / RENEWALS, ended);
       if (ended.aborted) return;
-      const askedAt = performance.now();
+      const requestedAt = performance.now();
       try {
-        if (await this.#watches.renew(this.#lease, this.#ttlMs)) runsOutAt = askedAt + this.#ttlMs;
+        if (await this.#watches.renew(this.#lease, this.#ttlMs)) expiresAt = requestedAt + this.#ttlMs;
         else this.#lose('another watcher has taken over');
       } catch (error) {
-        log.warn({ err: error, chain: this.#lease.chain }, 'the lease could not be renewed');
-        if (performance.now() >= runsOutAt) this.#lose('it could not be renewed in time');
+        log.warn({ err: error, chain: this.#lease.chain }, 'renewing the lease failed');
+        if (performance.now() >= expiresAt) this.#lose('it could not be renewed in time');
       }
     }
   }

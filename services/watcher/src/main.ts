@@ -10,9 +10,9 @@ import { screenSenders } from './sender-screening.ts';
 import { WatchSets } from './watch-sets.ts';
 
 const READY_WITHIN_MS = 1_000;
-/** Neither a step nor a failure for so long: a promise that never settles. Only a restart helps. */
+/** Neither a step nor a failure for this long means a promise that never settles: only a restart helps. */
 const STUCK_AFTER_MS = 120_000;
-/** Nobody waits for it: the money has moved. */
+/** Not urgent: the money has moved. */
 const SCREEN_EVERY_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -52,15 +52,15 @@ runService('watcher', async (service) => {
 
   const screening = openScreening(config, log);
   service.onShutdown('screening', () => screening.close());
-  const unasked = new UnscreenedPayments(database);
+  const unscreened = new UnscreenedPayments(database);
   const screeners = new PeriodicTask({
     work: (stopping) =>
       screenSenders(
-        { payments: unasked, screening, chains: networks.map(({ observer }) => observer.network.chain), log },
+        { payments: unscreened, screening, chains: networks.map(({ observer }) => observer.network.chain), log },
         stopping,
       ),
     pauseMs: SCREEN_EVERY_MS,
-    onFailure: (error) => log.warn({ err: error }, 'who sent some payments cannot be screened now'),
+    onFailure: (error) => log.warn({ err: error }, 'screening the senders of some payments failed: it is retried'),
   });
   screeners.start();
   service.onShutdown('screeners', () => screeners.stop());
@@ -81,7 +81,7 @@ runService('watcher', async (service) => {
       watches,
       publisher,
       rebroadcaster,
-      unasked,
+      unscreened,
       leaseMs: config.WATCH_LEASE_SECONDS * 1_000,
       log: child,
     });
@@ -102,7 +102,7 @@ runService('watcher', async (service) => {
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
     live: () => running.every((watch) => watch.idleMs() < STUCK_AFTER_MS),
     ready: { database: () => database.ready(READY_WITHIN_MS), kafka: () => eventLog.ready(READY_WITHIN_MS) },
-    // A chain that is away does not make the process unready: it cannot be helped by sending nobody here.
+    // An unavailable chain does not make the process unready: taking it out of service would not help.
     reports: { networks: () => Object.fromEntries(running.map((watch) => [watch.name, watch.status])) },
   });
   service.onShutdown('health', () => health.close());

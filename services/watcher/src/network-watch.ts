@@ -7,19 +7,22 @@ import { BackOff, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
 import { publishObservations } from './observations.ts';
 import type { Rebroadcaster } from './rebroadcaster.ts';
-import { unaskedAmong } from './sender-screening.ts';
+import { unscreenedAmong } from './sender-screening.ts';
 import { settledWithin } from './settled-within.ts';
 import { type WatchFacts, WatchMetrics } from './watch-metrics.ts';
 import { BrokenLogError, type WatchSets } from './watch-sets.ts';
 import type { WatchedIntents } from './watched-intents.ts';
 
-/** Between two looks of one that stands by: at random up to half as much again, so that several do not ask in step. */
+/**
+ * Between two attempts of a standby to acquire the lease, plus up to half at random, so that several do not ask in
+ * step.
+ */
 const STAND_BY_MS = 2_000;
 /**
- * A step that saw nothing stores its cursor no more often than this: what it repeats after a crash is free of effect.
+ * A step without observations stores its cursor no more often than this: repeating it after a crash has no effect.
  */
 const STORE_EVERY_MS = 5_000;
-/** What a step that is under way may still take after SIGTERM, or after the lease is lost. */
+/** How long a running step may still take after SIGTERM, or after the lease is lost. */
 const FINISH_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
@@ -30,21 +33,21 @@ export interface NetworkWatchDependencies {
   readonly watches: NetworkWatches;
   readonly publisher: Publisher;
   readonly rebroadcaster: Rebroadcaster;
-  readonly unasked: UnscreenedPayments;
-  /** How long the lease lasts without being renewed: so long nobody watches after a holder was killed. */
+  readonly unscreened: UnscreenedPayments;
+  /** How long the lease lasts without renewal: after a holder was killed, the network is not watched for this long. */
   readonly leaseMs: number;
   readonly log: Logger;
 }
 
 /** How a watch is doing, for the health page. */
 export interface WatchStatus extends WatchFacts {
-  /** Why the last try failed; null where it did not. */
+  /** Why the last attempt failed; null where it succeeded. */
   readonly problem: string | null;
 }
 
 /** The watch over one network: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
-  readonly #parts: NetworkWatchDependencies;
+  readonly #dependencies: NetworkWatchDependencies;
   readonly #log: Logger;
   readonly #holder = randomUUID();
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
@@ -53,42 +56,42 @@ export class NetworkWatch {
   #warned: readonly string[] = [];
   readonly #metrics: WatchMetrics;
 
-  constructor(parts: NetworkWatchDependencies) {
-    this.#parts = parts;
-    this.#log = parts.log;
+  constructor(dependencies: NetworkWatchDependencies) {
+    this.#dependencies = dependencies;
+    this.#log = dependencies.log;
     this.#metrics = new WatchMetrics(this.name, () => this.#status);
   }
 
   get name(): string {
-    return this.#parts.observer.network.name;
+    return this.#dependencies.observer.network.name;
   }
 
   get status(): WatchStatus {
     return this.#status;
   }
 
-  /** Milliseconds since the last step, failed try, or look of one that stands by. */
+  /** Milliseconds since the last step, failed attempt, or attempt to acquire the lease. */
   idleMs(): number {
     return performance.now() - this.#progressAt;
   }
 
   /**
-   * Watches until `stop` aborts; then the lease is given back.
-   * @throws BrokenLogError, VersionGapError: the log cannot be followed; everything else is tried again
+   * Watches until `stop` aborts, then releases the lease.
+   * @throws BrokenLogError, VersionGapError: the log cannot be followed; everything else is retried
    */
   async run(stop: AbortSignal): Promise<void> {
-    const unlook = this.#metrics.start();
+    const unregister = this.#metrics.start();
     try {
-      while (!stop.aborted) await this.#tryTo(() => this.#term(stop), stop);
+      while (!stop.aborted) await this.#attempt(() => this.#term(stop), stop);
     } finally {
-      unlook();
+      unregister();
       this.#status = { ...this.#status, role: 'stopped' };
     }
   }
 
-  /** From standing by to the end of the lease, if there is one to be had. */
+  /** Tries to acquire the lease, and watches until it ends. */
   async #term(stop: AbortSignal): Promise<void> {
-    const { watches, observer, leaseMs } = this.#parts;
+    const { watches, observer, leaseMs } = this.#dependencies;
     const lease = await Lease.acquire(watches, observer.network.chain, this.#holder, leaseMs, this.#log);
     this.#progress();
     if (!lease) {
@@ -104,10 +107,8 @@ export class NetworkWatch {
     } finally {
       await lease
         .release()
-        .catch((error: unknown) =>
-          this.#log.warn({ err: error }, 'the lease could not be given back: it runs out by itself'),
-        );
-      await this.#parts.rebroadcaster.idle();
+        .catch((error: unknown) => this.#log.warn({ err: error }, 'releasing the lease failed: it expires by itself'));
+      await this.#dependencies.rebroadcaster.idle();
     }
   }
 
@@ -121,36 +122,36 @@ export class NetworkWatch {
       stored = { cursor, at: performance.now() };
     };
     while (!ended.aborted) {
-      await this.#tryTo(async () => {
+      await this.#attempt(async () => {
         const step = await this.#step(cursor, ended);
         if (step === null) return;
         cursor = step.cursor;
         if (step.observed || performance.now() - stored.at >= STORE_EVERY_MS) await store();
         this.#backOff.reset();
-        if (!step.behind) await pause(this.#parts.observer.intervalMs, ended);
+        if (!step.behind) await pause(this.#dependencies.observer.intervalMs, ended);
       }, ended);
     }
     if (!lease.lost.aborted) await store();
-    else this.#log.warn({ err: lease.lost.reason as unknown }, 'watching no more');
+    else this.#log.warn({ err: lease.lost.reason as unknown }, 'the lease is lost: no longer watching');
   }
 
-  /** Null where it was ended before all that it saw was acknowledged: the cursor stays where it was. */
+  /** Null where it ended before all its observations were acknowledged: the cursor stays where it was. */
   async #step(
     cursor: Cursor | null,
     ended: AbortSignal,
   ): Promise<{ readonly cursor: Cursor; readonly observed: boolean; readonly behind: boolean } | null> {
-    const { observer, sets, publisher, rebroadcaster, unasked } = this.#parts;
+    const { observer, sets, publisher, rebroadcaster, unscreened } = this.#dependencies;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
-    let synchronisedAt = 0;
+    let synchronizedAt = 0;
     const synchronize = async (): Promise<WatchedIntents> => {
-      synchronisedAt = Date.now();
+      synchronizedAt = Date.now();
       const set = await sets.synchronize(observer.network.chain);
       inUse.push(set);
       return set;
     };
     try {
-      const step = await this.#looking(began, settledWithin(observer.step(cursor, synchronize), ended, FINISH_MS));
+      const step = await this.#measured(began, settledWithin(observer.step(cursor, synchronize), ended, FINISH_MS));
       const ms = Math.round(performance.now() - began);
       this.#status = {
         role: 'active',
@@ -176,8 +177,8 @@ export class NetworkWatch {
           'observed',
         );
       const last = inUse.at(-1);
-      // Before the cursor moves: a payment whose sender is to be screened is not forgotten.
-      if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));
+      // Before the cursor moves, so that no payment whose sender has to be screened is forgotten.
+      if (last) await unscreened.note(unscreenedAmong(step.observations, observer.network.chain, last));
       const seen = {
         network: this.name,
         observations: step.observations,
@@ -185,7 +186,7 @@ export class NetworkWatch {
         traceOf: (id: IntentId) => sets.traceOf(id),
       };
       if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
-      if (last) rebroadcaster.look(last, synchronisedAt, ended);
+      if (last) rebroadcaster.look(last, synchronizedAt, ended);
       this.#metrics.stepped();
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
     } finally {
@@ -193,11 +194,11 @@ export class NetworkWatch {
     }
   }
 
-  /** Measures one look at the chain. */
-  async #looking<Step extends { readonly head: bigint }>(began: number, look: Promise<Step>): Promise<Step> {
+  /** Measures one step on the chain. */
+  async #measured<Step extends { readonly head: bigint }>(began: number, running: Promise<Step>): Promise<Step> {
     try {
-      const step = await look;
-      this.#metrics.looked(began, step.head);
+      const step = await running;
+      this.#metrics.advanced(began, step.head);
       return step;
     } catch (error) {
       this.#metrics.failed(began);
@@ -205,8 +206,8 @@ export class NetworkWatch {
     }
   }
 
-  /** Runs it; after a failure that may pass, waits, longer each time. */
-  async #tryTo(work: () => Promise<void>, ended: AbortSignal): Promise<void> {
+  /** Runs the work; after a failure that may pass, waits with a growing pause. */
+  async #attempt(work: () => Promise<void>, ended: AbortSignal): Promise<void> {
     try {
       await work();
       this.#progress();
@@ -216,7 +217,7 @@ export class NetworkWatch {
       if (error instanceof LeaseLostError || ended.aborted) return;
       this.#status = { ...this.#status, problem: error instanceof Error ? error.message : String(error) };
       if (error instanceof RpcUnavailableError || error instanceof LogUnavailableError || isDatabaseAway(error))
-        this.#log.warn({ err: error }, 'cannot watch now');
+        this.#log.warn({ err: error }, 'watching is interrupted');
       else this.#log.error({ err: error }, 'a step failed');
       await this.#backOff.wait(ended);
     }
@@ -226,7 +227,7 @@ export class NetworkWatch {
     this.#progressAt = performance.now();
   }
 
-  /** Says each warning when it comes up, not with every step that repeats it. */
+  /** Logs each warning when it first occurs, not with every step that repeats it. */
   #warn(warnings: readonly string[]): void {
     for (const warning of warnings)
       if (!this.#warned.includes(warning)) this.#log.warn({ warning }, 'the observer warns');

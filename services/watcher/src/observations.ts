@@ -6,27 +6,27 @@ import { BackOff, count, currentTrace, inSpan, type Logger, OpenSpan, SpanKind, 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** What one look at a chain has seen. */
+/** The observations of one step. */
 export interface Seen {
   /** The network's name. */
   readonly network: string;
   readonly observations: readonly Observation[];
-  /** When the look began, as performance.now() tells it. */
+  /** When the step began, by performance.now(). */
   readonly began: number;
-  /** The trace that an intent was last worked on in; null: an observation of it begins one. */
+  /** The trace in which an intent was last processed; null: its observation begins a new one. */
   readonly traceOf: (intentId: IntentId) => TraceContext | null;
 }
 
-/** An observation is seen in the payment's trace, and linked to the look that saw others too. */
+/** The observation is a span in the payment's trace, linked to the step that observed it. */
 const send = (
   publisher: Publisher,
   network: string,
   observation: Observation,
   parent: TraceContext | null,
-  look: OpenSpan,
+  step: OpenSpan,
 ): Promise<void> =>
   inSpan(`observe ${observation.type}`, parent, () => publish(publisher, observation), {
-    links: [look.trace],
+    links: [step.trace],
     attributes: {
       'payments.network': network,
       'payments.intent.id': observation.intentId,
@@ -54,10 +54,11 @@ const recordOf = (observation: Observation): NewRecord => ({
 });
 
 /**
- * Sends what a step saw, to the partitions of its intents, again and again until the log has acknowledged all of it.
- * @param ended gives up, at the next try
- * @param onTry called for each try that failed
- * @returns false where it was given up: what was seen must be looked for again
+ * Publishes a step's observations to the partitions of their intents, retrying until the log has acknowledged all of
+ * them.
+ * @param ended gives up at the next attempt
+ * @param onTry called for each failed attempt
+ * @returns false where it gave up: the step must be repeated
  */
 export async function publishObservations(
   publisher: Publisher,
@@ -68,7 +69,7 @@ export async function publishObservations(
 ): Promise<boolean> {
   if (observations.length === 0) return true;
   const parents = new Map(observations.map(({ intentId }) => [intentId, traceOf(intentId)]));
-  const look = new OpenSpan(`watch ${network}`, null, {
+  const step = new OpenSpan(`watch ${network}`, null, {
     began,
     links: [...parents.values()].filter((parent) => parent !== null),
     attributes: { 'payments.network': network, 'payments.observations': observations.length },
@@ -78,7 +79,7 @@ export async function publishObservations(
     for (let waiting = observations; waiting.length > 0;) {
       const results = await Promise.allSettled(
         waiting.map((observation) =>
-          send(publisher, network, observation, parents.get(observation.intentId) ?? null, look),
+          send(publisher, network, observation, parents.get(observation.intentId) ?? null, step),
         ),
       );
       const failures = results
@@ -91,12 +92,12 @@ export async function publishObservations(
       waiting = waiting.filter((_, at) => results[at]?.status === 'rejected');
       if (waiting.length === 0) break;
       onTry();
-      log.warn({ err: failures[0], observations: waiting.length }, 'the log is away: observations wait');
+      log.warn({ err: failures[0], observations: waiting.length }, 'the log is unavailable: observations wait');
       if (ended.aborted) return false;
       await backOff.wait(ended);
     }
     return true;
   } finally {
-    look.end();
+    step.end();
   }
 }

@@ -3,13 +3,13 @@ import type { SignedTransactions } from '@pf/database';
 import { type Instant, type IntentId, rebroadcastAt, type TransactionHash } from '@pf/domain';
 import { inSpan, type Logger } from '@pf/runtime';
 
-/** How often what is due is looked for. */
-const LOOK_EVERY_MS = 500;
-/** Transactions of one round, and how many of them go to the nodes at once. */
+/** How often it checks what is due. */
+const CHECK_EVERY_MS = 500;
+/** Transactions of one round, and how many of them are broadcast at once. */
 const ROUND = 64;
 const AT_ONCE = 8;
 /**
- * Bytes are stored before the submission is prepared, and that is known here a little later: young ones are left alone.
+ * Bytes are stored before the submission is prepared, which is known here a little later: recent ones are not deleted.
  */
 const FORGET_AFTER_MS = 10 * 60_000;
 const FORGET_EVERY_MS = 5 * 60_000;
@@ -20,20 +20,20 @@ interface Candidate {
 }
 
 /**
- * Sends signed transactions to the chain again: those that were prepared and never heard of, live ones now and then,
- * and those whose block a reorganisation has taken away. What comes of it is seen on chain, so a refusal is only
- * logged. Works beside the steps, one round at a time.
+ * Broadcasts signed transactions again: those that were prepared and never released, live ones from time to time, and
+ * those whose block a reorg has orphaned. The outcome is observed on chain, so a refusal is only logged. Works in
+ * parallel with the steps, one round at a time.
  */
 export class Rebroadcaster {
   readonly #adapter: ChainAdapter;
   readonly #transactions: SignedTransactions;
   readonly #everyMs: number;
   readonly #log: Logger;
-  /** When each candidate is due, by its key. Only those that can still land are in it. */
+  /** When each candidate that can still land is due, by its key. */
   #dueAt = new Map<string, Instant>();
-  /** When to see to it that a settling transaction's bytes are stored; never again where they are. */
+  /** When to check that a settling transaction's bytes are stored; infinite once they are. */
   #storeAt = new Map<TransactionHash, Instant>();
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
   #forgottenAt = Number.NEGATIVE_INFINITY;
   #round: Promise<void> | null = null;
 
@@ -46,21 +46,21 @@ export class Rebroadcaster {
   }
 
   /**
-   * Looks whether something is due, and begins a round where it is. Does not wait for it.
-   * @param now when the set was brought up to date: it knows of every release of what is forgotten by then
+   * Starts a round if something is due, without waiting for it.
+   * @param now when the set was synchronized: it knows every release up to then
    * @param ended the round goes no further
    */
   look(set: WatchSet, now: Instant, ended: AbortSignal): void {
-    if (this.#round || now - this.#lookedAt < LOOK_EVERY_MS) return;
-    this.#lookedAt = now;
+    if (this.#round || now - this.#checkedAt < CHECK_EVERY_MS) return;
+    this.#checkedAt = now;
     const due = this.#due(set, now);
-    const strangers = this.#notStored(set, now);
+    const unstored = this.#notStored(set, now);
     const needed = now - this.#forgottenAt < FORGET_EVERY_MS ? null : needs(set);
-    if (due.length === 0 && strangers.length === 0 && needed === null) return;
+    if (due.length === 0 && unstored.length === 0 && needed === null) return;
     if (needed) this.#forgottenAt = now;
-    this.#round = this.#run(due, strangers, needed, now, ended)
-      // What was not done is due again in its time.
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'transactions could not be broadcast again'))
+    this.#round = this.#run(due, unstored, needed, now, ended)
+      // Whatever was not done will be due again.
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'broadcasting transactions again failed'))
       .finally(() => (this.#round = null));
   }
 
@@ -82,7 +82,7 @@ export class Rebroadcaster {
       const key = broadcastAt === null ? `unheard ${hash} ${preparedAt}` : hash;
       consider(id, hash, key, rebroadcastAt(submission, this.#everyMs));
     }
-    // At once, however short ago it was live and had its turn.
+    // At once, however recently it was broadcast while it was live.
     for (const { id, settlement } of set.settling())
       if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
     this.#dueAt = dueAt;
@@ -91,7 +91,7 @@ export class Rebroadcaster {
     return round;
   }
 
-  /** Landings whose bytes may have to be fetched, while the chain has them: a reorganisation may come. */
+  /** Settlements whose bytes may have to be fetched while the chain has them, in case of a reorg. */
   #notStored(set: WatchSet, now: Instant): readonly Candidate[] {
     const storeAt = new Map<TransactionHash, Instant>();
     const candidates: Candidate[] = [];
@@ -108,14 +108,14 @@ export class Rebroadcaster {
 
   async #run(
     due: readonly Candidate[],
-    strangers: readonly Candidate[],
+    unstored: readonly Candidate[],
     needed: readonly TransactionHash[] | null,
     now: Instant,
     ended: AbortSignal,
   ): Promise<void> {
     const bytes = await this.#transactions.find(
       this.#adapter.network.chain,
-      [...due, ...strangers].map(({ hash }) => hash),
+      [...due, ...unstored].map(({ hash }) => hash),
     );
     await inGroups(due, ended, async (candidate) => {
       const raw = bytes.get(candidate.hash) ?? (await this.#fetch(candidate));
@@ -123,10 +123,10 @@ export class Rebroadcaster {
       else
         this.#log.warn(
           { intentId: candidate.intentId, hash: candidate.hash },
-          'nobody has the bytes of a transaction that should be broadcast again',
+          'a transaction should be broadcast again, but neither the database nor an upstream has its bytes',
         );
     });
-    await inGroups(strangers, ended, async (candidate) => {
+    await inGroups(unstored, ended, async (candidate) => {
       if (bytes.has(candidate.hash) || (await this.#fetch(candidate)))
         this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
     });
@@ -134,7 +134,7 @@ export class Rebroadcaster {
       await this.#transactions.forget(this.#adapter.network.chain, now - FORGET_AFTER_MS, needed);
   }
 
-  /** From the chain, and keeps it. Null where no upstream shows it. */
+  /** Fetches it from the chain and stores it. Null where no upstream returns it. */
   async #fetch({ intentId, hash }: Candidate): Promise<Uint8Array | null> {
     const transaction = await this.#adapter.fetchSent(hash);
     if (!transaction) return null;
@@ -155,7 +155,7 @@ export class Rebroadcaster {
   }
 }
 
-/** Every transaction whose bytes may still be wanted. */
+/** Every transaction whose bytes may still be needed. */
 function needs(set: WatchSet): readonly TransactionHash[] {
   const hashes = new Set<TransactionHash>();
   for (const { submission } of set.submitted()) hashes.add(submission.hash);

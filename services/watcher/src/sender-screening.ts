@@ -4,11 +4,11 @@ import { count, type Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError } from '@pf/screening';
 import type { WatchedIntents } from './watched-intents.ts';
 
-/** At once, so that a backlog does not fill the memory. */
+/** Per round, so that a backlog does not fill the memory. */
 const PAYMENTS_A_ROUND = 200;
 
-/** What landed without having been submitted here: its sender has passed no screening. */
-export const unaskedAmong = (
+/** The landings of transactions that were not submitted here: their senders were not screened. */
+export const unscreenedAmong = (
   observations: readonly Observation[],
   chain: ChainId,
   watched: WatchedIntents,
@@ -29,8 +29,8 @@ interface Dependencies {
 }
 
 /**
- * One round: screens who sent the payments that wait for it. The money has moved, so nothing is refused: a sanctioned
- * sender is flagged, for the operator only.
+ * Screens the senders of waiting payments. The money has moved, so nothing is refused: a sanctioned sender is flagged,
+ * for the operator only.
  * @throws ScreeningUnavailableError where some could not be screened: they wait for the next round
  */
 export async function screenSenders(

@@ -1,11 +1,11 @@
-/** What was under way when its end was asked for took too long: nobody waits for it any more. */
+/** Work was still running after its grace period: it is abandoned. */
 export class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
 
 /**
- * Waits for work, but after `ended` has aborted no longer than the time given.
- * @throws AbandonedError; what the work comes to afterwards is ignored
+ * Waits for work, but after `ended` has aborted no longer than `graceMs`.
+ * @throws AbandonedError; the result of the work is then ignored
  */
 export async function settledWithin<Result>(
   work: Promise<Result>,
@@ -16,7 +16,7 @@ export async function settledWithin<Result>(
   let timer: NodeJS.Timeout | undefined;
   const onEnd = (): void => {
     timer = setTimeout(
-      () => late.reject(new AbandonedError(`Not settled within ${graceMs} ms after its end was asked for`)),
+      () => late.reject(new AbandonedError(`Not settled within ${graceMs} ms after it was asked to end`)),
       graceMs,
     );
   };

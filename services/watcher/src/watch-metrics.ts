@@ -1,6 +1,6 @@
 import { registerGauge, recordDuration } from '@pf/runtime';
 
-/** How a network is being watched. Blocks are decimal; null before the first step, and while standing by. */
+/** The state of a watch. Blocks are decimal; null before the first step and on standby. */
 export interface WatchFacts {
   readonly role: 'active' | 'standby' | 'stopped';
   readonly head: string | null;
@@ -23,17 +23,17 @@ export class WatchMetrics {
     this.#facts = facts;
   }
 
-  /** Has the facts looked up whenever somebody reads the metrics. @returns ends it */
+  /** Registers the gauges. @returns unregisters them */
   start(): () => void {
-    const about = { network: this.#network };
-    const whileActive = (value: (facts: WatchFacts) => number | null) => (): [number, typeof about][] => {
+    const labels = { network: this.#network };
+    const whileActive = (value: (facts: WatchFacts) => number | null) => (): [number, typeof labels][] => {
       const facts = this.#facts();
       const found = facts.role === 'active' ? value(facts) : null;
-      return found === null ? [] : [[found, about]];
+      return found === null ? [] : [[found, labels]];
     };
     const secondsSince = (at: number): number => (performance.now() - at) / 1_000;
     const ends = [
-      registerGauge('payments.watcher.active', () => [[this.#facts().role === 'active' ? 1 : 0, about]]),
+      registerGauge('payments.watcher.active', () => [[this.#facts().role === 'active' ? 1 : 0, labels]]),
       registerGauge(
         'payments.watcher.head',
         whileActive(({ head }) => (head === null ? null : Number(head))),
@@ -60,13 +60,13 @@ export class WatchMetrics {
     };
   }
 
-  /** From now on this process watches: what was before counts for nothing. */
+  /** This process begins to watch: resets the ages. */
   activated(): void {
     this.#roseAt = this.#steppedAt = performance.now();
   }
 
-  /** A look at the chain, which began then, has come to its end. */
-  looked(began: number, head: bigint): void {
+  /** A step on the chain that began then has ended. */
+  advanced(began: number, head: bigint): void {
     recordDuration('payments.watcher.step.duration', began, { network: this.#network, outcome: 'done' });
     if (head <= this.#highest) return;
     this.#highest = head;
@@ -77,7 +77,7 @@ export class WatchMetrics {
     recordDuration('payments.watcher.step.duration', began, { network: this.#network, outcome: 'failed' });
   }
 
-  /** All of a step is done: what was seen is sent too. */
+  /** A whole step is done, its observations published. */
   stepped(): void {
     this.#steppedAt = performance.now();
   }

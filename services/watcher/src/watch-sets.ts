@@ -7,13 +7,13 @@ import { RecentTraces } from './recent-traces.ts';
 import { WatchedIntents } from './watched-intents.ts';
 
 /**
- * After so long without a look at the log, the projection is read anew: that is quicker than all that has happened
+ * After this long without reading the log, the projection is loaded again: that is faster than reading all events
  * since.
  */
 const STALE_AFTER_MS = 60_000;
 const PRUNE_EVERY_MS = 60_000;
 
-/** The log holds something that cannot follow what was read before: the alarm, and the end of this process. */
+/** The log has a record that cannot be applied: raises the alarm and ends this process. */
 export class BrokenLogError extends Error {
   override readonly name = 'BrokenLogError';
 }
@@ -30,7 +30,7 @@ export class WatchSets {
   #positions = new Map<number, bigint>();
   #readAt = Number.NEGATIVE_INFINITY;
   #prunedAt = Number.NEGATIVE_INFINITY;
-  /** The last run over the log, settled or under way, and the one that waits for it. */
+  /** The last reading of the log, settled or running, and the one that waits for it. */
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
 
@@ -42,8 +42,8 @@ export class WatchSets {
   }
 
   /**
-   * Brings the sets up to what is the log's end now, and holds the one of this network until its release().
-   * @throws LogUnavailableError, or what the database throws when it is away: ask again. BrokenLogError: do not.
+   * Brings the sets up to the current end of the log, and holds the one of this network until its release().
+   * @throws LogUnavailableError, or the database's error when it is unavailable: retry. BrokenLogError: do not retry.
    */
   async synchronize(chain: ChainId): Promise<WatchedIntents> {
     await this.#upToDate();
@@ -53,14 +53,14 @@ export class WatchSets {
     return set;
   }
 
-  /** The trace in which an intent was last worked on, where it is known and kept. */
+  /** The trace in which an intent was last processed, where it is known and sampled. */
   traceOf(id: IntentId): TraceContext | null {
     return this.#traces.of(id);
   }
 
   /**
-   * A run that is under way may have learned the log's end before its caller learned the chain's head: whoever comes
-   * shares the next.
+   * A running reading may have learned the log's end before this caller learned the chain's head: callers share the
+   * next one.
    */
   #upToDate(): Promise<void> {
     this.#next ??= this.#last.then(() => {
@@ -68,7 +68,7 @@ export class WatchSets {
       return this.#read();
     });
     const run = this.#next;
-    // Those who wait for this run hear of its failure; the one after it begins either way.
+    // Callers that wait for this reading get its failure; the next one begins either way.
     this.#last = run.catch(() => undefined);
     return run;
   }

@@ -19,7 +19,7 @@ import { keptOf, SharedTexts } from './kept-intent.ts';
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
 
-/** So long after its expiry an intent is among those that are looked for a last time: a watcher may have been down. */
+/** How long after its expiry an intent's payment is looked for one last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
 
 const viewOf = (intent: PaymentIntent): WatchedIntent => ({
@@ -41,13 +41,13 @@ export class WatchedIntents implements WatchSet {
   readonly #texts = new SharedTexts();
   readonly #intents = new Map<IntentId, PaymentIntent>();
   readonly #byReference = new Map<Reference, IntentId>();
-  /** How many watched intents are to be paid to an address. */
+  /** The number of watched intents by recipient. */
   readonly #recipients = new Map<Address, number>();
   readonly #expected = new Map<IntentId, WatchedIntent>();
   readonly #lapsed = new Map<IntentId, WatchedIntent>();
   readonly #submitted = new Map<IntentId, Submitted>();
   readonly #settling = new Map<IntentId, Settling>();
-  /** While a step uses the set: what has happened since. Null while none does. */
+  /** Events that arrived while a step holds the set; null while none does. */
   #later: IntentEvent[] | null = null;
 
   /** @param watchMs how long an intent is watched after it was closed */
@@ -73,7 +73,7 @@ export class WatchedIntents implements WatchSet {
     return [...this.#recipients.keys()];
   }
 
-  /** True for a transaction that was submitted for this intent, whatever became of it. */
+  /** True for a transaction that was submitted for this intent, whatever its outcome. */
   wasSubmitted(id: IntentId, hash: TransactionHash): boolean {
     const intent = this.#intents.get(id);
     return intent !== undefined && submissionOf(intent, hash) !== undefined;
@@ -95,7 +95,7 @@ export class WatchedIntents implements WatchSet {
     return this.#settling.values();
   }
 
-  /** Puts in an intent as it is now, in place of what was known of it; one that is not watched goes out. */
+  /** Replaces an intent with its current state; removes one that is not watched. */
   put(intent: PaymentIntent, now: Instant): void {
     this.#remove(intent.id);
     if (!isWatched(intent, now, this.#watchMs)) return;
@@ -112,15 +112,15 @@ export class WatchedIntents implements WatchSet {
   }
 
   /**
-   * Folds an event in, once: what is known already is ignored. While the set is held, this waits until it is released.
-   * @throws VersionGapError where an event between is missing
+   * Folds an event in; known versions are ignored. While the set is held, the event waits until it is released.
+   * @throws VersionGapError where an event in between is missing
    */
   apply(event: IntentEvent): void {
     if (this.#later) this.#later.push(event);
     else this.#fold(event);
   }
 
-  /** From here until release() the set does not change: a step sees one state from its beginning to its end. */
+  /** Until release() the set does not change: a step sees one state from beginning to end. */
   hold(): void {
     this.release();
     this.#later = [];
@@ -133,7 +133,7 @@ export class WatchedIntents implements WatchSet {
     for (const event of later) this.#fold(event);
   }
 
-  /** Drops the intents whose time of watching, or of being looked for a last time, has passed; not while held. */
+  /** Drops the intents that are no longer watched or looked for; not while held. */
   prune(now: Instant): void {
     if (this.#later) return;
     for (const id of this.#lapsed.keys()) {
@@ -146,7 +146,7 @@ export class WatchedIntents implements WatchSet {
   #fold(event: IntentEvent): void {
     const known = this.#intents.get(event.intentId);
     if (known && event.version <= known.version) return;
-    // Simulated, or watched for long enough, when the set was loaded or since: an intent that was dropped stays so.
+    // Simulated, or no longer watched: an intent that was dropped stays so.
     if (!known && event.type !== 'intent.created') return;
     this.put(evolve(known, event), event.at);
   }

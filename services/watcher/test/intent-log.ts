@@ -18,7 +18,7 @@ export interface IntentLog {
   append<Type extends EventType>(id: IntentId, type: Type, data: EventData[Type], at?: Instant): Promise<PaymentIntent>;
   /** As append, but the log never gets it. */
   withhold<Type extends EventType>(id: IntentId, type: Type, data: EventData[Type]): PaymentIntent;
-  /** Appends what nobody can read. */
+  /** Appends an unreadable record. */
   appendGarbage(partition: number): Promise<void>;
   /** Puts the intent as it is now into the projection, and its partition's checkpoint at the log's end. */
   project(id: IntentId): Promise<void>;
@@ -84,10 +84,12 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
       const position = await reader.endOffset('intent.events', partitionOf(id));
       const time = (at: number | null): Date | null => (at === null ? null : new Date(at));
       await cluster.database.sql.query(
-        `INSERT INTO ledger.intents (id, partition, version, account_id, livemode, status, chain, token, token_address, amount_base_units, requestor, direction, reference,
-           created_at, updated_at, expires_at, closed_at, state)
+        `INSERT INTO ledger.intents (id, partition, version, account_id, livemode, status, chain, token,
+           token_address, amount_base_units, requestor, direction, reference, created_at,
+           updated_at, expires_at, closed_at, state)
          VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18)
-         ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.status, closed_at = excluded.closed_at, state = excluded.state`,
+         ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.status,
+           closed_at = excluded.closed_at, state = excluded.state`,
         [
           id,
           partitionOf(id),
@@ -110,7 +112,8 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
         ],
       );
       await cluster.database.sql.query(
-        'INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, $2, now()) ON CONFLICT (partition) DO UPDATE SET position = excluded.position',
+        `INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, $2, now())
+         ON CONFLICT (partition) DO UPDATE SET position = excluded.position`,
         [partitionOf(id), position.toString()],
       );
     },

@@ -11,7 +11,7 @@ const chain: ChainId = samples.BASE_SEPOLIA;
 /** A life so long that nothing runs out while a test looks. */
 const LONG_MS = 600_000;
 
-describe('the lease of a network', () => {
+describe('Lease', () => {
   let cluster: Cluster;
   let watches: NetworkWatches;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('the lease of a network', () => {
   const runOut = (): Promise<unknown> =>
     cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
 
-  it('keeps the cursor for the next holder, and refuses the former one', async () => {
+  it('hands the cursor to the next holder, and refuses the former one', async () => {
     const former = await Lease.acquire(watches, chain, 'one', LONG_MS, log);
     await former?.moveCursor({ block: '100' });
     await runOut();
@@ -43,7 +43,7 @@ describe('the lease of a network', () => {
     expect(await watches.acquire(chain, 'three', LONG_MS)).toMatchObject({ epoch: 3n, cursor: { block: '101' } });
   });
 
-  it('is renewed for as long as it is held', async () => {
+  it('is renewed while it is held', async () => {
     const lease = await Lease.acquire(watches, chain, 'one', 600, log);
     const expiry = async (): Promise<number> => {
       const { rows } = await cluster.database.sql.query<{ expires_at: Date }>(
@@ -57,7 +57,7 @@ describe('the lease of a network', () => {
     await lease?.release();
   });
 
-  it('tells its holder when another has taken it over', async () => {
+  it('aborts when another holder has taken it over', async () => {
     const lease = await Lease.acquire(watches, chain, 'one', 300, log);
     await runOut();
     expect(await watches.acquire(chain, 'two', LONG_MS)).not.toBeNull();
@@ -66,7 +66,7 @@ describe('the lease of a network', () => {
     expect(await watches.acquire(chain, 'three', LONG_MS)).toBeNull();
   });
 
-  it('is lost when the database stays away for longer than its life', async () => {
+  it('is lost when the database is unavailable for longer than its lifetime', async () => {
     const away = {
       renew: () => Promise.reject(new Error('connect ECONNREFUSED')),
       acquire: watches.acquire.bind(watches),

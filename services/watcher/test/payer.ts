@@ -15,7 +15,7 @@ import { type Hex, hexToBytes, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { IntentLog } from './intent-log.ts';
 
-/** An intent of a test, to be paid to a wallet that nobody else pays to. */
+/** An intent of a test, paid to a wallet of its own. */
 export interface Requested {
   readonly id: IntentId;
   readonly terms: PreparedTransaction['terms'];
@@ -81,7 +81,8 @@ export class Payer {
   async sign({ terms }: Requested): Promise<{ prepared: PreparedTransaction; raw: Uint8Array }> {
     const nonce = await this.#nonce();
     const word = (hex: string): string => hex.padStart(64, '0');
-    const data: Hex = `0xa9059cbb${word(terms.requestor.slice(2).toLowerCase())}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
+    const to = word(terms.requestor.slice(2).toLowerCase());
+    const data: Hex = `0xa9059cbb${to}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
     const raw = await this.#sign(nonce, terms.tokenAddress as string as Hex, data);
     return {
       prepared: {

@@ -87,14 +87,14 @@ describe('watcher processes', () => {
     await observed(cluster, later.id, 'landed', 'confirmed');
   }, 90_000);
 
-  it('take over at once from one that is asked to stop, which exits in order', async () => {
+  it('take over at once from a process that is asked to stop and exits cleanly', async () => {
     const { holder, other } = await pair(300);
     holder.kill('SIGTERM');
     await active(other);
     expect((await holder.exited).code).toBe(0);
   }, 60_000);
 
-  it('take over from one that was killed when its lease has run out, and miss nothing', async () => {
+  it('take over from a killed process once its lease has expired, and miss nothing', async () => {
     const { holder, other } = await pair();
     const intent = await request(writer, chain);
     holder.kill('SIGKILL');
@@ -103,7 +103,7 @@ describe('watcher processes', () => {
     expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
   }, 90_000);
 
-  it('give way when they wake up after another has taken over', async () => {
+  it('stop watching when they resume after another process has taken over', async () => {
     const { holder, other } = await pair();
     holder.kill('SIGSTOP');
     await active(other);
@@ -115,7 +115,7 @@ describe('watcher processes', () => {
     expect([await isActive(holder), await isActive(other)]).toEqual([false, true]);
   }, 90_000);
 
-  it('go on when the database has been away for longer than the lease lasts, and miss nothing', async () => {
+  it('continue after the database was unavailable for longer than the lease, and miss nothing', async () => {
     const database = await startTcpProxy(new URL(stack.database).host);
     try {
       const watcher = await start(2, { database: database.address });
@@ -132,7 +132,7 @@ describe('watcher processes', () => {
     }
   }, 90_000);
 
-  it('refuse to start for a network without an upstream, and name the variable', async () => {
+  it('refuse to start for a network without an upstream, naming the variable', async () => {
     const instance = await cluster.start('watcher', { env: { NETWORKS: 'eip155:84532,eip155:4217' }, wait: false });
     expect((await instance.exited).code).toBe(78);
   }, 30_000);

@@ -10,7 +10,7 @@ import { Payer, request } from './payer.ts';
 import { screenSenders } from '../src/sender-screening.ts';
 import { observed, startWatching, type Watching } from './watching.ts';
 
-describe('who sent what nobody submitted', () => {
+describe('Sender of a payment that was not submitted', () => {
   const stack = readBackingStack();
   const log = createLogger('test', 'silent');
   let cluster: Cluster;
@@ -39,7 +39,7 @@ describe('who sent what nobody submitted', () => {
       new AbortController().signal,
     );
 
-  it('is screened after it has moved, and flagged for the operator where it is sanctioned', async () => {
+  it('is screened after the payment, and flagged for the operator when sanctioned', async () => {
     const [sanctioned, clean] = [new Payer(chain, 0), new Payer(chain, 1)];
     const [fromSanctioned, fromClean, submitted] = [
       await request(writer, chain),
@@ -94,7 +94,7 @@ describe('who sent what nobody submitted', () => {
     expect(await payments.waiting(chains(), 10)).toEqual([]);
   }, 60_000);
 
-  it('is screened by the service itself, again and again until it can be', async () => {
+  it('is screened by the service, retrying until screening is available', async () => {
     await payments.note([
       {
         chain: chain.caip2 as ChainId,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { AbandonedError, settledWithin } from '../src/settled-within.ts';
 
-describe('waiting for work that may be asked to end', () => {
-  it('takes as long as the work does while nobody asks for its end', async () => {
+describe('settledWithin', () => {
+  it('waits for the work until it is asked to end', async () => {
     expect(
       await settledWithin(
         new Promise((resolve) => setTimeout(() => resolve('done'), 20)),
@@ -12,7 +12,7 @@ describe('waiting for work that may be asked to end', () => {
     ).toBe('done');
   });
 
-  it('lets the work finish within the grace after its end was asked for', async () => {
+  it('lets the work finish within the grace period after it was asked to end', async () => {
     expect(
       await settledWithin(new Promise((resolve) => setImmediate(() => resolve('done'))), AbortSignal.abort(), 10_000),
     ).toBe('done');
@@ -25,7 +25,7 @@ describe('waiting for work that may be asked to end', () => {
     await expect(waiting).rejects.toThrow(AbandonedError);
   });
 
-  it('passes on what the work throws', async () => {
+  it('rejects with the error of the work', async () => {
     await expect(settledWithin(Promise.reject(new TypeError('wrong')), AbortSignal.abort(), 10_000)).rejects.toThrow(
       TypeError,
     );

@@ -18,7 +18,7 @@ const created = (reference: string, chain = BASE_SEPOLIA): EventData['intent.cre
   refundOf: null,
 });
 
-describe('the watch sets of a process', () => {
+describe('WatchSets', () => {
   const stack = readBackingStack();
   let cluster: Cluster;
   let writer: IntentLog;
@@ -42,7 +42,7 @@ describe('the watch sets of a process', () => {
     return id;
   }
 
-  it('know every intent that was in the log when they were asked, each in the set of its network', async () => {
+  it('know every intent in the log when they synchronize, each in the set of its network', async () => {
     const sets = setsOf(BASE_SEPOLIA, BASE);
     const [onTest, onLive] = [await appendCreated('0x11'), await appendCreated('0x12', BASE)];
     const [test, live] = [await sets.synchronize(BASE_SEPOLIA), await sets.synchronize(BASE)];
@@ -61,7 +61,7 @@ describe('the watch sets of a process', () => {
     expect(again.byReference('0x13' as Reference)?.id).toBe(later);
   });
 
-  it('begin with the projection and go on with the log behind it', async () => {
+  it('start from the projection and continue with the log after it', async () => {
     // Before the checkpoint lies what cannot be applied: whoever read the log from its beginning would stop there.
     await writer.appendGarbage(2);
     const id = await appendCreated('0x21', BASE_SEPOLIA, 2);
@@ -77,7 +77,7 @@ describe('the watch sets of a process', () => {
     });
   });
 
-  it('load of the closed intents only those that are still watched', async () => {
+  it('load only those closed intents that are still watched', async () => {
     const [recent, old] = [await appendCreated('0x31'), await appendCreated('0x32')];
     for (const id of [recent, old]) {
       await writer.append(id, 'intent.cancelled', { cause: 'requested' });
@@ -92,7 +92,7 @@ describe('the watch sets of a process', () => {
     expect(set.byReference('0x32' as Reference)).toBeUndefined();
   });
 
-  it('leave a set alone while a step of its network uses it, whatever another network asks for', async () => {
+  it('do not change a set while a step holds it, even when another network synchronizes', async () => {
     const sets = setsOf(BASE_SEPOLIA, BASE);
     const inUse = await sets.synchronize(BASE_SEPOLIA);
     const id = await appendCreated('0x41');
@@ -103,7 +103,7 @@ describe('the watch sets of a process', () => {
     expect(inUse.byReference('0x41' as Reference)?.id).toBe(id);
   });
 
-  it('stop with an alarm at a version that is missing', async () => {
+  it('stop with an alarm at a missing version', async () => {
     const sets = setsOf(BASE_SEPOLIA);
     const id = await appendCreated('0x51', BASE_SEPOLIA, 3);
     (await sets.synchronize(BASE_SEPOLIA)).release();

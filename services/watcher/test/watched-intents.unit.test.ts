@@ -32,8 +32,8 @@ function after(...told: readonly ExpectedEvent[]): WatchedIntents {
 const other = (): ExpectedEvent => events.of(REFUND, events.created({ reference: referenceOf(REFUND) }));
 const ids = (intents: Iterable<WatchedIntent>): readonly IntentId[] => [...intents].map(({ id }) => id);
 
-describe('the watch set', () => {
-  it('finds an intent by its reference and by whom it is to be paid to', () => {
+describe('WatchedIntents', () => {
+  it('finds an intent by its reference and by its recipient', () => {
     const set = after(events.created());
     expect(set.byReference(REFERENCE)).toMatchObject({
       id: INTENT,
@@ -54,12 +54,12 @@ describe('the watch set', () => {
     expect(set.byReference(REFERENCE)).toBeUndefined();
   });
 
-  it('goes by the amount that was asked for last', () => {
+  it('uses the latest amount', () => {
     const set = after(events.created(), events.updated({ amount: '1', amountBaseUnits: 1_000_000n }));
     expect(set.byReference(REFERENCE)?.terms.amount).toBe(1_000_000n);
   });
 
-  it('knows which submission can still land', () => {
+  it('lists submissions that can still land', () => {
     expect(ids(after(events.created(), events.built(), events.prepared(FIRST)).submitted())).toEqual([INTENT]);
     expect(ids(after(events.created(), events.prepared(FIRST), events.refused(FIRST)).submitted())).toEqual([]);
     const revived = after(events.created(), events.prepared(FIRST), events.refused(FIRST), events.pending(FIRST));
@@ -68,7 +68,7 @@ describe('the watch set', () => {
     expect([...replaced.submitted()].map(({ submission }) => submission.hash)).toEqual([SECOND]);
   });
 
-  it('expects a payment of what was detected, until it is submitted or closed, and again after a drop', () => {
+  it('expects a payment of a detected intent until it is submitted or closed, and again after a drop', () => {
     expect(ids(after(events.created(), other()).expected())).toEqual([]);
     expect(ids(after(events.created(), events.detected()).expected())).toEqual([INTENT]);
     expect(ids(after(events.created(), events.detected(), events.prepared(FIRST)).expected())).toEqual([]);
@@ -78,7 +78,7 @@ describe('the watch set', () => {
     expect(ids(after(events.created(), events.detected(), events.expired()).expected())).toEqual([]);
   });
 
-  it('looks a last time for what has expired unpaid, for a while', () => {
+  it('lists an intent that expired unpaid for a while', () => {
     const expired = after(events.created(), events.expired());
     expect(ids(after(events.created()).lapsed())).toEqual([]);
     expect(ids(expired.lapsed())).toEqual([INTENT]);
@@ -88,7 +88,7 @@ describe('the watch set', () => {
     expect([ids(expired.lapsed()), expired.size]).toEqual([[], 1]);
   });
 
-  it('has a settlement among the settling ones until it is final, and again when it was lost', () => {
+  it('lists a settlement until it is final, and again once it is lost', () => {
     const paid = [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)];
     expect(ids(after(...paid).settling())).toEqual([INTENT]);
     expect(ids(after(...paid).submitted())).toEqual([]);
@@ -97,14 +97,14 @@ describe('the watch set', () => {
     expect(ids(after(...paid, events.finalized(FIRST), events.lost(FIRST)).settling())).toEqual([INTENT]);
   });
 
-  it('looks no more for a lost settlement that is proven dead: its intent has failed', () => {
+  it('drops a lost settlement whose intent has failed', () => {
     const paid = [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)];
     const set = after(...paid, events.lost(FIRST), events.failed(FIRST));
     expect(ids(set.settling())).toEqual([]);
     expect(set.byReference(REFERENCE)).toBeDefined();
   });
 
-  it('watches a closed intent for as long as it was told, and one that is open for ever', () => {
+  it('watches a closed intent for the configured time, and an open one indefinitely', () => {
     const closed = after(events.created(), events.expired());
     const open = after(events.created(), events.pending(FIRST), events.confirmed(FIRST));
     const closedAt = SCENARIO_START + 1_000;
@@ -114,7 +114,7 @@ describe('the watch set', () => {
     expect([closed.size, open.size]).toEqual([0, 1]);
   });
 
-  it('has nothing to do with a simulated intent, whatever becomes of it', () => {
+  it('ignores simulated intents', () => {
     const set = after(
       events.created(),
       events.simulated.pending(FIRST),
@@ -124,7 +124,7 @@ describe('the watch set', () => {
     expect([set.size, set.recipients(), ids(set.settling())]).toEqual([0, [], []]);
   });
 
-  it('applies the next version once, ignores what it has seen, and stops at a gap', () => {
+  it('applies the next version once, ignores known versions, and stops at a gap', () => {
     const [created, prepared, pending] = story(events.created(), events.prepared(FIRST), events.pending(FIRST)) as [
       IntentEvent,
       IntentEvent,
@@ -151,7 +151,7 @@ describe('the watch set', () => {
     expect(set.byReference(REFERENCE)?.status).toBe('cancelled');
   });
 
-  it('sees of an intent what its whole fold says, though it keeps less', () => {
+  it('keeps enough of an intent to agree with its whole fold', () => {
     const told = [
       events.created({ metadata: { order: '1' }, idempotencyKey: 'key' }),
       events.detected(),

@@ -9,7 +9,7 @@ import { observationsOf, observed, startWatching, type Watching } from './watchi
 
 const LONG_AGO_MS = 60_000;
 
-describe('a watcher of Base', () => {
+describe('NetworkWatch of Base', () => {
   const stack = readBackingStack();
   let cluster: Cluster;
   let chain: Anvil;
@@ -29,7 +29,7 @@ describe('a watcher of Base', () => {
     close: () => publisher.close(),
   });
 
-  /** Port 9: nobody listens there. A network in trouble beside the one that is tested. */
+  /** Port 9, on which no process listens: a network in trouble beside the tested one. */
   const watch = (): Promise<Watching> =>
     startWatching(cluster, { 'eip155:8453': 'http://127.0.0.1:9', [chain.caip2]: chain.rpcUrl }, through);
 
@@ -71,7 +71,7 @@ describe('a watcher of Base', () => {
     return { raw, hash: prepared.hash };
   }
 
-  it('finds a payment that a wallet sent by itself, by its reference, and says when it is confirmed and when it is final', async () => {
+  it("finds a wallet's own payment by its reference, and observes it as confirmed and final", async () => {
     const intent = await request(writer, chain);
     const payer = new Payer(chain, 0);
     const hash = await payer.pay(intent);
@@ -92,7 +92,7 @@ describe('a watcher of Base', () => {
     });
   }, 60_000);
 
-  it('keeps the bytes of a payment that was not submitted here, as long as it is not final', async () => {
+  it('stores the bytes of a payment that was not submitted until it is final', async () => {
     const intent = await request(writer, chain);
     const hash = await new Payer(chain, 1).pay(intent);
     const { data } = await observed(cluster, intent.id, 'landed', 'confirmed');
@@ -102,7 +102,7 @@ describe('a watcher of Base', () => {
     );
   }, 60_000);
 
-  it('sees a submitted transaction revert', async () => {
+  it('observes the revert of a submitted transaction', async () => {
     const intent = await request(writer, chain, 10n ** 15n);
     const payer = new Payer(chain, 2);
     const { raw, hash } = await prepare(intent, payer, true);
@@ -110,7 +110,7 @@ describe('a watcher of Base', () => {
     expect((await observed(cluster, intent.id, 'reverted')).data.hash).toBe(hash);
   }, 60_000);
 
-  it('says of a transaction that it was dropped once its nonce is used, and not before', async () => {
+  it('observes a transaction as dropped once its nonce is used, and not before', async () => {
     const intent = await request(writer, chain);
     const payer = new Payer(chain, 3);
     const { hash } = await prepare(intent, payer, false);
@@ -123,13 +123,13 @@ describe('a watcher of Base', () => {
     expect((await observed(cluster, intent.id, 'dropped', undefined, 60_000)).data.hash).toBe(hash);
   }, 90_000);
 
-  it('broadcasts what was prepared and never sent, and finds it on chain', async () => {
+  it('broadcasts a prepared transaction that was never sent, and finds it on chain', async () => {
     const intent = await request(writer, chain);
     const { hash } = await prepare(intent, new Payer(chain, 5), true, Date.now() - LONG_AGO_MS);
     expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
   }, 60_000);
 
-  it('broadcasts again what a reorganisation took away, and finds it in its new block', async () => {
+  it('broadcasts a transaction again after a reorg, and finds it in its new block', async () => {
     const intent = await request(writer, chain);
     const payer = new Payer(chain, 6);
     const { raw, hash } = await prepare(intent, payer, true);
@@ -155,7 +155,7 @@ describe('a watcher of Base', () => {
     expect(performance.now() - lostAt).toBeLessThan(12_000);
   }, 90_000);
 
-  it('loses no observation when the log goes away between the scan and the publish, and the watcher then', async () => {
+  it('loses no observation when the log becomes unavailable before the publish and the watcher then ends', async () => {
     const intent = await request(writer, chain);
     logAway = true;
     await new Payer(chain, 7).pay(intent);
@@ -167,7 +167,7 @@ describe('a watcher of Base', () => {
     await observed(cluster, intent.id, 'landed', 'confirmed');
   }, 60_000);
 
-  it('is not held up by a network in trouble, and says which one that is', async () => {
+  it('is not delayed by a network in trouble, and reports which one it is', async () => {
     const [live, test] = [...watching.watches.values()];
     await until('the failure to be told', () => live?.status.problem?.includes('No RPC upstream of base responds'));
     expect(test?.status).toMatchObject({ role: 'active', problem: null });

@@ -49,7 +49,7 @@ export async function startWatching(
         watches: new NetworkWatches(cluster.database),
         publisher: through(publisher),
         rebroadcaster,
-        unasked: new UnscreenedPayments(cluster.database),
+        unscreened: new UnscreenedPayments(cluster.database),
         leaseMs: 10_000,
         log,
       }),

@@ -9,7 +9,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'publishObservations(publisher, seen, ended, this.#log, () => this.#progress()).catch(() => false);',
     test: {
       file: 'services/watcher/test/watching.integration.test.ts',
-      name: 'loses no observation when the log goes away between the scan and the publish, and the watcher then',
+      name: 'loses no observation when the log becomes unavailable before the publish and the watcher then ends',
     },
   },
   {
@@ -39,7 +39,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'this.#positions = new Map(positions.size > 99 ? positions : []);',
     test: {
       file: 'services/watcher/test/watch-sets.integration.test.ts',
-      name: 'begin with the projection and go on with the log behind it',
+      name: 'start from the projection and continue with the log after it',
     },
   },
   {
@@ -49,7 +49,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'if (this.#sets.size === 0) await this.#upToDate();',
     test: {
       file: 'services/watcher/test/watch-sets.integration.test.ts',
-      name: 'know every intent that was in the log when they were asked, each in the set of its network',
+      name: 'know every intent in the log when they synchronize, each in the set of its network',
     },
   },
   {
@@ -59,7 +59,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/watcher/test/watched-intents.unit.test.ts',
-      name: 'applies the next version once, ignores what it has seen, and stops at a gap',
+      name: 'applies the next version once, ignores known versions, and stops at a gap',
     },
   },
   {
@@ -69,7 +69,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/watcher/test/watch-sets.integration.test.ts',
-      name: 'leave a set alone while a step of its network uses it, whatever another network asks for',
+      name: 'do not change a set while a step holds it, even when another network synchronizes',
     },
   },
   {
@@ -79,7 +79,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'if (!state) {',
     test: {
       file: 'services/watcher/test/watch-sets.integration.test.ts',
-      name: 'stop with an alarm at a version that is missing',
+      name: 'stop with an alarm at a missing version',
     },
   },
   {

@@ -5,8 +5,29 @@ import type { BroadcastResult, SignedTransaction } from '../port.ts';
 const NODE_TEXTS = {
   known: /already known|already imported|already exists|alreadyknown|known transaction/i,
   late: /nonce(?: is)? too low|nonce has already been used|oldnonce/i,
-  refused:
-    /insufficient funds|underpriced|gas too low|gas limit|gas required exceeds|fee cap|max fee per gas|base fee|feetoolow|nonce(?: is)? too high|nonce gap|invalid (?:sender|signature|chain ?id|transaction)|chain ?id|not supported|oversized|failed to decode|rlp|txpool is full/i,
+  refused: new RegExp(
+    [
+      'insufficient funds',
+      'underpriced',
+      'gas too low',
+      'gas limit',
+      'gas required exceeds',
+      'fee cap',
+      'max fee per gas',
+      'base fee',
+      'feetoolow',
+      'nonce(?: is)? too high',
+      'nonce gap',
+      'invalid (?:sender|signature|chain ?id|transaction)',
+      'chain ?id',
+      'not supported',
+      'oversized',
+      'failed to decode',
+      'rlp',
+      'txpool is full',
+    ].join('|'),
+    'i',
+  ),
 };
 
 /** Sends a signed transaction to the network. */

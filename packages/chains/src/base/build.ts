@@ -18,6 +18,7 @@ const COLD_RECIPIENT_GAS = 20_000n;
 /** The base fee may treble between build and landing, while a person decides. Only what is needed is paid. */
 const BASE_FEE_HEADROOM = 3n;
 const ETH_DECIMALS = 18;
+const eth = (wei: bigint): string => `${formatAmount(wei, ETH_DECIMALS)} ETH`;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
 const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
@@ -74,10 +75,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   });
   const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
   const needed = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n) + l1Fee;
-  if (wei < needed)
-    return rejected(
-      `the payer has ${formatAmount(wei, ETH_DECIMALS)} ETH for fees and may need ${formatAmount(needed, ETH_DECIMALS)} ETH`,
-    );
+  if (wei < needed) return rejected(`the payer has ${eth(wei)} for fees and may need ${eth(needed)}`);
   return {
     kind: 'built',
     transaction: {

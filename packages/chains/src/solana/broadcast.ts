@@ -8,8 +8,18 @@ const KNOWN = /already (?:been )?processed|AlreadyProcessed/i;
 /**
  * Refusals after which this node has certainly not forwarded it: it could not be decoded, or its signature is wrong.
  */
-const REFUSED =
-  /blockhash not found|BlockhashNotFound|signature verif|failed to (?:deserialize|decode)|invalid (?:transaction|base64|base58|params)|too large|sanitize/i;
+const REFUSED = new RegExp(
+  [
+    'blockhash not found',
+    'BlockhashNotFound',
+    'signature verif',
+    'failed to (?:deserialize|decode)',
+    'invalid (?:transaction|base64|base58|params)',
+    'too large',
+    'sanitize',
+  ].join('|'),
+  'i',
+);
 
 /**
  * Offers the bytes to one upstream. Without preflight a node accepts whatever it can decode, so an expired one is not

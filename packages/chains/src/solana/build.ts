@@ -158,5 +158,8 @@ function describeSolShortage(has: bigint, { fee, rent, left }: Lamports): string
   if (has === spent || has >= spent + left) return null;
   const sol = (lamports: bigint): string => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
   const account = rent > 0n ? `, ${sol(rent)} for the rent of the requestor's token account` : '';
-  return `the payer has ${sol(has)} and needs ${sol(spent + left)}: ${sol(fee)} for the fee${account}, and ${sol(left)} that must stay in the wallet`;
+  return (
+    `the payer has ${sol(has)} and needs ${sol(spent + left)}: ` +
+    `${sol(fee)} for the fee${account}, and ${sol(left)} that must stay in the wallet`
+  );
 }

@@ -6,8 +6,36 @@ const NODE_TEXTS = {
   known: /already known|already imported|already exists|known transaction/i,
   // Also after it has landed: then its nonce is used, or its hash known.
   late: /nonce(?: is)? too low|nonce has already been used|replay|transaction expired|validBefore|valid_before/i,
-  refused:
-    /insufficient|underpriced|gas too low|intrinsic gas|gas limit|fee cap|max fee per gas|base fee|feetoolow|nonce(?: is)? too high|nonce gap|invalid (?:sender|signature|chain ?id|transaction|fee token)|verification failed|chain ?id|not valid yet|fee token|fee payer|not supported|not allowed|too many|oversized|exceeds|failed to decode|rlp|txpool is full/i,
+  refused: new RegExp(
+    [
+      'insufficient',
+      'underpriced',
+      'gas too low',
+      'intrinsic gas',
+      'gas limit',
+      'fee cap',
+      'max fee per gas',
+      'base fee',
+      'feetoolow',
+      'nonce(?: is)? too high',
+      'nonce gap',
+      'invalid (?:sender|signature|chain ?id|transaction|fee token)',
+      'verification failed',
+      'chain ?id',
+      'not valid yet',
+      'fee token',
+      'fee payer',
+      'not supported',
+      'not allowed',
+      'too many',
+      'oversized',
+      'exceeds',
+      'failed to decode',
+      'rlp',
+      'txpool is full',
+    ].join('|'),
+    'i',
+  ),
 };
 
 /** Sends a signed transaction to the network. */

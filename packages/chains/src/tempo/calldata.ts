@@ -7,6 +7,8 @@ import { getAddress } from 'ethers';
 const SELECTOR = '95777d59';
 const SHAPE = new RegExp(`^0x${SELECTOR}0{24}([0-9a-f]{40})([0-9a-f]{64})([0-9a-f]{64})$`, 'i');
 
+const word = (hex: string): string => hex.padStart(64, '0');
+
 export interface PaymentCall {
   readonly to: Address;
   /** Base units. */
@@ -15,7 +17,7 @@ export interface PaymentCall {
 }
 
 export const encodePayment = ({ to, amount, reference }: PaymentCall): `0x${string}` =>
-  `0x${SELECTOR}${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}${reference.slice(2)}`;
+  `0x${SELECTOR}${word(to.slice(2).toLowerCase())}${word(amount.toString(16))}${reference.slice(2)}`;
 
 /** Null for anything but exactly this one call: the chain would not treat it as a payment. */
 export function decodePayment(calldata: string): PaymentCall | null {

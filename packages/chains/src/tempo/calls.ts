@@ -18,7 +18,8 @@ const contracts = new Interface([
   'function transferPolicyId() view returns (uint64)',
   'function isAuthorizedRecipient(uint64 policyId, address user) view returns (bool)',
   'function isAuthorized(uint64 policyId, address user) view returns (bool)',
-  'function validateReceivePolicy(address token, address sender, address receiver) view returns (bool authorized, uint8 blockedReason)',
+  'function validateReceivePolicy(address token, address sender, address receiver) view ' +
+    'returns (bool authorized, uint8 blockedReason)',
 ]);
 
 /** A view call to a contract; null where the result does not decode: this chain has no such contract. */

@@ -46,7 +46,8 @@ export function describeShortage(
 ): string | null {
   if (isPayer && feeToken === terms.tokenAddress) {
     if (held >= terms.amount + fee) return null;
-    return `the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}, and up to ${formatAmount(fee, FEE_DECIMALS)} more for the fee`;
+    const amounts = `has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`;
+    return `the payer ${amounts}, and up to ${formatAmount(fee, FEE_DECIMALS)} more for the fee`;
   }
   if (held >= fee) return null;
   const who = isPayer ? 'the payer' : 'the fee sponsor';

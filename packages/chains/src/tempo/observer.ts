@@ -15,8 +15,8 @@ const REREAD_MS = 15_000;
 
 const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
 /** Identifies an observation: a transfer is observed once in a step, however often it was found. */
-const nameOf = (observation: Observation): string =>
-  `${observation.intentId} ${observation.type} ${observation.data.hash} ${'transfer' in observation.data ? observation.data.transfer.index : ''}`;
+const nameOf = ({ intentId, type, data }: Observation): string =>
+  `${intentId} ${type} ${data.hash} ${'transfer' in data ? data.transfer.index : ''}`;
 
 /**
  * Follows a Tempo network by its final blocks (docs/internals/chains.md): one eth_getLogs per step over the new range,

@@ -68,7 +68,7 @@ describe('BaseObserver', () => {
     await submit(signed, terms, from);
     return { signed, terms };
   }
-  /** Confirmed and told, then taken back by a reorganisation, and its nonce used by another transaction, for good. */
+  /** Confirmed and observed, then orphaned by a reorg, and its nonce used by another transaction, for good. */
   async function payInVain(): Promise<SignedTransaction> {
     const { signed } = await pay();
     await base.anvil.mine();

@@ -52,7 +52,7 @@ describe('Base adapter', () => {
   }
 
   describe('build', () => {
-    it('returns an EIP-1559 transfer with the reference after its arguments, which ethers signs unchanged', async () => {
+    it('returns an EIP-1559 transfer with the reference after its arguments, signed by ethers', async () => {
       const terms = newTerms();
       const text = `0x${Buffer.from(await blobOf(terms, payer(0).address), 'base64').toString('hex')}`;
       const unsigned = Transaction.from(text);
@@ -132,7 +132,7 @@ describe('Base adapter', () => {
       });
     });
 
-    it('reports that a build can no longer land once its nonce is used or the base fee exceeds its maximum', async () => {
+    it('reports that a build cannot land once its nonce is used or the base fee exceeds its maximum', async () => {
       const terms = newTerms();
       const built = await build(terms, payer(4).address);
       if (built.kind !== 'built') throw new Error('it can be built');

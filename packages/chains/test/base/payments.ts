@@ -23,7 +23,8 @@ export const terms: PaymentTerms = {
 };
 
 const word = (hex: string): string => hex.padStart(64, '0');
-export const calldata: Hex = `0xa9059cbb${word(terms.requestor.slice(2).toLowerCase())}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
+const to = word(terms.requestor.slice(2).toLowerCase());
+export const calldata: Hex = `0xa9059cbb${to}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
 
 export const good = {
   type: 'eip1559',

@@ -39,7 +39,7 @@ export class Watched implements WatchSet {
   }
   apply(observation: Observation): void {
     const intent = [...this.#intents.values()].find(({ id }) => id === observation.intentId);
-    if (intent === undefined) throw new Error(`nobody watches ${observation.intentId}`);
+    if (intent === undefined) throw new Error(`${observation.intentId} is not watched`);
     switch (observation.type) {
       case 'landed': {
         const { hash, transfer, level } = observation.data;

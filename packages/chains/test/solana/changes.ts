@@ -20,7 +20,7 @@ import {
 } from '../../src/solana/programs.ts';
 import { tokenAccountOf } from '../../src/solana/payment.ts';
 
-/** What a wallet, or somebody who means ill, makes of the instructions that were built. */
+/** What a wallet, or a malicious payer, makes of the built instructions. */
 export type Change = (
   instructions: readonly TransactionInstruction[],
   payer: PublicKey,
@@ -75,7 +75,7 @@ const amountData =
     return data;
   };
 
-const anybody = (): PublicKey => Keypair.generate().publicKey;
+const randomKey = (): PublicKey => Keypair.generate().publicKey;
 const reader = (pubkey: PublicKey): { pubkey: PublicKey; isSigner: boolean; isWritable: boolean } => ({
   pubkey,
   isSigner: false,
@@ -105,7 +105,7 @@ export async function tamperings(
   { requestor, amount, reference, tokenAddress }: PaymentTerms,
   payer: Address,
 ): Promise<readonly (readonly [string, Change | Rewrite])[]> {
-  const thief = anybody();
+  const thief = randomKey();
   const [stolen, otherSource] = await Promise.all([
     tokenAccountOf(thief.toBase58() as Address, tokenAddress),
     tokenAccountOf(thief.toBase58() as Address, tokenAddress),
@@ -197,7 +197,7 @@ export async function tamperings(
         withData(instruction, (data) => Buffer.concat([data.subarray(0, 9), Buffer.of(7)])),
       ),
     ],
-    ['reference', transferWith((instruction) => withKey(instruction, 4, { pubkey: anybody() }))],
+    ['reference', transferWith((instruction) => withKey(instruction, 4, { pubkey: randomKey() }))],
     [
       'reference',
       transferWith((instruction) => new TransactionInstruction({ ...instruction, keys: instruction.keys.slice(0, 4) })),
@@ -205,7 +205,8 @@ export async function tamperings(
     [
       'reference',
       transferWith(
-        (instruction) => new TransactionInstruction({ ...instruction, keys: [...instruction.keys, reader(anybody())] }),
+        (instruction) =>
+          new TransactionInstruction({ ...instruction, keys: [...instruction.keys, reader(randomKey())] }),
       ),
     ],
     ['reference', transferWith((instruction) => withKey(instruction, 4, { isWritable: true }))],
@@ -259,7 +260,7 @@ function recompiled(message: TransactionMessage, instructions: TransactionInstru
 
 function tableOf(addresses: PublicKey[]): AddressLookupTableAccount {
   return new AddressLookupTableAccount({
-    key: anybody(),
+    key: randomKey(),
     state: { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses },
   });
 }

@@ -134,7 +134,7 @@ const ofToken = (data: readonly number[], ...keys: ReturnType<typeof key>[]): Tr
   new TransactionInstruction({ programId: new PublicKey(TOKEN_PROGRAM_ADDRESS), keys, data: Buffer.from(data) });
 const many = [64, 66, 15, 0, 0, 0, 0, 0];
 
-/** What somebody might put in beside a payment: each has an effect of its own, or the look of a harmless one. */
+/** What a malicious payer might add to a payment: each has an effect of its own, or looks harmless. */
 const foreign: fc.Arbitrary<TransactionInstruction> = fc.oneof(
   fc.constantFrom(
     SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: thief, lamports: 1 }),

@@ -308,7 +308,7 @@ describe('SolanaObserver', () => {
       await solana.node.heal();
     });
 
-    it('observes it as lost once the final chain has passed its slot, and as dropped once its blockhash has expired', async () => {
+    it('observes it as lost once the final chain is past it, and as dropped once its blockhash expired', async () => {
       const { signed } = await pay();
       await solana.node.advance();
       await watcher.step();

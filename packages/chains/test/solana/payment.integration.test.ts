@@ -136,7 +136,8 @@ describe('Solana adapter', () => {
       await solana.land();
       const sol = '0\\.\\d+ SOL';
       const needs = new RegExp(
-        `needs ${sol}: ${sol} for the fee, ${sol} for the rent of the requestor's token account, and ${sol} that must stay in the wallet$`,
+        `needs ${sol}: ${sol} for the fee, ${sol} for the rent of the requestor's token account, ` +
+          `and ${sol} that must stay in the wallet$`,
       );
       expect(await build(newTerms(), poor)).toEqual({
         kind: 'rejected',
@@ -238,7 +239,7 @@ describe('Solana adapter', () => {
       expect(await build(newTerms('USDC', account as string as Address), payer(0).address)).toEqual(
         notPayable('a mint or a token account'),
       );
-      // The mint of another network's token, say: nobody's wallet.
+      // The mint of another network's token, say: not a wallet.
       expect(
         await build(newTerms('USDC', newTerms('PYUSD').tokenAddress as string as Address), payer(0).address),
       ).toEqual(notPayable('a mint or a token account'));
@@ -246,7 +247,7 @@ describe('Solana adapter', () => {
         await build(newTerms('USDC', 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address), payer(0).address),
       ).toEqual(notPayable('is a program'));
       expect(await build(newTerms(), account as string as Address)).toEqual(
-        notPayable('on no point of the curve', 'fulfiller'),
+        notPayable('off the ed25519 curve', 'fulfiller'),
       );
       // Off the curve: the vault of a multisig.
       const vault = account as string as Address;
@@ -254,7 +255,7 @@ describe('Solana adapter', () => {
       expect(await build(newTerms('USDC', offCurve), payer(0).address)).toMatchObject({ kind: 'built' });
     });
 
-    it('refuses frozen or transferred token accounts of the requestor, and payers that are program accounts', async () => {
+    it('refuses frozen or transferred token accounts, and program accounts as payers', async () => {
       const terms = newTerms('USDC', Keypair.generate().publicKey.toBase58() as Address);
       await solana.node.mint(terms.requestor, 'USDC', 1n);
       await solana.land();

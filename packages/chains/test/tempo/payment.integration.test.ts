@@ -164,7 +164,7 @@ describe('Tempo adapter', () => {
         method === 'eth_call' && (params[0] as { data?: string }).data === CURRENCY ? euros : undefined;
       const holder = Account.fromSecp256k1(`0x${'c3'.repeat(32)}`).address;
       await send(payer(1).address, tokenOf('USDC'), transfer(holder, 3_000_000n));
-      // Nobody has given him pathUSD.
+      // The payer has no pathUSD.
       expect(await build(newTerms(), holder, adapter)).toEqual({
         kind: 'rejected',
         reason: expect.stringMatching(/^the payer has 0 pathUSD for the fee and may need 0\.\d+ pathUSD$/),

@@ -37,7 +37,8 @@ export const terms: PaymentTerms = {
 };
 
 const word = (hex: string): string => hex.padStart(64, '0');
-export const calldata: Hex = `0x95777d59${word(terms.requestor.slice(2).toLowerCase())}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
+const to = word(terms.requestor.slice(2).toLowerCase());
+export const calldata: Hex = `0x95777d59${to}${word(terms.amount.toString(16))}${terms.reference.slice(2)}`;
 export const usdc = terms.tokenAddress as string as Hex;
 
 export type Envelope = TxEnvelopeTempo.TxEnvelopeTempo<false>;

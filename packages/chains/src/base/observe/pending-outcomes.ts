@@ -158,7 +158,10 @@ export async function findDropped(
     // A node that has pruned that state cannot prove it.
     if (count === undefined || count instanceof RpcRefusedError || count <= pending.nonce) continue;
     if (!(await isAbsentEverywhere(pool, pending.hash, safe))) continue;
-    const proof = `another transaction used nonce ${pending.nonce} of ${pending.sender}: the account's transaction count is ${count} at the safe block ${safe.number}, up to which every transfer was read, and this transaction has no receipt`;
+    const proof =
+      `another transaction used nonce ${pending.nonce} of ${pending.sender}: the account's transaction count is ` +
+      `${count} at the safe block ${safe.number}, up to which every transfer was read, ` +
+      `and this transaction has no receipt`;
     observations.push({
       kind: 'observation',
       type: 'dropped',

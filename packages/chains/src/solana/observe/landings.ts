@@ -143,7 +143,8 @@ export function landingsIn(
     if (intent === undefined) continue;
     if (references.length > 1) {
       warnings.push(
-        `transfer ${index} of ${hash} carries ${references.length} references, among them that of ${intent.id}: it is ignored`,
+        `transfer ${index} of ${hash} carries ${references.length} references, ` +
+          `among them that of ${intent.id}: it is ignored`,
       );
       continue;
     }

@@ -264,7 +264,9 @@ async function historyBegin(node: RpcNode): Promise<number> {
 export function absence({ pending, finalized }: Proof): Observation {
   const { intentId, hash } = pending;
   if (pending.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
-  const proof = `its blockhash was valid up to block height ${pending.lastValid ?? '?'}, the final block height is ${finalized?.blockHeight ?? '?'}, and no upstream has the transaction in its history`;
+  const proof =
+    `its blockhash was valid up to block height ${pending.lastValid ?? '?'}, the final block height is ` +
+    `${finalized?.blockHeight ?? '?'}, and no upstream has the transaction in its history`;
   return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
 }
 

@@ -71,7 +71,10 @@ export async function readPendingOutcomes(
     if (receipt !== null) {
       if (receipt.blockNumber <= final.number) observations.push(...ended(context, pending, receipt));
     } else if (hasExpired(pending, final) && (await isAbsentEverywhere(pool, submission.hash, final))) {
-      const proof = `it has expired: the final block ${final.number} has the timestamp ${final.timestamp}, its validBefore is ${submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n}, and it has no receipt`;
+      const validBefore = submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n;
+      const proof =
+        `it has expired: the final block ${final.number} has the timestamp ${final.timestamp}, ` +
+        `its validBefore is ${validBefore}, and it has no receipt`;
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
     }
   }
