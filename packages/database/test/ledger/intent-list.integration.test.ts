@@ -42,7 +42,7 @@ interface PlanNode {
 }
 const nodesOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-describe('a list of 200,000 intents of one account', () => {
+describe('The list of 200,000 intents of one account', () => {
   const name = `pf_test_${randomBytes(6).toString('hex')}`;
   let admin: pg.Client;
   let client: pg.Client;
@@ -152,7 +152,7 @@ describe('a list of 200,000 intents of one account', () => {
     },
   );
 
-  it('costs the same on a page far down', async () => {
+  it('costs the same on a late page as on the first', async () => {
     const after = { createdAt: nth(1_000), id: `pi_${'1000'.padStart(20, '0')}` };
     for (const filter of [
       {},
@@ -170,7 +170,7 @@ describe('a list of 200,000 intents of one account', () => {
     expect((await plan({ requestor: 'wallet:common' as Address }, { limit: 1 })).read).toBeLessThanOrEqual(2);
   });
 
-  it('finds metadata by an index that knows the account: what others wrote costs nothing', async () => {
+  it('finds metadata by an index that includes the account, at no cost for other accounts’ metadata', async () => {
     const one = await plan({ metadata: { order: '5000' } });
     // In the index, sorted, taken, fetched.
     expect([one.found, one.read]).toEqual([1, 4]);
@@ -178,7 +178,7 @@ describe('a list of 200,000 intents of one account', () => {
     expect((await plan({ metadata: { order: '5000', shop: owner.accountId } })).found).toBe(1);
   });
 
-  it('gives every row once, newest first, however the pages are cut', async () => {
+  it('returns every row once, newest first, for any page size', async () => {
     const seen: string[] = [];
     let after: Position | null = null;
     do {

@@ -42,15 +42,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe('migrations of a database in use', () => {
-  it('are applied once, in order, however many ask at once, an index that is built beside them too', async () => {
+describe('Migrations of a database in use', () => {
+  it('are applied once, in order, by several processes at once, including CREATE INDEX CONCURRENTLY', async () => {
     await bring('2_by_id', 'CREATE INDEX CONCURRENTLY by_id ON orders (id);');
     const applied = await Promise.all([migrate(url, folder), migrate(url, folder), migrate(url, folder)]);
     expect(applied.flat()).toEqual(['1_orders', '2_by_id']);
     expect(await migrate(url, folder)).toEqual([]);
   });
 
-  it('give way to who holds a table, so that nobody queues up behind them, and come back', async () => {
+  it('give up waiting for a locked table, so that no query queues behind them, and try again', async () => {
     await bring('3_note', 'ALTER TABLE orders ADD COLUMN note text;');
     await other.query('BEGIN');
     await other.query('SELECT FROM orders');
@@ -62,7 +62,7 @@ describe('migrations of a database in use', () => {
     expect((await other.query('SELECT note FROM orders')).rows).toEqual([{ note: null }]);
   });
 
-  it('do not go on after one that failed, nor where one was edited later', async () => {
+  it('stop after one that failed, and if one was edited after it was applied', async () => {
     await bring('4_wrong', 'ALTER TABLE orders ADD COLUMN more text; ALTER TABLE purchases ADD COLUMN more text;');
     await expect(migrate(url, folder)).rejects.toThrow('"purchases" does not exist');
     await expect(migrate(url, folder)).rejects.toThrow('migration 4_wrong failed earlier');

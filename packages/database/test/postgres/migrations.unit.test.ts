@@ -22,12 +22,12 @@ const judge = async (
   { name = '2_next', before = [FIRST], released = ['1_init'] } = {},
 ): Promise<readonly string[]> => (await findUnsafe([...before, { name, sql }], released)).map(({ problem }) => problem);
 
-describe('the migrations', () => {
-  it('leave nothing that the released version before them could not live with', async () => {
+describe('The migrations', () => {
+  it('are compatible with the released version before them', async () => {
     expect(await findUnsafe(migrations, releases)).toEqual([]);
   });
 
-  it('are released in their order', () => {
+  it('are released in order', () => {
     expect(releases).toEqual(
       migrations
         .map(({ name }) => name)
@@ -38,7 +38,7 @@ describe('the migrations', () => {
   });
 });
 
-describe('a migration beside the version before it', () => {
+describe('A migration that runs beside the previous version', () => {
   it.each([
     ['a column that may be empty', 'ALTER TABLE service.orders ADD COLUMN gift boolean'],
     [
@@ -110,7 +110,7 @@ describe('a migration beside the version before it', () => {
     expect(await judge(sql)).toContainEqual(expect.stringMatching(problem));
   });
 
-  it('is read as Postgres reads it: a comment, a text and another name for the same thing deceive nobody', async () => {
+  it('is parsed as Postgres parses it: comments, strings and synonyms hide nothing', async () => {
     expect(
       await judge(`-- DROP TABLE service.orders\nCOMMENT ON TABLE service.orders IS 'DROP TABLE service.orders';`),
     ).toEqual([]);
@@ -119,11 +119,11 @@ describe('a migration beside the version before it', () => {
   });
 });
 
-describe('a contract step', () => {
+describe('A contract step', () => {
   const expand: Migration = { name: '2_remark', sql: 'ALTER TABLE service.orders ADD COLUMN remark text' };
   const contract = '-- contract: 2_remark\nALTER TABLE service.orders DROP COLUMN note';
 
-  it('takes away what a released step has made superfluous', async () => {
+  it('removes what a released expand step made superfluous', async () => {
     expect(
       await judge(contract, { name: '3_note', before: [FIRST, expand], released: ['1_init', '2_remark'] }),
     ).toEqual([]);
@@ -135,11 +135,11 @@ describe('a contract step', () => {
     ]);
   });
 
-  it('is refused where there is no such expand step', async () => {
+  it('is refused without such an expand step', async () => {
     expect(await judge(contract, { name: '3_note' })).toEqual([expect.stringContaining('2_remark is no migration')]);
   });
 
-  it('renames nothing, and holds up nobody', async () => {
+  it('renames nothing and blocks no query', async () => {
     const after = { name: '3_note', before: [FIRST, expand], released: ['1_init', '2_remark'] };
     expect(await judge('-- contract: 2_remark\nALTER TABLE service.orders RENAME COLUMN note TO old', after)).toEqual([
       expect.stringContaining('RENAME'),

@@ -23,7 +23,7 @@ interface Plan {
 }
 const nodes = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
-describe('the list of deliveries', () => {
+describe('The list of deliveries', () => {
   let own: OwnDatabase;
   let database: Database;
   let owner: { readonly accountId: AccountId; readonly livemode: boolean };
@@ -56,7 +56,7 @@ describe('the list of deliveries', () => {
     ['delivered', { status: 'delivered' }],
     ['failed', { status: 'failed' }],
     ['pending', { status: 'pending' }],
-  ])('reads little more than it answers: %s', async (_name, filters) => {
+  ])('reads few rows beyond those it returns: %s', async (_name, filters) => {
     for (const after of [null, { createdAt: 1e12 + (ROWS / 8) * 1_000, id: 'whd_zz5000' }]) {
       const { text, values } = deliveriesStatement(owner, filters, after, LIMIT);
       const { rows } = await database.sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
@@ -75,7 +75,7 @@ describe('the list of deliveries', () => {
     }
   });
 
-  it('goes through all of them once, newest first', async () => {
+  it('returns every delivery once, newest first', async () => {
     const seen: string[] = [];
     let after: { createdAt: number; id: string } | null = null;
     for (;;) {
@@ -98,7 +98,7 @@ describe('the list of deliveries', () => {
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
 
-  it('forgets what is old, a few at a time, and nothing that is still to be sent', async () => {
+  it('deletes old deliveries, a few at a time, and none that is pending', async () => {
     const before = new Date(1e12 + 250_000);
     const { rows: old } = await database.sql.query<{ count: string }>(
       'SELECT count(*) FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL',
