@@ -9,7 +9,7 @@ import type { Logger } from '../../src/logger.ts';
 import { exportMetrics } from '../../src/metrics/exporting.ts';
 import { count, registerGauge, isRecordingMetrics } from '../../src/metrics/recording.ts';
 import { DiagnosticLog } from '../../src/telemetry/diagnostic-log.ts';
-import { isSampled } from '../../src/telemetry/spans.ts';
+import { isRecordingSpan, isSampled } from '../../src/telemetry/spans.ts';
 import { telemetryVariables } from '../../src/telemetry/variables.ts';
 
 const read = (environment: Record<string, string>) => loadConfig(telemetryVariables, environment);
@@ -88,6 +88,8 @@ describe('The metrics endpoint', () => {
     const unregister = registerGauge('payments.deliveries.due.age', () => [[age, {}]]);
     const page = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     try {
+      // Exported metrics do not make the current work part of a span: spans have a switch of their own.
+      expect([isRecordingMetrics(), isRecordingSpan()]).toEqual([true, false]);
       count('payments.delivery.attempts', { outcome: 'retried' }, 2);
       // A metric of another service: it is dropped.
       count('payments.rate_limited', { policy: 'key' });
