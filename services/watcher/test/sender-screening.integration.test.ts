@@ -114,7 +114,7 @@ describe('Sender of a payment that was not submitted', () => {
     });
     const service = await cluster.start('watcher');
     await until('it to find that the list is too old', async () =>
-      (await readFile(service.log, 'utf8')).includes('cannot be screened now'),
+      (await readFile(service.log, 'utf8')).includes('screening the senders of some payments failed'),
     );
     await writeListFile(cluster.sanctionsListFile, {
       version: 1,
