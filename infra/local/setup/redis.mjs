@@ -15,8 +15,7 @@ export async function redis(tools) {
   if ((await isThere('redis-server')) || (await isThere('valkey-server'))) return;
   const folder = path.join(tools, 'redis');
   if (existsSync(folder)) return;
-  if (!(await hasDebian()))
-    throw new SetupError(`No Redis: neither redis-server nor valkey-server is on the PATH. ${WAYS_OUT}`);
+  if (!(await hasDebian())) throw new SetupError(`Neither redis-server nor valkey-server is on the PATH. ${WAYS_OUT}`);
   await step("Redis from Debian's packages", async () => {
     try {
       await debian(PACKAGES, folder);

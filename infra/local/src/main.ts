@@ -34,7 +34,7 @@ try {
       end,
       up,
     });
-  } else throw new Error(`Unknown command: ${what ?? '(none)'}. There are start, backing and reset.`);
+  } else throw new Error(`Unknown command: ${what ?? '(none)'}. The commands are start, backing and reset.`);
 } catch (error) {
   out.line(`\n${reason(error)}`);
   process.exitCode = 1;

@@ -82,7 +82,7 @@ async function takeAtMost({ cluster }: SubmittingHarness, bytes: number): Promis
 /** Every point between a submit's claim, its broadcast and the record of it, in their order. */
 export const KILLS: readonly Kill[] = [
   {
-    what: 'when it has asked for the claim and nobody has decided that',
+    what: 'when the claim command was sent but not decided',
     async moment({ stage, payments, submit, commandsWait }) {
       stage.writer.kill('SIGSTOP');
       submit();
@@ -105,7 +105,7 @@ export const KILLS: readonly Kill[] = [
     forgotten: true,
   },
   {
-    what: 'when a node has the transaction and it has not heard so',
+    what: 'when a node has the transaction but its response is lost',
     async moment(dying) {
       spoil(dying.stage, 'swallow');
       dying.submit();
@@ -114,7 +114,7 @@ export const KILLS: readonly Kill[] = [
     commands: ['prepare_submission'],
   },
   {
-    what: 'when it has heard so and cannot record it',
+    what: 'when a node has responded and the broadcast cannot be recorded',
     async moment(dying) {
       const { stage, gateway, submit, commandsWait } = dying;
       stage.writer.kill('SIGSTOP');
@@ -131,7 +131,7 @@ export const KILLS: readonly Kill[] = [
     commands: ['prepare_submission'],
   },
   {
-    what: 'when it has recorded it and nobody has decided that',
+    what: 'when the broadcast command was sent but not decided',
     async moment({ stage, payments, submit, commandsWait }) {
       const { promise: all, resolve } = Promise.withResolvers<void>();
       const arrived = new Set<unknown>();

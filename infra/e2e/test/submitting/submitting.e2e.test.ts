@@ -60,7 +60,7 @@ async function expectClaimed({ id, payer, blob }: Signed, rivals: Signed): Promi
 /** Side by side while blocks flow. */
 const FLOWING: readonly Story[] = [
   {
-    what: 'of two payers at two gateways at once one wins, the other gets a 409 and never reaches the chain',
+    what: 'accepts one of two payers at two gateways; the other gets a 409 and never reaches the chain',
     on: NAMES,
     async tell(name) {
       const asked = await stage.create(name);
@@ -84,7 +84,8 @@ const FLOWING: readonly Story[] = [
   },
   ...[{}, { idempotencyKey: 'order 7' }].map((more): Story => ({
     what:
-      `the same bytes many times at once, and later, pay once (${'idempotencyKey' in more ? 'with' : 'without'} ` +
+      'pays once when the same bytes are sent many times at once and later ' +
+      `(${'idempotencyKey' in more ? 'with' : 'without'} ` +
       'idempotency keys)',
     on: NAMES,
     async tell(name) {
@@ -118,9 +119,7 @@ const FLOWING: readonly Story[] = [
 /** One after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
 const HELD: readonly Story[] = [
   {
-    what:
-      'a hash that the wallet sent is taken once the node shows it; one that pays something else, or is unknown, ' +
-      'claims nothing',
+    what: 'claims by a wallet’s hash once the node shows it, but not by an unknown hash or another payment',
     on: NAMES,
     async tell(name) {
       const [payer, rival] = [stage.walletOf(name, 5), stage.walletOf(name, 6)];
@@ -177,9 +176,7 @@ const HELD: readonly Story[] = [
     },
   },
   {
-    what:
-      'nodes take it and never answer: nobody is asked for another signature while it can land, and it ends ' +
-      'confirmed',
+    what: 'asks for no other signature while a transaction without a response can land, and is confirmed',
     on: NAMES,
     async tell(name) {
       const [payer, rival] = [stage.walletOf(name, 7), stage.walletOf(name, 6)];
@@ -197,7 +194,7 @@ const HELD: readonly Story[] = [
     },
   },
   {
-    what: 'a second signature with the same nonce, which the node refuses because it has the first, frees nothing',
+    what: 'keeps its claim when the node refuses a second signature with the same nonce',
     on: ['base', 'tempo'],
     async tell(name) {
       const [payer, rival] = [stage.walletOf(name, 7), stage.walletOf(name, 6)];
@@ -230,7 +227,7 @@ const HELD: readonly Story[] = [
     },
   },
   {
-    what: 'every upstream refuses it, because it came too late to land: the claim is released, and another payer pays',
+    what: 'releases its claim when every upstream refuses it as too late, and another payer pays',
     on: NAMES,
     async tell(name) {
       const [payer, rival] = [stage.walletOf(name, 5), stage.walletOf(name, 6)];
@@ -343,13 +340,13 @@ describe('a submit whose gateway is killed', () => {
           kill,
           what: kill.what,
           name,
-          then: again ? 'its client submits again elsewhere' : 'nobody submits again',
+          then: again ? 'its client submits again elsewhere' : 'no client submits again',
           key: `${name} ${String(again)}`,
         })),
       ),
     ),
   )(
-    '$what, and $then: the intent ends where the chain says ($name)',
+    'ends in the state of the chain $what, and $then ($name)',
     async ({ kill, key }) => {
       expect(await kills.get(kill)?.met).toBeNull();
       expect(await kills.get(kill)?.ends.get(key)).toBeNull();

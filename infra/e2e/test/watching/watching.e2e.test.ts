@@ -33,7 +33,7 @@ interface Telling {
 /** Go on side by side while blocks flow. */
 const FLOWING: readonly Telling[] = [
   {
-    what: 'that was never submitted is found by its reference, and goes through pending to confirmed',
+    what: 'is found by its reference without submit, and goes through pending to confirmed',
     on: NAMES,
     async story(name) {
       const payer = stage.wallet(name, 1);
@@ -48,7 +48,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'made with the plain transfer of the token program counts as any other',
+    what: 'counts when it is a plain transfer of the token program',
     on: ['solana'],
     async story(name) {
       const payer = stage.wallet(name, 1);
@@ -63,7 +63,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'made a second time is kept as an extra one, and nothing else changes',
+    what: 'is recorded as an extra payment when made twice, and changes nothing else',
     on: NAMES,
     async story(name) {
       const payer = stage.wallet(name, 2);
@@ -82,7 +82,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'of less or of more pays nothing: the intent stays open until the right amount comes',
+    what: 'pays nothing with another amount; the intent stays open until the right amount lands',
     on: NAMES,
     async story(name) {
       const payer = stage.wallet(name, 3);
@@ -105,7 +105,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'of the requestor to itself pays nothing',
+    what: 'pays nothing when the requestor pays itself',
     on: NAMES,
     async story(name) {
       const intent = await stage.create(name);
@@ -119,7 +119,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'that carries two references counts for neither',
+    what: 'counts for no intent when it carries two references',
     on: ['solana'],
     async story(name) {
       const payer = stage.wallet(name, 4);
@@ -138,7 +138,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'in one transaction with that of another intent: both are paid',
+    what: 'is recognized beside the payment of another intent in one transaction',
     on: ['solana', 'tempo'],
     async story(name) {
       const payer = stage.wallet(name, 4);
@@ -156,7 +156,7 @@ const FLOWING: readonly Telling[] = [
     },
   },
   {
-    what: 'that was built before the intent was cancelled, and lands after: it is confirmed',
+    what: 'confirms an intent that was cancelled between build and landing',
     on: NAMES,
     async story(name) {
       const payer = stage.wallet(name, 5);
@@ -180,7 +180,7 @@ const settlesLost = async (id: string): Promise<boolean> => (await stage.kept(id
 /** Go on one after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
 const HELD: readonly Telling[] = [
   {
-    what: 'that its wallet speeds up ends with the transaction that landed, and the other is given up',
+    what: 'ends with the transaction that landed when its wallet sped it up; the other is dropped',
     on: ['base', 'tempo'],
     async story(name) {
       const payer = stage.wallet(name, 6);
@@ -204,7 +204,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'whose nonce another transaction uses up, which pays nobody, is asked for again',
+    what: 'is asked for again when another transaction uses its nonce without paying',
     on: ['tempo'],
     async story(name) {
       const payer = stage.wallet(name, 7);
@@ -225,7 +225,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'that a reorganisation takes back and that never lands again fails in the end',
+    what: 'fails when a reorg removes it and it never lands again',
     on: ['base', 'solana'],
     async story(name) {
       const payer = stage.wallet(name, 7);
@@ -259,7 +259,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'that a reorganisation takes back and its wallet has sped up on the new fork stays confirmed, by that one',
+    what: 'stays confirmed when its wallet sped it up on the new fork after a reorg',
     on: ['base'],
     async story(name) {
       const payer = stage.wallet(name, 8);
@@ -280,7 +280,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'that a reorganisation takes back for good is made good for by a second one that has landed again',
+    what: 'stays confirmed by a second payment when a reorg removes the first for good',
     on: ['base'],
     async story(name) {
       const [payer, second] = [stage.wallet(name, 3), stage.wallet(name, 4)];
@@ -311,9 +311,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what:
-      'that nobody submitted and a reorganisation takes back is broadcast from the bytes that were kept, and stays ' +
-      'confirmed',
+    what: 'stays confirmed when a reorg removes it without submit: it is broadcast from the stored bytes',
     on: ['base', 'solana'],
     async story(name) {
       const payer = stage.wallet(name, 5);
@@ -343,7 +341,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'that was submitted in time and lands after the intent expired is confirmed',
+    what: 'is confirmed when submitted in time and landed after the expiry',
     on: NAMES,
     async story(name) {
       const payer = stage.wallet(name, 1);
@@ -377,7 +375,7 @@ const HELD: readonly Telling[] = [
     },
   },
   {
-    what: 'that is made only after the intent expired is confirmed',
+    what: 'is confirmed when made after the expiry',
     on: NAMES,
     async story(name) {
       const payer = stage.wallet(name, 2);

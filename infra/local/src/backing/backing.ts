@@ -22,11 +22,11 @@ export interface Backing {
  * Starts whatever the environment does not give, all at once.
  * @throws Error that says what could not be had
  */
-export async function startBacking(ground: StackDependencies): Promise<Backing> {
-  const { settings, terminal } = ground;
+export async function startBacking(dependencies: StackDependencies): Promise<Backing> {
+  const { settings, terminal } = dependencies;
 
   async function start(part: Part): Promise<Supervised> {
-    const supervised = superviseOn(ground, part);
+    const supervised = superviseOn(dependencies, part);
     const where = part.ports.map((name) => settings.ports[name])[0];
     await terminal.step(`${part.label} on 127.0.0.1:${where}`, () => supervised.start());
     return supervised;

@@ -27,7 +27,7 @@ async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
       () => false,
     ))
   ) {
-    throw new Error('No Redis: neither redis-server nor valkey-server is on the PATH. Install one, or set REDIS_URL.');
+    throw new Error('Neither redis-server nor valkey-server is on the PATH. Install one, or set REDIS_URL.');
   }
   const libraries = (await readdir(path.join(usr, 'lib'))).filter((name) => name.includes('-linux-'));
   return { file, env: { LD_LIBRARY_PATH: libraries.map((name) => path.join(usr, 'lib', name)).join(':') } };

@@ -78,5 +78,5 @@ export async function placeTokens(url: string, tokens: readonly Token[]): Promis
     (await Promise.all(missing.map(({ address }) => call(address, 'symbol')))).every(
       (symbol, i) => symbol === missing[i]?.symbol,
     );
-  if (!(await eventually(placed, 10_000))) throw new Error(`The tokens could not be placed on ${url}.`);
+  if (!(await eventually(placed, 10_000))) throw new Error(`The tokens could not be created on ${url}.`);
 }

@@ -41,7 +41,7 @@ export function faultOn(name: DemoChain, chain: StackChain, payer: StackWallet, 
         : walletOn(chain, payer).sign(blob),
     async strike() {
       const struck = await armed?.done;
-      if (!struck) throw new Error(`nothing happened to the payment: was \`pf chain ${verb} ${name}\` ended?`);
+      if (!struck) throw new Error(`the payment met no fault. Was \`pf chain ${verb} ${name}\` ended?`);
       return [WHAT[verb], struck.how];
     },
     undo: async () => void (await armed?.end()),

@@ -39,10 +39,10 @@ async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver:
   const [payer] = chain.wallets;
   const usdc = chain.tokens['USDC'];
   if (!payer || usdc === undefined)
-    throw new Error(`${stackFile()} lists no wallets for ${name}: the demo pays on the stack's own chains only`);
+    throw new Error(`${stackFile()} lists no wallets for ${name}. The demo pays only on the stack's own chains.`);
   say(`\n${bold(`${TITLES[scenario]} ${CHAINS[name].label}`)} ${dim(chain.caip2)}`);
-  const mishap = scenario === 'pay' ? null : faultOn(name, chain, payer, scenario);
-  if (mishap) undoing.add(() => mishap.undo());
+  const fault = scenario === 'pay' ? null : faultOn(name, chain, payer, scenario);
+  if (fault) undoing.add(() => fault.undo());
   const scene: Scene = {
     chain,
     api: apiClient(stack.baseUrl, stack.apiKeys.test),
@@ -59,11 +59,11 @@ async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver:
 
   say(`  requestor ${scene.requestor.address}\n  fulfiller ${scene.payer.address}\n  balances  ${await balances()}\n`);
   const intent =
-    mishap === null
+    fault === null
       ? await pay(scene)
       : scenario === 'drop'
-        ? await payAfterDrop(scene, mishap)
-        : await fail(scene, mishap);
+        ? await payAfterDrop(scene, fault)
+        : await fail(scene, fault);
   await undo();
   say(`\n  balances  ${await balances()}`);
   await showWebhooks(receiver, intent, LAST_EVENT[scenario], stack.webhookSecret);

@@ -10,15 +10,15 @@ export interface Options {
   readonly scenario: Scenario;
 }
 
-export const USAGE = `Pays intents as a client would: through the public API only, with a wallet that signs for itself.
+export const USAGE = `Pays intents as a client does: through the public API only, with a wallet that signs by itself.
 
   npm run demo                    a payment on each chain: base, solana, tempo
   npm run demo solana             on one of them
-  npm run demo -- --drop          the chain loses the transaction; it is built and signed again, and paid
-  npm run demo -- --fail          the transaction fails on chain, and the intent with it
+  npm run demo -- --drop          the chain drops the transaction; the payer builds and signs again
+  npm run demo -- --fail          the transaction fails on chain, and so does the intent
   npm run demo -- tempo --drop    on one of them
 
-A stack must be running (npm start).`;
+The stack must be running (npm start).`;
 
 /** A wrong command line, with what is wrong. */
 export class UsageError extends Error {
@@ -44,10 +44,10 @@ export function readOptions(args: readonly string[]): Options | null {
   }
   const { values, positionals } = parsed;
   if (values.help) return null;
-  if (values.drop && values.fail) throw new UsageError('--drop and --fail are two stories: choose one.');
+  if (values.drop && values.fail) throw new UsageError('--drop and --fail exclude each other: choose one.');
   const unknown = positionals.filter((name) => !(DEMO_CHAINS as readonly string[]).includes(name));
   if (unknown.length > 0)
-    throw new UsageError(`There is no chain ${unknown.join(', ')}; there are ${DEMO_CHAINS.join(', ')}.`);
+    throw new UsageError(`Unknown chain: ${unknown.join(', ')}. The chains are ${DEMO_CHAINS.join(', ')}.`);
   return {
     chains: positionals.length === 0 ? DEMO_CHAINS : DEMO_CHAINS.filter((name) => positionals.includes(name)),
     scenario: values.drop ? 'drop' : values.fail ? 'fail' : 'pay',

@@ -85,7 +85,8 @@ export async function takeOwnership(data: string, say: (text: string) => void): 
     }
     await endLeftOvers(former?.children ?? [], say);
     await rm(file, { force: true });
-    if (!(await claim())) throw new Error(`Another stack is just starting on ${data}.`);
+    if (!(await claim()))
+      throw new Error(`Another stack is starting on ${data}. Wait for it, or choose another folder with PF_DATA.`);
   }
 
   let writing = Promise.resolve();
@@ -112,7 +113,7 @@ async function endLeftOvers(children: readonly Identity[], say: (text: string) =
   const alive = (): Identity[] => children.filter(isAlive);
   if (alive().length === 0) return;
   say(
-    `The last stack was killed; ending what it left running: ${alive()
+    `The last stack was killed; ending its remaining processes: ${alive()
       .map(({ pid }) => pid)
       .join(', ')}`,
   );
@@ -123,7 +124,7 @@ async function endLeftOvers(children: readonly Identity[], say: (text: string) =
   for (const { pid } of alive()) process.kill(pid, 'SIGKILL');
   if (!(await eventually(gone, 5000)))
     throw new Error(
-      `Left-over processes cannot be ended: ${alive()
+      `Processes of the last stack could not be ended: ${alive()
         .map(({ pid }) => pid)
         .join(', ')}`,
     );

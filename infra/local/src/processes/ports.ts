@@ -41,5 +41,5 @@ export async function requireFreePorts(settings: Settings, names: readonly PortN
   for (const name of names) if (!(await isFree(settings.ports[name]))) taken.push(name);
   if (taken.length === 0) return;
   const lines = taken.map((name) => `  port ${settings.ports[name]} (${name}): set ${PORTS[name].variable} to another`);
-  throw new Error(`In use already:\n${lines.join('\n')}\nor move all of them at once with PF_PORT_SHIFT.`);
+  throw new Error(`These ports are in use:\n${lines.join('\n')}\nor move all ports at once with PF_PORT_SHIFT.`);
 }

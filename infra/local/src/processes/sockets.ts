@@ -34,7 +34,7 @@ export async function ask(port: number, bytes: Uint8Array): Promise<Buffer> {
       socket.destroy();
       reject(error);
     };
-    socket.setTimeout(1000, () => fail(new Error(`no answer on port ${port}`)));
+    socket.setTimeout(1000, () => fail(new Error(`no response on port ${port}`)));
     socket.once('error', fail);
     socket.once('connect', () => socket.write(bytes));
     socket.once('data', (data) => {

@@ -59,9 +59,9 @@ export class Supervised {
     const child = this.#child;
     const dead = (): boolean => this.#stopping || this.#child !== child;
     const answers = await eventually(() => this.part.ready(), withinMs, dead);
-    if (this.#stopping) throw new Error('Stopped while it was starting.');
+    if (this.#stopping) throw new Error('Stopped during the start.');
     if (!answers || dead())
-      throw new Error(`${this.part.name} did not start. The end of ${this.#log}:\n${await this.#tail()}`);
+      throw new Error(`${this.part.name} did not start. The end of its log, ${this.#log}:\n${await this.#tail()}`);
     this.#startedOnce = true;
     this.#checks = setInterval(() => void this.#check(), checkEveryMs).unref();
   }
@@ -96,7 +96,7 @@ export class Supervised {
     const patience = new AbortController();
     const late = sleep(this.part.stopMs, 'late', { signal: patience.signal }).catch(() => 'gone');
     if ((await Promise.race([gone, late])) === 'late') {
-      this.#around.say(`${this.part.name} did not stop within ${this.part.stopMs / 1000} s and is killed`);
+      this.#around.say(`${this.part.name} did not stop within ${this.part.stopMs / 1000} s; killing it`);
       process.kill(-child.pid, 'SIGKILL');
       await gone;
     }
@@ -106,7 +106,7 @@ export class Supervised {
   async #check(): Promise<void> {
     // Not to be asked: it is busy ending, or does not answer just now.
     if (!(await this.part.stuck().catch(() => false)) || this.#stopping || this.#ending) return;
-    this.#around.say(`${this.part.name} says that it makes no progress, and is ended`);
+    this.#around.say(`${this.part.name} reports that it makes no progress; stopping it`);
     await this.#end();
   }
 
@@ -162,7 +162,7 @@ export class Supervised {
     this.#around.guard.forget(pid);
     this.#around.changed();
     if (this.#stopping || this.#renewing || !this.#startedOnce) return;
-    this.#around.say(`${this.part.name} ended (${how}) and is started again in a second; its log: ${this.#log}`);
+    this.#around.say(`${this.part.name} ended (${how}); restarting it in one second. Its log: ${this.#log}`);
     this.#restart = this.#startAgain();
   }
 
@@ -172,9 +172,9 @@ export class Supervised {
       if (this.#stopping) return;
       try {
         await this.#launch();
-        this.#around.say(`${this.part.name} runs again (process ${this.pid})`);
+        this.#around.say(`${this.part.name} was restarted (process ${this.pid})`);
       } catch (error) {
-        this.#around.say(`${this.part.name} cannot be started again: ${reason(error)}`);
+        this.#around.say(`${this.part.name} could not be restarted: ${reason(error)}`);
       }
     }
   }

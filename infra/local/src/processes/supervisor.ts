@@ -59,7 +59,7 @@ export async function supervise({
     });
   }
   const stillWanted = (): void => {
-    if (phase === 'ending') throw new Error('Stopped while it was starting.');
+    if (phase === 'ending') throw new Error('Stopped during the start.');
   };
   /** A part may run from now on: an end that comes before it does must not miss it. */
   const joins =
@@ -84,11 +84,11 @@ export async function supervise({
     // The API keys live here only, so the file stays; but nothing of the last run is true any more.
     if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, metrics: undefined, pids: {} });
 
-    const ground = { settings, environment, terminal, guard, changed, started: joins(backing) };
-    const screening = withServices ? startSanctions(ground) : Promise.resolve();
+    const dependencies = { settings, environment, terminal, guard, changed, started: joins(backing) };
+    const screening = withServices ? startSanctions(dependencies) : Promise.resolve();
     // Told below, when the backing parts have come to their end too.
     screening.catch(() => undefined);
-    const running = await startBacking(ground);
+    const running = await startBacking(dependencies);
     stopClocks = running.stopClocks;
     stack = { ...former, ...running.addresses, baseUrl: undefined, metrics: undefined };
     if (withServices) {
@@ -122,11 +122,11 @@ export async function supervise({
     // The gateway first: a request that it has begun still gets its answer from the others.
     const order = [services.filter(({ part }) => part.name === 'gateway'), services];
     if (services.length > 0)
-      await terminal.step('Services', async () => {
+      await terminal.step('Stop the services', async () => {
         for (const group of order) await stopAll(group);
       });
     stopClocks();
-    await terminal.step('Backing parts', () => stopAll(backing));
+    await terminal.step('Stop the backing services', () => stopAll(backing));
   } finally {
     phase = 'ending';
     stopClocks();

@@ -33,8 +33,10 @@ function sanctionsPart(settings: Settings): Part {
 }
 
 /** Resolves when it answers and its list is there. */
-export async function startSanctions(ground: StackDependencies): Promise<void> {
-  const part = sanctionsPart(ground.settings);
-  const supervised = superviseOn(ground, part);
-  await ground.terminal.step(`${part.label} on 127.0.0.1:${ground.settings.ports.sanctions}`, () => supervised.start());
+export async function startSanctions(dependencies: StackDependencies): Promise<void> {
+  const part = sanctionsPart(dependencies.settings);
+  const supervised = superviseOn(dependencies, part);
+  await dependencies.terminal.step(`${part.label} on 127.0.0.1:${dependencies.settings.ports.sanctions}`, () =>
+    supervised.start(),
+  );
 }

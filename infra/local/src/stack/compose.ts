@@ -24,7 +24,7 @@ const environment = z.object({
 async function write(): Promise<string> {
   const env = environment.parse(process.env);
   const chains = await readStack(env.CHAINS_DATA);
-  if (chains === null) throw new Error(`The chains have not written ${stackFile(env.CHAINS_DATA)}.`);
+  if (chains === null) throw new Error(`${stackFile(env.CHAINS_DATA)} does not exist: the chains have not started.`);
   await mkdir(env.STACK_DATA, { recursive: true });
   const former = stackAccount.safeParse(await readStack(env.STACK_DATA));
   const account = await seedAccount({
@@ -50,7 +50,7 @@ async function write(): Promise<string> {
 
 const out = terminal((text) => process.stderr.write(text));
 try {
-  out.line(`Written: ${await write()}`);
+  out.line(`Wrote ${await write()}`);
 } catch (error) {
   out.line(reason(error));
   process.exitCode = 1;

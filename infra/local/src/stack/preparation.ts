@@ -37,6 +37,7 @@ export async function prepareData(
     () => null,
   );
   const [output, code] = await Promise.all([text(child.stdout), ended]);
-  if (code !== 0) throw new Error('Topics, database and account could not be prepared.');
+  if (code !== 0)
+    throw new Error('The topics, the database and the account could not be prepared. See the errors above.');
   return stackAccount.parse(JSON.parse(output));
 }

@@ -14,10 +14,10 @@ const out = terminal((text) => process.stderr.write(text));
 async function prepare(preparation: Preparation): Promise<StackAccount> {
   const eventLog = createEventLog({ brokers: preparation.kafka.split(','), partitions: PARTITIONS, clientId: 'stack' });
   const database = async (): Promise<StackAccount> => {
-    await out.step('Database: migrations', () => migrate(preparation.database));
-    return await out.step('Database: an account with keys for test and live', () => seedAccount(preparation));
+    await out.step('Migrate the database', () => migrate(preparation.database));
+    return await out.step('Create an account with test and live keys', () => seedAccount(preparation));
   };
-  const [account] = await Promise.all([database(), out.step('Topics', () => eventLog.createTopics())]);
+  const [account] = await Promise.all([database(), out.step('Create the topics', () => eventLog.createTopics())]);
   return account;
 }
 

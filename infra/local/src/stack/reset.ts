@@ -11,11 +11,10 @@ export async function reset(data: string, terminal: Terminal): Promise<void> {
   if (pid !== null) throw new Error(`A stack runs on ${data} (process ${pid}). Stop it first.`);
   const entries = await readdir(data).catch((): string[] => []);
   if (entries.length === 0) {
-    terminal.line(`Nothing to do: ${data} is empty.`);
+    terminal.line(`${data} is already empty.`);
     return;
   }
   // PF_DATA may point anywhere, by mistake too.
-  if (!entries.includes('logs'))
-    throw new Error(`${data} does not look like a stack's data folder; nothing was removed.`);
+  if (!entries.includes('logs')) throw new Error(`${data} is not the data folder of a stack. Nothing was removed.`);
   await terminal.step(`Emptied ${data}`, () => rm(data, { recursive: true }));
 }

@@ -75,13 +75,13 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
  * @throws Error with the end of the log of one that is not
  */
 export async function startServices(
-  ground: StackDependencies,
+  dependencies: StackDependencies,
   addresses: BackingAddresses,
   secretsKey: string,
 ): Promise<void> {
-  const { settings, terminal } = ground;
+  const { settings, terminal } = dependencies;
   const starts = serviceParts(settings, addresses, secretsKey).map((part) => {
-    const service = superviseOn(ground, part);
+    const service = superviseOn(dependencies, part);
     const [own] = part.ports.map((name) => settings.ports[name]);
     return terminal.step(`${part.label}, on 127.0.0.1:${own}`, () => service.start());
   });

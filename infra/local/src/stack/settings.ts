@@ -101,7 +101,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   ) as Record<PortName, number>;
   for (const name of names) {
     if (ports[name] > 65_535)
-      throw new Error(`${PORTS[name].variable}: ${name} would be at ${ports[name]}; ports end at 65535.`);
+      throw new Error(
+        `${PORTS[name].variable}: port ${ports[name]} of ${name} is above 65535. Choose a smaller PF_PORT_SHIFT.`,
+      );
     if (BLOCKED.includes(ports[name]))
       throw new Error(
         `${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another ` +

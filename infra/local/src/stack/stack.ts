@@ -61,7 +61,7 @@ export async function readStack(data: string): Promise<Stack | null> {
   try {
     return stack.parse(JSON.parse(text));
   } catch (cause) {
-    throw new Error(`${stackFile(data)} is not as this version writes it. \`npm run reset\` empties the folder.`, {
+    throw new Error(`${stackFile(data)} was written by another version. Empty the folder with \`npm run reset\`.`, {
       cause,
     });
   }

@@ -1,7 +1,7 @@
 import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
 import type { Stack } from './stack.ts';
 
-/** What a person needs to know when the stack is up: where it is, a key, what to type next. */
+/** What the terminal shows when the stack is up: addresses, an API key, the next command. */
 export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
   const rows: [string, string][] = [
     ...(stack.baseUrl && stack.apiKeys
@@ -17,11 +17,11 @@ export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
     ['Postgres', withoutPassword(stack.database)],
     ['Redis', withoutPassword(stack.redis)],
     ['Kafka', stack.kafka],
-    ['The rest', file],
+    ['Everything else', file],
   ];
   const table = rows.map(([name, value]) => `  ${name.padEnd(16)}${value}`).join('\n');
-  const next = stack.baseUrl ? 'Next, in another terminal: npm run demo' : 'Only the backing parts run.';
-  return `\n${table}\n\n${next}   (Ctrl-C stops everything)\n`;
+  const next = stack.baseUrl ? 'Next, in another terminal: npm run demo' : 'Only the backing services run.';
+  return `\n${table}\n\n${next}   (Ctrl-C stops the stack)\n`;
 }
 
 function withoutPassword(url: string): string {

@@ -18,10 +18,10 @@ describe('the options of the demo', () => {
   });
 
   it.each([
-    [['ethereum'], 'There is no chain ethereum; there are base, solana, tempo.'],
+    [['ethereum'], 'Unknown chain: ethereum. The chains are base, solana, tempo.'],
     [['--dorp'], "Unknown option '--dorp'"],
     [['--drop=yes'], "Option '--drop' does not take an argument"],
-    [['--drop', '--fail'], '--drop and --fail are two stories: choose one.'],
+    [['--drop', '--fail'], '--drop and --fail exclude each other: choose one.'],
   ])('says what is wrong with %j', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });

@@ -33,7 +33,7 @@ describe('the supervisor of the local stack', () => {
       return pid !== undefined && pid !== pids['redis'] && pid;
     });
     await until('the new Redis to listen', () => listens(stack.redisPort));
-    expect(supervisor.said()).toMatch(/redis ended \(SIGKILL\) and is started again/);
+    expect(supervisor.said()).toMatch(/redis ended \(SIGKILL\); restarting it/);
 
     expect(await supervisor.end('SIGTERM')).toBe(0);
     expect([again, pids['base'] as number].filter(isAlive)).toEqual([]);

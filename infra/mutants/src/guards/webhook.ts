@@ -25,8 +25,8 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'A webhook is not sent before the projection shows its event',
     file: 'packages/database/src/webhooks/deliveries.ts',
-    guard: 'SELECT d.id, e.body FROM service.deliveries d JOIN',
-    instead: "SELECT d.id, coalesce(e.body, '{}') AS body FROM service.deliveries d LEFT JOIN",
+    guard: 'SELECT d.id, e.body, e.at FROM service.deliveries d JOIN',
+    instead: "SELECT d.id, coalesce(e.body, '{}') AS body, e.at FROM service.deliveries d LEFT JOIN",
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
       name: 'are not claimed before the projection shows their event',
