@@ -146,9 +146,9 @@ export class SolanaObserver implements ChainObserver {
     for (const proof of proofs) {
       if (proof.kind === 'absent') observations.push(absence(proof));
       if (proof.kind !== 'known' || proof.status === null || proof.transaction === null) continue;
-      const told = judge([proof.pending], [proof.status], heads);
-      observations.push(...told.observations);
-      for (const pending of told.landed) {
+      const known = judge([proof.pending], [proof.status], heads);
+      observations.push(...known.observations);
+      for (const pending of known.landed) {
         const read = readOutcome(node, pending, proof.transaction, this.network, watch);
         observations.push(...read.observations);
         warnings.push(...read.warnings);

@@ -60,7 +60,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n` +
-        `  pf intents create --amount 5 --chain solana --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl ` +
+        `  pf intents create --amount 5 --chain tempo --requestor ${EXAMPLE_WALLET} --metadata order=A-1001 --ttl ` +
         '600',
     )
     .action((options: CreateOptions, command: Command) =>
