@@ -5,7 +5,7 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 
-/** What became of the tests of a name: those of a table are several. */
+/** The result of the tests of a name: those of a table are several. */
 export interface Verdict {
   readonly passed: boolean;
   /** The first line of what the first failed one said. */
@@ -36,14 +36,14 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 
 /**
  * Runs tests of one file by their names.
- * @returns what became of each name; a name of which no test ran is missing
+ * @returns the result of each name; a name of which no test ran is missing
  * @throws Error where Jest ended without a report, or `signal` aborted
  */
 export async function runTests({ root, file, names, env, signal }: TestRun): Promise<ReadonlyMap<string, Verdict>> {
   signal.throwIfAborted();
   const output = path.join(root, 'report.json');
   await rm(output, { force: true });
-  // What a test without its guard leaves open must not hide what became of it.
+  // What a test without its guard leaves open must not hide its result.
   const args = [
     '--experimental-vm-modules',
     'node_modules/jest/bin/jest.js',
@@ -69,7 +69,7 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
     try {
       process.kill(-(jest.pid ?? 0), 'SIGKILL');
     } catch {
-      // Nobody is left.
+      // No process is left.
     }
   };
   const timer = setTimeout(kill, LONGEST_MS);

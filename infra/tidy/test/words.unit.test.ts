@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { at, checked } from './repository.ts';
+import { at, checked, isGenerated } from './repository.ts';
 import { HIDDEN_ACTORS_AT_MOST, hiddenActors, replacedWords } from './replaced-words.ts';
 import { lineOf, passagesOf } from './source-text.ts';
 
 /** They list the words themselves. */
 const LISTS = ['docs/internals/glossary.md', 'infra/tidy/test/replaced-words.ts'];
-const passages = checked.filter((file) => !LISTS.includes(file)).flatMap((file) => passagesOf(file));
+const passages = checked
+  .filter((file) => !isGenerated(file) && !LISTS.includes(file))
+  .flatMap((file) => passagesOf(file));
 
 describe('comments, strings and prose', () => {
   it.each(replacedWords)('avoid %s (write “%s”)', (pattern, replacement) => {

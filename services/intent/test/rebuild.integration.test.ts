@@ -62,7 +62,7 @@ describe('Folding the log from empty', () => {
     expect(reports.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(100);
   });
 
-  it('finds a row that somebody has changed, a history that lacks an event, and puts both right', async () => {
+  it('finds a row that was changed by hand, a history that lacks an event, and puts both right', async () => {
     const [first, second] = [
       await asker.ask(create({}, { partition: 0 })),
       await asker.ask(create({}, { partition: 0 })),
@@ -80,7 +80,7 @@ describe('Folding the log from empty', () => {
     });
   });
 
-  it('is what a writer does that finds the projection dropped', async () => {
+  it('happens when a writer finds the projection dropped', async () => {
     const before = (await cluster.database.sql.query<{ state: string }>('SELECT state FROM ledger.intents ORDER BY id'))
       .rows;
     await running.stop();

@@ -4,7 +4,7 @@ const LIST_TEST = 'packages/screening/test/list/list-screener.unit.test.ts';
 const API_TEST = 'packages/screening/test/api/api-screener.unit.test.ts';
 const GATEWAY_TEST = 'services/gateway/test/intents/screening.integration.test.ts';
 
-/** Nobody passes unscreened, and nobody by an old answer. */
+/** No wallet passes unscreened, or by an old result. */
 export const screeningGuards: readonly Mutant[] = [
   {
     name: 'A sanctions list that was not fetched for 48 hours is not used',

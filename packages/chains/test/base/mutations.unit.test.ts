@@ -40,7 +40,7 @@ const CHAIN_ID = 84_532n;
 const LEGACY_TAIL = Buffer.from('83014a348080', 'hex');
 
 /** These fields with the payer's signature over them, as they go over the wire. */
-async function signedAnew(type: 0 | 1 | 2, content: Uint8Array): Promise<Buffer> {
+async function resigned(type: 0 | 1 | 2, content: Uint8Array): Promise<Buffer> {
   const prefix = type === 0 ? Buffer.alloc(0) : Buffer.of(type);
   const {
     r,
@@ -99,7 +99,7 @@ describe('Base verify › a malicious payer', () => {
       );
     await fc.assert(
       fc.asyncProperty(chosen, async ([type, content]) => {
-        const raw = await signedAnew(type, content);
+        const raw = await resigned(type, content);
         const differs = judge(raw);
         if (differs === null) return;
         read += 1;
@@ -129,7 +129,7 @@ describe('Base verify › a malicious payer', () => {
     await fc.assert(
       fc.asyncProperty(said, async (data) => {
         const content = listContent(Buffer.from(serializeTransaction({ ...good, data }).slice(4), 'hex'));
-        const raw = await signedAnew(2, content);
+        const raw = await resigned(2, content);
         const differs = judge(raw);
         expect(differs !== null && Object.keys(differs).length === 0).toBe(
           data === calldata || data === `${calldata}${SUFFIX}`,

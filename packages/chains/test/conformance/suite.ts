@@ -20,7 +20,7 @@ export interface Exemptions {
   readonly finalityGap?: true;
 }
 
-/** A chain as the suite needs it: an adapter, an observer, money, and a hand on what the chain does. */
+/** A chain as the suite needs it: an adapter, an observer, money, and control of the chain. */
 export interface ChainUnderTest {
   readonly adapter: ChainAdapter;
   readonly observer: ChainObserver;

@@ -252,7 +252,7 @@ const KEY = createPrivateKey({
 const compiled = (instructions: readonly TransactionInstruction[]): Uint8Array =>
   new TransactionMessage({ ...good, instructions: [...instructions] }).compileToV0Message().serialize();
 /** The message with the payer's own signature, whatever it says. */
-const signedAnew = (message: Uint8Array): Uint8Array => Uint8Array.from([1, ...sign(null, message, KEY), ...message]);
+const resigned = (message: Uint8Array): Uint8Array => Uint8Array.from([1, ...sign(null, message, KEY), ...message]);
 
 describe('Solana verify › a malicious payer', () => {
   it('cannot change instructions unless the transaction pays the same and does nothing else', async () => {
@@ -261,7 +261,7 @@ describe('Solana verify › a malicious payer', () => {
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
         let raw: Uint8Array;
         try {
-          raw = signedAnew(
+          raw = resigned(
             compiled(edits.reduce((list, one) => one(list), good.instructions as readonly TransactionInstruction[])),
           );
         } catch {
@@ -286,7 +286,7 @@ describe('Solana verify › a malicious payer', () => {
     let [accepted, read] = [0, 0];
     await fc.assert(
       fc.asyncProperty(edited(message), async (changed) => {
-        const raw = signedAnew(changed);
+        const raw = resigned(changed);
         const differs = await judge(raw);
         if (differs === null) return;
         read += 1;
@@ -346,7 +346,7 @@ describe('Solana verify › a malicious payer', () => {
           ),
         );
         fc.pre(!isPayment(VersionedMessage.deserialize(message)));
-        expect(await judge(signedAnew(message))).toHaveProperty([name]);
+        expect(await judge(resigned(message))).toHaveProperty([name]);
       }),
       { numRuns: 200 },
     );

@@ -39,7 +39,7 @@ const contents = [good, accessed].map((envelope) =>
 );
 
 /** These fields with a signature over them, as they go over the wire. */
-async function signedAnew(content: Uint8Array, signer: Signer): Promise<Buffer> {
+async function resigned(content: Uint8Array, signer: Signer): Promise<Buffer> {
   const hash = keccak256(Buffer.concat([TYPE, list(content)])) as Hex;
   const signature = SignatureEnvelope.serialize(SignatureEnvelope.from(await signer.sign({ hash })));
   return Buffer.concat([TYPE, list(Buffer.concat([content, item(Buffer.from(signature.slice(2), 'hex'))]))]);
@@ -80,7 +80,7 @@ describe('Tempo verify › a malicious payer', () => {
       let [accepted, read] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...contents).chain(edited), async (content) => {
-          const raw = await signedAnew(content, signer);
+          const raw = await resigned(content, signer);
           const differs = judge(raw, addressOf(signer));
           if (differs === null) return;
           read += 1;

@@ -11,7 +11,8 @@ export interface Checkpoint {
 /** The checkpoint of a partition; one that has never been projected begins at 0. */
 export async function readCheckpoint(database: Database, partition: number): Promise<Checkpoint> {
   await database.sql.query(
-    `INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
+    `INSERT INTO ledger.checkpoints (partition, position, last_at)
+      VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
     [partition],
   );
   const { rows } = await database.sql.query<{ position: string; last_at: Date }>(

@@ -53,7 +53,8 @@ export async function lookAtIntents(
     name: 'look-at-intents',
     // The events by a subquery each, so that every intent is two index probes whatever the planner thinks of their
     // number.
-    text: `SELECT look.id, CASE WHEN i.version > look.known AND (e.version IS NULL OR e.place = 1) THEN i.state END AS state, e.version, e.type, e.body
+    text: `SELECT look.id, e.version, e.type, e.body,
+                  CASE WHEN i.version > look.known AND (e.version IS NULL OR e.place = 1) THEN i.state END AS state
              FROM unnest($1::text[], $2::int[], $3::int[]) AS look (id, known, after)
              JOIN ledger.intents i ON i.id = look.id
              LEFT JOIN LATERAL (

@@ -107,7 +107,9 @@ export function intentsStatement(
   }
   // All that match are read before they are sorted: asked for a few in order, Postgres would rather look for them
   // through the whole list.
-  const matches = `jsonb_set('{}'::jsonb, ARRAY[account_id], metadata) @> jsonb_build_object(${account}::text, ${parameter(JSON.stringify(filter.metadata))}::jsonb)`;
+  const metadata = parameter(JSON.stringify(filter.metadata));
+  const indexed = `jsonb_set('{}'::jsonb, ARRAY[account_id], metadata)`;
+  const matches = `${indexed} @> jsonb_build_object(${account}::text, ${metadata}::jsonb)`;
   const conditions = [...common, ...choices.map(([column, of]) => `${column} = ANY(${parameter(of)})`), matches].join(
     ' AND ',
   );

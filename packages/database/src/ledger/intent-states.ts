@@ -55,13 +55,17 @@ export class IntentStates {
       name: `look up ${intents}`,
       text: `
         WITH named AS MATERIALIZED (SELECT refund_of, state FROM ${intents} WHERE id = ANY($1::text[])),
-        original AS MATERIALIZED (SELECT refunded_by, state FROM ${intents} WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
+        original AS MATERIALIZED (SELECT refunded_by, state FROM ${intents} 
+          WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
         SELECT state, NULL AS outcome FROM named
         UNION ALL SELECT state, NULL FROM original
-        UNION ALL SELECT state, NULL FROM ${intents} WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)
-        UNION ALL SELECT made.state, NULL FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
+        UNION ALL SELECT state, NULL FROM ${intents} 
+          WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)
+        UNION ALL SELECT made.state, NULL 
+          FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
         CROSS JOIN LATERAL (
-          -- BETWEEN, not =: so ordered, only the keys' own index will do, also to a plan that was made while the table was empty.
+          -- BETWEEN, not =: ordered like this, only the keys' own index can serve it, even in a plan that was made
+          -- while the table was empty.
           -- The account's index, which comes by time too, would be read from one end to the other.
           SELECT state FROM ${intents} AS intent
           WHERE intent.account_id = key.account_id AND intent.livemode = key.livemode
@@ -98,7 +102,8 @@ export class IntentStates {
         CROSS JOIN LATERAL (
           SELECT array_agg(id) AS ids FROM (
             SELECT id FROM ${intents} AS intent
-            WHERE intent.partition = owned.partition AND intent.status IN ('created', 'pending') AND intent.expires_at <= $2
+            WHERE intent.partition = owned.partition AND intent.status IN ('created', 'pending')
+              AND intent.expires_at <= $2
             ORDER BY intent.expires_at LIMIT $3
           ) AS longest
         ) AS due

@@ -95,7 +95,7 @@ export class ProjectionWriter {
     } catch (error) {
       if (isGap(error))
         throw new ProjectionGapError(
-          `partition ${batch.partition} of intent.events, [${batch.from}, ${batch.next}), does not follow what is projected`,
+          `[${batch.from}, ${batch.next}) of intent.events, partition ${batch.partition}, does not follow the projection`,
           { cause: error },
         );
       throw error;
@@ -157,7 +157,8 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
       INSERT INTO ${intents} (partition, ${names(INTENT_COLUMNS)})
       SELECT held.partition, made.* FROM held, unnest(${made}) AS made (${names(INTENT_COLUMNS)})
     ), changed AS (
-      UPDATE ${intents} AS intent SET (${names(CHANGING)}) = ROW (${CHANGING.map(({ name }) => `changed.${name}`).join(', ')})
+      UPDATE ${intents} AS intent
+      SET (${names(CHANGING)}) = ROW (${CHANGING.map(({ name }) => `changed.${name}`).join(', ')})
       FROM held, unnest(${changed}) AS changed (id, before, ${names(CHANGING)})
       WHERE intent.id = changed.id AND intent.version = changed.before
       RETURNING 1
@@ -170,7 +171,7 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
       ON CONFLICT (command_id) DO NOTHING
     )
     UPDATE ${checkpoints} AS checkpoint SET
-      -- NULL, which the column refuses, where a row was not at the version before: then nothing of the batch is written.
+      -- NULL, which the column refuses, if a row was not at the version before: then nothing of the batch is written.
       position = CASE WHEN (SELECT count(*) FROM changed) = cardinality($${changedIds}::text[]) THEN $3::bigint END,
       last_at = greatest(checkpoint.last_at, $4::timestamptz)
     FROM held WHERE checkpoint.partition = held.partition`;

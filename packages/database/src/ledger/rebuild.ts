@@ -57,7 +57,8 @@ export function rebuildProjection(
 ): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
     await client.query(
-      'INSERT INTO ledger.checkpoints (partition, position, last_at) VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING',
+      `INSERT INTO ledger.checkpoints (partition, position, last_at)
+        VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
       [partition],
     );
     // A writer that projects locks this row: until this transaction ends none does.
@@ -73,7 +74,9 @@ export function rebuildProjection(
     await run(`INSERT INTO ledger.intents SELECT * FROM ${REBUILT.intents}`);
     await run(`INSERT INTO ledger.intent_events SELECT * FROM ${REBUILT.events}`);
     await run(
-      `UPDATE ledger.checkpoints AS kept SET position = rebuilt.position, last_at = rebuilt.last_at FROM ${REBUILT.checkpoints} AS rebuilt WHERE kept.partition = $1`,
+      `UPDATE ledger.checkpoints AS kept
+        SET position = rebuilt.position, last_at = rebuilt.last_at
+        FROM ${REBUILT.checkpoints} AS rebuilt WHERE kept.partition = $1`,
       partition,
     );
     return { ...folded, differing };
@@ -136,11 +139,13 @@ async function compare(client: PoolClient, partition: number): Promise<readonly 
     text: `
       SELECT DISTINCT id FROM (
         SELECT coalesce(kept.id, rebuilt.id) AS id
-        FROM (SELECT * FROM ledger.intents WHERE partition = $1) AS kept FULL JOIN ${REBUILT.intents} AS rebuilt ON kept.id = rebuilt.id
+        FROM (SELECT * FROM ledger.intents WHERE partition = $1) AS kept
+          FULL JOIN ${REBUILT.intents} AS rebuilt ON kept.id = rebuilt.id
         WHERE kept::text IS DISTINCT FROM rebuilt::text
         UNION ALL
         SELECT coalesce(kept.intent_id, rebuilt.intent_id)
-        FROM (SELECT event.* FROM ledger.intent_events AS event JOIN ledger.intents AS intent ON intent.id = event.intent_id WHERE intent.partition = $1) AS kept
+        FROM (SELECT event.* FROM ledger.intent_events AS event
+          JOIN ledger.intents AS intent ON intent.id = event.intent_id WHERE intent.partition = $1) AS kept
         FULL JOIN ${REBUILT.events} AS rebuilt ON kept.intent_id = rebuilt.intent_id AND kept.version = rebuilt.version
         WHERE kept::text IS DISTINCT FROM rebuilt::text
       ) AS differing

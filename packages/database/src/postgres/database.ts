@@ -119,12 +119,7 @@ export function isDatabaseAway(error: unknown): boolean {
         code === 'P2024')
     )
       return true;
-    if (
-      /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/.test(
-        cause.message,
-      )
-    )
-      return true;
+    if (CONNECTION_ERROR.test(cause.message)) return true;
   }
   return false;
 }

@@ -34,7 +34,8 @@ export class NetworkWatches {
       `INSERT INTO service.network_watches AS watch (chain, holder, epoch, expires_at, updated_at)
        VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', clock_timestamp())
        ON CONFLICT (chain) DO UPDATE
-         SET holder = excluded.holder, epoch = watch.epoch + 1, expires_at = excluded.expires_at, updated_at = excluded.updated_at
+         SET holder = excluded.holder, epoch = watch.epoch + 1, expires_at = excluded.expires_at,
+           updated_at = excluded.updated_at
          WHERE watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp()
        RETURNING epoch, cursor`,
       [chain, holder, ttlMs],
@@ -46,7 +47,8 @@ export class NetworkWatches {
   /** @returns false if another holder has taken the lease since */
   async renew(lease: WatchLease, ttlMs: number): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
-      `UPDATE service.network_watches SET expires_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE chain = $1 AND epoch = $2`,
+      `UPDATE service.network_watches
+        SET expires_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE chain = $1 AND epoch = $2`,
       [lease.chain, lease.epoch.toString(), ttlMs],
     );
     return rowCount === 1;

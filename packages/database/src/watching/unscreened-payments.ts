@@ -40,7 +40,8 @@ export class UnscreenedPayments {
   async note(payments: readonly UnscreenedPayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.#database.sql.query(
-      'INSERT INTO service.unasked_payments (chain, hash, sender, intent_id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING',
+      `INSERT INTO service.unasked_payments (chain, hash, sender, intent_id) SELECT *
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING`,
       [
         payments.map(({ chain }) => chain),
         payments.map(({ hash }) => hash),
@@ -53,7 +54,8 @@ export class UnscreenedPayments {
   /** Those of some networks that are not screened yet, at most `limit`, the oldest first. */
   async waiting(chains: readonly ChainId[], limit: number): Promise<readonly UnscreenedPayment[]> {
     const { rows } = await this.#database.sql.query<UnscreenedPayment>(
-      'SELECT chain, hash, sender, intent_id AS "intentId" FROM service.unasked_payments WHERE chain = ANY($1) AND flagged_at IS NULL ORDER BY seen_at LIMIT $2',
+      `SELECT chain, hash, sender, intent_id AS "intentId"
+        FROM service.unasked_payments WHERE chain = ANY($1) AND flagged_at IS NULL ORDER BY seen_at LIMIT $2`,
       [chains, limit],
     );
     return rows;

@@ -56,7 +56,8 @@ async function insertDeliveries(
 ): Promise<readonly OutstandingDelivery[]> {
   // Locked against being stopped until the rows stand: disableWebhookEndpoint() then finds them.
   const { rows: endpoints } = await client.query<{ id: string; account_id: string; livemode: boolean; url: string }>(
-    'SELECT id, account_id, livemode, url FROM service.webhook_endpoints WHERE account_id = ANY($1) AND disabled_at IS NULL ORDER BY id FOR SHARE',
+    `SELECT id, account_id, livemode, url
+      FROM service.webhook_endpoints WHERE account_id = ANY($1) AND disabled_at IS NULL ORDER BY id FOR SHARE`,
     [[...new Set(events.map((event) => event.accountId))]],
   );
   const deliveries = events.flatMap((event) =>
@@ -66,9 +67,11 @@ async function insertDeliveries(
   );
   if (deliveries.length === 0) return [];
   const { rows } = await client.query<{ id: string; endpoint_id: string }>(
-    `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version, url, traceparent, request_id, created_at, next_attempt_at)
+    `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id,
+                                     version, url, traceparent, request_id, created_at, next_attempt_at)
      SELECT *, $12::timestamptz, $12::timestamptz
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[], $10::text[], $11::text[])
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::text[], $8::int[],
+         $9::text[], $10::text[], $11::text[])
      ON CONFLICT (event_id, endpoint_id) DO NOTHING
      RETURNING id, endpoint_id`,
     [
@@ -101,7 +104,8 @@ export async function outstandingDeliveries(
   const { rows } = await sql.query<{ id: string; endpoint_id: string; attempt_count: number; next_attempt_at: Date }>(
     `SELECT d.id, d.endpoint_id, d.attempt_count, d.next_attempt_at
        FROM service.webhook_endpoints e CROSS JOIN LATERAL (
-         SELECT * FROM service.deliveries WHERE endpoint_id = e.id AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) d`,
+         SELECT * FROM service.deliveries WHERE endpoint_id = e.id AND next_attempt_at <= $1
+           ORDER BY next_attempt_at LIMIT $2) d`,
     [before, perEndpoint],
   );
   return rows.map((row) => ({
@@ -172,10 +176,13 @@ export async function claimAttempt(
   const { rows } = await sql.query<AttemptRow>({
     name: `claim-attempt-by-${column}`,
     text: `WITH due AS (
-             SELECT d.id, e.body, e.at FROM service.deliveries d JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
-              WHERE d.${column} = $1 AND d.next_attempt_at <= $2 ORDER BY d.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED)
+             SELECT d.id, e.body, e.at FROM service.deliveries d
+               JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
+              WHERE d.${column} = $1 AND d.next_attempt_at <= $2 ORDER BY d.next_attempt_at LIMIT 1
+                FOR UPDATE OF d SKIP LOCKED)
            UPDATE service.deliveries d
-              SET attempt_count = d.attempt_count + 1, first_attempt_at = coalesce(d.first_attempt_at, $2), last_attempted_at = $2, next_attempt_at = $3
+              SET attempt_count = d.attempt_count + 1, first_attempt_at = coalesce(d.first_attempt_at, $2),
+                last_attempted_at = $2, next_attempt_at = $3
              FROM due WHERE d.id = due.id RETURNING d.*, due.body, due.at AS event_at`,
     values: [value, now, new Date(now.getTime() + leaseMs)],
   });
@@ -207,7 +214,9 @@ export async function visibleDeliveries(
 ): Promise<ReadonlySet<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'visible-deliveries',
-    text: 'SELECT d.id FROM service.deliveries d JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version WHERE d.id = ANY($1)',
+    text: `SELECT d.id FROM service.deliveries d
+             JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
+            WHERE d.id = ANY($1)`,
     values: [deliveryIds],
   });
   return new Set(rows.map(({ id }) => id));
@@ -230,7 +239,8 @@ export async function recordDelivered(
   at: Date,
 ): Promise<void> {
   await sql.query(
-    `UPDATE service.deliveries SET status = 'delivered', delivered_at = $3, failed_at = NULL, next_attempt_at = NULL, response_status = $4, response_body = $5, error = NULL
+    `UPDATE service.deliveries SET status = 'delivered', delivered_at = $3, failed_at = NULL, next_attempt_at = NULL,
+            response_status = $4, response_body = $5, error = NULL
       WHERE id = $1 AND attempt_count = $2`,
     [attempt.deliveryId, attempt.number, at, responseStatus, responseBody],
   );
@@ -268,8 +278,10 @@ async function writeFailure(
   next: Date | null,
 ): Promise<void> {
   await client.query(
-    `UPDATE service.deliveries SET response_status = $4, response_body = $5, error = $6, next_attempt_at = $7::timestamptz,
-            status = CASE WHEN $7::timestamptz IS NULL THEN 'failed' ELSE 'pending' END, failed_at = CASE WHEN $7::timestamptz IS NULL THEN $8::timestamptz END
+    `UPDATE service.deliveries
+        SET response_status = $4, response_body = $5, error = $6, next_attempt_at = $7::timestamptz,
+            status = CASE WHEN $7::timestamptz IS NULL THEN 'failed' ELSE 'pending' END,
+              failed_at = CASE WHEN $7::timestamptz IS NULL THEN $8::timestamptz END
       WHERE id = $1 AND attempt_count = $2 AND next_attempt_at = $3`,
     [attempt.deliveryId, attempt.number, attempt.leaseUntil, responseStatus, responseBody, error, next, at],
   );
@@ -308,7 +320,8 @@ export async function retryDelivery(
 export async function forgetDeliveries({ sql }: Database, before: Date, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
     `DELETE FROM service.deliveries WHERE id IN
-       (SELECT id FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+       (SELECT id FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL
+         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
     [before, limit],
   );
   return rowCount ?? 0;

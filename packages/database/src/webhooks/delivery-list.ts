@@ -31,8 +31,9 @@ const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
 };
 
 /** The columns of a ListedDelivery, under its names. */
-export const LISTED_COLUMNS =
-  'id, event_id AS "eventId", url, response_status AS "responseStatus", attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt", failed_at AS "failedAt"';
+export const LISTED_COLUMNS = `id, event_id AS "eventId", url, response_status AS "responseStatus", 
+   attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt",
+   failed_at AS "failedAt"`;
 
 /** The statement behind listDeliveries. Each filter has an index that gives its rows in this order: none is sorted. */
 export function deliveriesStatement(
@@ -50,7 +51,9 @@ export function deliveriesStatement(
   }
   if (after) conditions.push(`(created_at, id) < (${next(new Date(after.createdAt))}::timestamptz, ${next(after.id)})`);
   return {
-    text: `SELECT ${LISTED_COLUMNS} FROM service.deliveries WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${next(limit)}`,
+    text: `SELECT ${LISTED_COLUMNS}
+            FROM service.deliveries WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC
+            LIMIT ${next(limit)}`,
     values,
   };
 }

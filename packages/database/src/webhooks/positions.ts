@@ -8,7 +8,8 @@ export async function webhookPositions(
 ): Promise<ReadonlyMap<number, bigint>> {
   // The row is made here, so that moving it is a plain compare-and-set.
   await sql.query(
-    'INSERT INTO service.webhook_positions (partition, position) SELECT unnest($1::smallint[]), 0 ON CONFLICT DO NOTHING',
+    `INSERT INTO service.webhook_positions (partition, position) SELECT unnest($1::smallint[]), 0
+      ON CONFLICT DO NOTHING`,
     [partitions],
   );
   const { rows } = await sql.query<{ partition: number; position: string }>(

@@ -38,13 +38,15 @@ export async function createWebhookSecret(
   const { accountId, livemode } = owner;
   await inTransaction(database, async (client) => {
     await client.query(
-      'INSERT INTO service.webhook_secrets (id, account_id, livemode, ciphertext, valid_from) VALUES ($1, $2, $3, $4, $5)',
+      `INSERT INTO service.webhook_secrets (id, account_id, livemode, ciphertext, valid_from)
+        VALUES ($1, $2, $3, $4, $5)`,
       [id, accountId, livemode, encrypt(key, id, secret), validFrom],
     );
     await client.query(
       `DELETE FROM service.webhook_secrets s WHERE account_id = $1 AND livemode = $2 AND EXISTS (
          SELECT FROM service.webhook_secrets newer
-          WHERE newer.account_id = $1 AND newer.livemode = $2 AND newer.valid_from > s.valid_from AND newer.valid_from < $3)`,
+          WHERE newer.account_id = $1 AND newer.livemode = $2 AND newer.valid_from > s.valid_from
+            AND newer.valid_from < $3)`,
       [accountId, livemode, new Date(Date.now() - SECRET_OVERLAP_MS)],
     );
   });

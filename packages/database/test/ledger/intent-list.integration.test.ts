@@ -15,10 +15,12 @@ const nth = (n: number): number => BEGINS + n * 1_000;
 
 /** The oldest row has a value of its own in every column: the last place where a scan of the whole list would look. */
 const INSERT = `
-  INSERT INTO ledger.intents (id, partition, version, account_id, livemode, status, chain, token, token_address, amount_base_units, requestor, fulfiller,
-                              direction, reference, tx_signature, metadata, created_at, updated_at, expires_at, closed_at, state)
+  INSERT INTO ledger.intents (id, partition, version, account_id, livemode, status, chain, token, token_address,
+    amount_base_units, requestor, fulfiller, direction, reference, tx_signature, metadata, created_at, updated_at,
+    expires_at, closed_at, state)
   SELECT 'pi_' || $5 || lpad(n::text, 20, '0'), n % 6, 1, $1, $2,
-         CASE WHEN n = 1 THEN 'pending' WHEN n > $3 - 3000 THEN 'expired' WHEN n % 100 = 0 THEN 'created' ELSE 'finalized' END,
+         CASE WHEN n = 1 THEN 'pending' WHEN n > $3 - 3000 THEN 'expired'
+              WHEN n % 100 = 0 THEN 'created' ELSE 'finalized' END,
          CASE WHEN n = 1 THEN 'eip155:42431' ELSE 'eip155:84532' END,
          'USDC', CASE WHEN n = 1 THEN 'token:rare' ELSE 'token:common' END, n,
          CASE WHEN n = 1 THEN 'wallet:rare' ELSE 'wallet:common' END,
@@ -27,7 +29,8 @@ const INSERT = `
          $5 || n, CASE WHEN n % 2 = 0 THEN 'hash:' || n / 20 END,
          CASE WHEN n % 20 = 0 THEN jsonb_build_object('shop', $1::text, 'order', n::text) END,
          at, at, at, at, 'x'
-  FROM generate_series(1, $3::int) AS n, LATERAL (SELECT to_timestamp(($4::bigint + n * 1000) / 1000.0) AS at) AS clock`;
+  FROM generate_series(1, $3::int) AS n,
+       LATERAL (SELECT to_timestamp(($4::bigint + n * 1000) / 1000.0) AS at) AS clock`;
 
 interface PlanNode {
   readonly 'Node Type': string;

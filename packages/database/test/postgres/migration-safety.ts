@@ -58,16 +58,16 @@ function addedColumn(column: ColumnDef): string | null {
     NUMBERED.includes(typeName) ||
     constraints.some(({ contype }) => contype === 'CONSTR_IDENTITY' || contype === 'CONSTR_GENERATED')
   )
-    return `ADD COLUMN ${name} writes every row anew: add it empty, and fill it in batches`;
+    return `ADD COLUMN ${name} rewrites every row: add it empty, and fill it in batches`;
   if (byDefault && !isConstant(byDefault.raw_expr))
-    return `ADD COLUMN ${name} has a default that is another for each row, so every row is written: add it empty, and fill it in batches`;
+    return `ADD COLUMN ${name} has a default that differs by row and rewrites them all: add it empty, fill it in batches`;
   if (constraints.some(({ contype }) => contype === 'CONSTR_NOTNULL') && !byDefault)
     return `ADD COLUMN ${name} NOT NULL without a default: what the former version inserts would be refused`;
   const other = constraints.find(
     ({ contype }) => contype !== 'CONSTR_NOTNULL' && contype !== 'CONSTR_NULL' && contype !== 'CONSTR_DEFAULT',
   );
   return other
-    ? `ADD COLUMN ${name} with a constraint checks or indexes all rows while nobody can write: add the constraint by itself`
+    ? `ADD COLUMN ${name} with a constraint reads all rows while writes wait: add the constraint by itself`
     : null;
 }
 
@@ -79,11 +79,13 @@ function addedConstraint(constraint: Constraint): string | null {
   if (constraint.contype === 'CONSTR_UNIQUE' || constraint.contype === 'CONSTR_PRIMARY')
     return constraint.indexname
       ? null
-      : `ADD CONSTRAINT ${name} builds an index while nobody can write: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … USING INDEX`;
+      : `ADD CONSTRAINT ${name} builds an index while writes wait: ` +
+          'CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … USING INDEX';
   if (constraint.contype === 'CONSTR_CHECK' || constraint.contype === 'CONSTR_FOREIGN')
     return constraint.skip_validation
       ? null
-      : `ADD CONSTRAINT ${name} reads all rows while nobody can write: add it NOT VALID, and VALIDATE CONSTRAINT in a migration of its own`;
+      : `ADD CONSTRAINT ${name} reads all rows while writes wait: ` +
+          'add it NOT VALID, and VALIDATE CONSTRAINT in a migration of its own';
   return `ADD CONSTRAINT ${name} is of a kind that is not known to be safe`;
 }
 
@@ -116,7 +118,7 @@ function alteredTable(command: AlterTableCmd, contract: boolean): string | null 
   const words: Readonly<Record<string, string>> = {
     AT_DropColumn: 'the former version reads and writes it: a contract step',
     AT_AlterColumnType:
-      'every row is written anew while nobody can read, and the former version knows the old type: add another column',
+      'every row is rewritten while reads wait, and the former version knows the old type: add another column',
     AT_SetNotNull: 'the former version may write NULL: a contract step',
     AT_DropConstraint: 'the former version may rely on it: a contract step',
     AT_ColumnDefault: 'the former version may rely on the default: a contract step',
@@ -140,7 +142,8 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
     if (fresh.has(tableName(relation))) return [];
     if (!concurrent || !alone)
       return [
-        `CREATE INDEX ${idxname} on a table in use: CONCURRENTLY, in a migration of its own (it can't run in a transaction)`,
+        `CREATE INDEX ${idxname} on a table in use: ` +
+          "CONCURRENTLY, in a migration of its own (it can't run in a transaction)",
       ];
     return unique && !contract
       ? [`CREATE UNIQUE INDEX ${idxname} refuses what the former version may write: a contract step`]
@@ -174,18 +177,19 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
     return [];
   if ('RenameStmt' in node)
     return [
-      'RENAME: one of two versions does not know the name. Add the new one, write both, fill it in batches, and drop the old one a release later',
+      'RENAME: one of two versions does not know the name. ' +
+        'Add the new one, write both, fill it in batches, and drop the old one a release later',
     ];
   if ('UpdateStmt' in node || 'DeleteStmt' in node || 'InsertStmt' in node)
     return [
-      `${kind.replace('Stmt', '').toUpperCase()} of many rows in one transaction holds them all: in batches, beside the services`,
+      `${kind.replace('Stmt', '').toUpperCase()} of many rows in one transaction locks them all: do it in batches`,
     ];
   return [`${kind}: not known to be safe`];
 }
 
 /**
  * Judges migrations against one rule: the version released before runs on beside the migrated database (expand,
- * migrate, contract), and nobody waits for a lock longer than a moment. What is not known to be safe is refused.
+ * migrate, contract), and no query waits for a lock longer than a moment. What is not known to be safe is refused.
  * @param migrations in any order
  * @param releases the last migration of each release, oldest first: what is older than the first was made before
  *   anything ran
@@ -221,7 +225,7 @@ export async function findUnsafe(
         problems.push(`its expand step ${expand} is no migration`);
       else if (expand !== undefined && releaseOf(expand) >= release)
         problems.push(
-          `its expand step ${expand} is of no earlier release: the version before this one still needs what is taken away`,
+          `its expand step ${expand} is of no earlier release: the version before this one still needs what it drops`,
         );
       findings.push(...problems.map((problem) => ({ migration: name, problem })));
     }

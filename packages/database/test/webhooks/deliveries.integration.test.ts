@@ -56,7 +56,8 @@ describe('Deliveries', () => {
   const project = async (batch: readonly DeliverableEvent[]): Promise<void> => {
     for (const { intentId, version, eventId } of batch) {
       await own.database.sql.query(
-        "INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, 'intent.created', '{}', now())",
+        `INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at)
+          VALUES ($1, $2, $3, 'intent.created', '{}', now())`,
         [intentId, version, eventId],
       );
     }

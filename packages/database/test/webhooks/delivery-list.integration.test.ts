@@ -37,9 +37,13 @@ describe('The list of deliveries', () => {
     // Most are delivered; four of a time, so that the order needs the id too; one in 4,000 is of a rare type or has
     // failed.
     await database.sql.query(
-      `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version, url, status, attempt_count, created_at, delivered_at, next_attempt_at)
-       SELECT 'whd_' || lpad(n::text, 6, 'z'), $1, $2, n % 2 = 0, 'evt_' || n, CASE WHEN n % 4001 = 0 THEN 'intent.failed' ELSE 'intent.created' END, 'pi_' || n / 8, 1, 'https://shop.example',
-              CASE WHEN n % 4003 = 0 THEN 'failed' WHEN n % 4007 = 0 THEN 'pending' ELSE 'delivered' END, 1, to_timestamp(1e9 + n / 4), now(), CASE WHEN n % 4007 = 0 THEN now() END
+      `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version,
+                                       url, status, attempt_count, created_at, delivered_at, next_attempt_at)
+       SELECT 'whd_' || lpad(n::text, 6, 'z'), $1, $2, n % 2 = 0, 'evt_' || n,
+              CASE WHEN n % 4001 = 0 THEN 'intent.failed' ELSE 'intent.created' END, 'pi_' || n / 8, 1,
+              'https://shop.example',
+              CASE WHEN n % 4003 = 0 THEN 'failed' WHEN n % 4007 = 0 THEN 'pending' ELSE 'delivered' END, 1,
+                to_timestamp(1e9 + n / 4), now(), CASE WHEN n % 4007 = 0 THEN now() END
          FROM generate_series(1, ${ROWS}) n`,
       [endpoint?.id, accountId],
     );
@@ -93,7 +97,8 @@ describe('The list of deliveries', () => {
     }
     expect(new Set(seen).size).toBe(seen.length);
     const { rows } = await database.sql.query<{ id: string }>(
-      `SELECT id FROM service.deliveries WHERE NOT livemode AND event_type = 'intent.created' ORDER BY created_at DESC, id DESC`,
+      `SELECT id FROM service.deliveries WHERE NOT livemode AND event_type = 'intent.created'
+        ORDER BY created_at DESC, id DESC`,
     );
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
@@ -107,7 +112,8 @@ describe('The list of deliveries', () => {
     expect(await forgetDeliveries(database, before, 600)).toBe(600);
     expect(await forgetDeliveries(database, before, 600)).toBe(Number(old[0]?.count) - 600);
     await database.sql.query(
-      `UPDATE service.deliveries SET next_attempt_at = now() WHERE id = (SELECT id FROM service.deliveries WHERE created_at = $1 LIMIT 1)`,
+      `UPDATE service.deliveries SET next_attempt_at = now()
+        WHERE id = (SELECT id FROM service.deliveries WHERE created_at = $1 LIMIT 1)`,
       [before],
     );
     expect(await forgetDeliveries(database, new Date(before.getTime() + 1), 600)).toBe(3);

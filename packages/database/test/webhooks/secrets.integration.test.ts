@@ -24,7 +24,9 @@ describe('Webhook secrets', () => {
 
     await expect(webhookSecrets(database, Buffer.alloc(32, 1), owner)).rejects.toThrow('SECRETS_KEY is not the one');
     await database.sql.query(
-      'UPDATE service.webhook_secrets s SET ciphertext = other.ciphertext FROM service.webhook_secrets other WHERE s.account_id = $1 AND other.account_id = $1 AND s.id <> other.id',
+      `UPDATE service.webhook_secrets s
+        SET ciphertext = other.ciphertext
+        FROM service.webhook_secrets other WHERE s.account_id = $1 AND other.account_id = $1 AND s.id <> other.id`,
       [account.id],
     );
     await expect(webhookSecrets(database, secretsKey, owner)).rejects.toThrow('cannot be decrypted');
