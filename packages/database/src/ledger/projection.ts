@@ -95,7 +95,7 @@ export class ProjectionWriter {
     } catch (error) {
       if (isGap(error))
         throw new ProjectionGapError(
-          `[${batch.from}, ${batch.next}) of intent.events, partition ${batch.partition}, does not follow the projection`,
+          `[${batch.from}, ${batch.next}) of partition ${batch.partition} does not follow the projection`,
           { cause: error },
         );
       throw error;

@@ -32,7 +32,8 @@ const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
 
 /** The columns of a ListedDelivery, under its names. */
 export const LISTED_COLUMNS = `id, event_id AS "eventId", url, response_status AS "responseStatus", 
-   attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt",
+   attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt",
+   delivered_at AS "deliveredAt",
    failed_at AS "failedAt"`;
 
 /** The statement behind listDeliveries. Each filter has an index that gives its rows in this order: none is sorted. */

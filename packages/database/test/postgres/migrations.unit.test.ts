@@ -80,11 +80,11 @@ describe('A migration that runs beside the previous version', () => {
       'ALTER TABLE service.orders ADD COLUMN token uuid DEFAULT gen_random_uuid()',
       /token has a default/,
     ],
-    ['number the rows', 'ALTER TABLE service.orders ADD COLUMN number bigserial', /number writes every row/],
+    ['number the rows', 'ALTER TABLE service.orders ADD COLUMN number bigserial', /number rewrites every row/],
     [
       'compute a column',
       'ALTER TABLE service.orders ADD COLUMN twice int GENERATED ALWAYS AS (total * 2) STORED',
-      /twice writes every row/,
+      /twice rewrites every row/,
     ],
     ['add a unique column', 'ALTER TABLE service.orders ADD COLUMN code text UNIQUE', /code with a constraint/],
     [
