@@ -4,8 +4,6 @@ import { at, checked, files, isGenerated, read } from './repository.ts';
 const WIDTH = 120;
 /** An attribute of a Prisma model has no line breaks. */
 const UNBREAKABLE = /^ {2}@@index\(/;
-/** An attribute of a Prisma model has no line breaks. */
-const UNBREAKABLE = /^ {2}@@index\(/;
 
 describe('files of the repository', () => {
   it('are listed by git', () => {
