@@ -55,13 +55,13 @@ export class IntentStates {
       name: `look up ${intents}`,
       text: `
         WITH named AS MATERIALIZED (SELECT refund_of, state FROM ${intents} WHERE id = ANY($1::text[])),
-        original AS MATERIALIZED (SELECT refunded_by, state FROM ${intents} 
+        original AS MATERIALIZED (SELECT refunded_by, state FROM ${intents}
           WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
         SELECT state, NULL AS outcome FROM named
         UNION ALL SELECT state, NULL FROM original
-        UNION ALL SELECT state, NULL FROM ${intents} 
+        UNION ALL SELECT state, NULL FROM ${intents}
           WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)
-        UNION ALL SELECT made.state, NULL 
+        UNION ALL SELECT made.state, NULL
           FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
         CROSS JOIN LATERAL (
           -- BETWEEN, not =: ordered like this, only the keys' own index can serve it, even in a plan that was made

@@ -105,6 +105,16 @@ export async function inTransaction<T>(database: Database, work: (client: pg.Poo
 /** Classes of SQLSTATE, and codes of sockets, that mean the server is unavailable, not that the query was wrong. */
 const AWAY = /^(08|53|57)|^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|AI_AGAIN)|^ENOTFOUND/;
 
+/** Messages of node-postgres' errors that have no code. */
+const CONNECTION_ERROR = new RegExp(
+  [
+    'Connection terminated',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+    'Client has encountered a connection error',
+  ].join('|'),
+);
+
 /** True if an error means that Postgres was unavailable: respond with 503, or try again. */
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {

@@ -24,8 +24,8 @@ export class SignedTransactions {
   async keep({ intentId, chain, hash, bytes }: StoredTransaction): Promise<void> {
     await this.#database.sql.query(
       `INSERT INTO service.signed_transactions (intent_id, hash, chain, bytes)
-        VALUES ($1, $2, $3, $4) ON CONFLICT (intent_id, hash) DO UPDATE
-        SET created_at = now()`,
+        VALUES ($1, $2, $3, $4)
+       ON CONFLICT (intent_id, hash) DO UPDATE SET created_at = now()`,
       [intentId, hash, chain, Buffer.from(bytes)],
     );
   }

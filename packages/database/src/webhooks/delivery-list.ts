@@ -31,7 +31,7 @@ const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
 };
 
 /** The columns of a ListedDelivery, under its names. */
-export const LISTED_COLUMNS = `id, event_id AS "eventId", url, response_status AS "responseStatus", 
+export const LISTED_COLUMNS = `id, event_id AS "eventId", url, response_status AS "responseStatus",
    attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt",
    delivered_at AS "deliveredAt",
    failed_at AS "failedAt"`;
