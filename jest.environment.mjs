@@ -19,8 +19,9 @@ const open = () =>
   );
 
 /**
- * Fails a test file that leaves a resource open, and waits for one that is only late. Jest alone would end the worker by
- * force without naming the resource or the file. To see where it was opened, run the file alone with --detectOpenHandles.
+ * Fails a test file that leaves a resource open, and waits for one that is only late. Jest alone would end the worker
+ * by force without naming the resource or the file. To see where it was opened, run the file alone with
+ * --detectOpenHandles.
  */
 export default class CleanEnvironment extends TestEnvironment {
   #before = open();

@@ -43,7 +43,8 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
     const halfDone = rows.find((row) => row.finished_at === null);
     if (halfDone)
       throw new Error(
-        `migration ${halfDone.migration_name} failed earlier. Repair the database, then set its rolled_back_at in _prisma_migrations.`,
+        `migration ${halfDone.migration_name} failed earlier. ` +
+          'Repair the database, then set its rolled_back_at in _prisma_migrations.',
       );
     const known = new Map(rows.map((row) => [row.migration_name, row.checksum]));
 

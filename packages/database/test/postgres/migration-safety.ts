@@ -60,7 +60,7 @@ function addedColumn(column: ColumnDef): string | null {
   )
     return `ADD COLUMN ${name} rewrites every row: add it empty, and fill it in batches`;
   if (byDefault && !isConstant(byDefault.raw_expr))
-    return `ADD COLUMN ${name} has a default that differs by row, so rewrites them: add it empty, and fill it in batches`;
+    return `ADD COLUMN ${name} has a default that differs by row: add it empty, and fill it in batches`;
   if (constraints.some(({ contype }) => contype === 'CONSTR_NOTNULL') && !byDefault)
     return `ADD COLUMN ${name} NOT NULL without a default: what the former version inserts would be refused`;
   const other = constraints.find(
