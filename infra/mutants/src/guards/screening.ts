@@ -53,11 +53,11 @@ export const screeningGuards: readonly Mutant[] = [
   {
     name: 'A payment whose sender is to be screened is noted before the cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (last) await unasked.note(unaskedAmong(step.observations, observer.network.chain, last));',
-    instead: 'if (last) unaskedAmong(step.observations, observer.network.chain, last), await unasked.note([]);',
+    guard: 'if (last) await unscreened.note(unscreenedAmong(step.observations, observer.network.chain, last));',
+    instead: 'if (last) unscreenedAmong(step.observations, observer.network.chain, last), await unscreened.note([]);',
     test: {
       file: 'services/watcher/test/sender-screening.integration.test.ts',
-      name: 'is screened after it has moved, and flagged for the operator where it is sanctioned',
+      name: 'is screened after the payment, and flagged for the operator when sanctioned',
     },
   },
 ];

@@ -25,7 +25,7 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'A webhook is not sent before the projection shows its event',
     file: 'packages/database/src/webhooks/deliveries.ts',
-    guard: 'SELECT d.id, e.body, e.at FROM service.deliveries d JOIN',
+    guard: 'SELECT d.id, e.body, e.at FROM service.deliveries d\n               JOIN',
     instead: "SELECT d.id, coalesce(e.body, '{}') AS body, e.at FROM service.deliveries d LEFT JOIN",
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
