@@ -1,4 +1,4 @@
-/** Which payment a control waits for: all that is given must hold; nothing given means the next one. */
+/** Which payment a control waits for: every given field must match; without fields, the next payment. */
 export interface PaymentFilter {
   /** Who signs and pays for it. */
   readonly payer?: string;
@@ -14,44 +14,44 @@ export interface Payment {
   readonly reference: string | null;
 }
 
-/** A payment that something was done to. */
+/** A payment that met an injected fault. */
 export interface AffectedPayment extends Payment {
-  /** What was done, in the chain's words. */
+  /** The effect, in the chain's terms. */
   readonly how: string;
   /** From when on it is proven that the payment can never land, where that takes until a given time; null: at once. */
   readonly provenFrom: Date | null;
 }
 
 /**
- * Something that waits for a payment. It ends when that came, when it is ended, or with a ControlError where somebody
- * else healed the chain.
+ * A fault that waits for its payment. It ends with that payment, with `end`, or with a ControlError when another
+ * process healed the chain.
  */
 export interface Armed<T> {
   /** null: it was ended before. */
   readonly done: Promise<T | null>;
-  /** Stops waiting; the chain goes on as it did. May be called at any time, also twice. */
+  /** Stops waiting and leaves the chain unchanged. Idempotent. */
   end(): Promise<void>;
 }
 
-/** A payment that is in a block, on a chain that stands still: it is confirmed and not yet final. */
+/** A payment in a block of a chain that is paused: confirmed and not yet finalized. */
 export interface Held extends Payment {
-  /** Takes back its block, and those after it; the chain goes on. */
+  /** Removes its block and those after it by a reorg; the chain continues. */
   orphan(options: ReorgOptions): Promise<Orphaned>;
-  /** The chain goes on as if nothing had been. */
+  /** Lets the chain continue unchanged. */
   release(): Promise<void>;
 }
 
 export interface ReorgOptions {
-  /** What was in the blocks can never land again; otherwise it waits for the next block at once. */
+  /** Whether the removed transactions can never land again; otherwise they land in the next block. */
   readonly lose: boolean;
 }
 
-/** Blocks that never were. */
+/** Blocks that a reorg removed. */
 export interface Orphaned {
   readonly blocks: number;
-  /** What was in them, oldest first. */
+  /** Hashes of their transactions, oldest first. */
   readonly transactions: readonly string[];
-  /** Where they are lost: how long it takes until that is proven; 0: some blocks. */
+  /** For lost transactions: seconds until the loss is proven; 0: some blocks. */
   readonly provenWithinSeconds: number;
 }
 
@@ -61,7 +61,7 @@ export interface ChainState {
   /** Height of the newest block, or slot. */
   readonly head: number;
   readonly final: number;
-  /** held: somebody keeps blocks from coming by themselves. */
+  /** held: a control keeps blocks from being produced. */
   readonly clock: 'running' | 'held';
   /**
    * In words, what waits for a payment; on EVM chains whoever armed it waits, and the node knows only that it is held.
@@ -70,23 +70,23 @@ export interface ChainState {
 }
 
 /**
- * A hand on a local chain. The same verbs mean the same on each; what a chain cannot do is refused with a ControlError
- * that says why. What is armed on an EVM chain lives as long as this process: its blocks are made from here meanwhile.
+ * Fault injection for a local chain. Every control means the same on each chain; an unsupported one throws a
+ * ControlError that says why. On EVM chains a fault ends with this process, which produces the blocks meanwhile.
  */
 export interface ChainControls {
-  /** The payment vanishes on its way, though its node took it, and can never land. */
-  drop(aim: PaymentFilter): Promise<Armed<AffectedPayment>>;
-  /** The payment was good when it was simulated, gets into a block, and fails there. */
-  fail(aim: PaymentFilter): Promise<Armed<AffectedPayment>>;
-  /** The payment gets into a block, and then the chain stands still, until `orphan` or `release`. */
-  hold(aim: PaymentFilter): Promise<Armed<Held>>;
-  /** The newest blocks never were. @param depth how many; null: all that are not final */
+  /** The node accepts the payment, but it never lands. */
+  drop(filter: PaymentFilter): Promise<Armed<AffectedPayment>>;
+  /** The payment passes its simulation, gets into a block and fails there. */
+  fail(filter: PaymentFilter): Promise<Armed<AffectedPayment>>;
+  /** The payment gets into a block, then the chain pauses until `orphan` or `release`. */
+  hold(filter: PaymentFilter): Promise<Armed<Held>>;
+  /** Removes the newest blocks. @param depth how many; null: all that are not finalized */
   reorg(depth: number | null, options: ReorgOptions): Promise<Orphaned>;
-  /** Nothing gets into a block until the returned function is called. */
+  /** Keeps transactions out of blocks until the returned function is called. */
   stall(): Promise<() => Promise<void>>;
-  /** Everything so far is final. @returns the final height */
+  /** Finalizes every block. @returns the finalized height */
   finalize(): Promise<number>;
-  /** Ends whatever was armed or is held, by whomever. */
+  /** Ends every fault and pause, of any process. */
   heal(): Promise<void>;
   state(): Promise<ChainState>;
 }

@@ -17,7 +17,7 @@ import { blockAt, giveBack, type BlockControl, isHeld, requireLocal, sendAgain, 
 import { toQuantity } from './quantity.ts';
 import type { EvmRules } from './rules.ts';
 import { failForInsufficientBalance, useUpNonce } from './inject-failures.ts';
-import { aimed, type FoundPayment, pool } from './transaction.ts';
+import { findPayment, type FoundPayment, pool } from './transaction.ts';
 
 const height = z.object({ number: z.string().transform(Number) });
 const shown = ({ hash, payer, reference }: FoundPayment): Payment => ({ hash, payer, reference });
@@ -33,20 +33,20 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
    */
   async function catchWaiting(
     hand: BlockControl,
-    aim: PaymentFilter,
+    filter: PaymentFilter,
     mayBeGone: boolean,
     ending: AbortSignal,
   ): Promise<FoundPayment | null> {
     while (!ending.aborted) {
       await hand.requireOurs();
       const all = await node.call(pool, 'txpool_content');
-      const waiting = aimed(all, aim);
+      const waiting = findPayment(all, filter);
       if (waiting) return waiting;
       // No empty blocks: the payment could get into one between the look and the block.
       const blocks = all.length === 0 ? await hand.look() : await hand.mine();
-      const early = aimed(
+      const early = findPayment(
         blocks.flatMap(({ transactions }) => transactions),
-        aim,
+        filter,
       );
       if (early) {
         // It came between the look and the block of another: that block never was, before anybody has taken note, and
@@ -59,14 +59,14 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
   }
 
   async function strike(
-    aim: PaymentFilter,
+    filter: PaymentFilter,
     mayBeGone: boolean,
     how: (hand: BlockControl, payment: FoundPayment) => Promise<Pick<AffectedPayment, 'how' | 'provenFrom'>>,
   ): Promise<Armed<AffectedPayment>> {
     const hand = await takeOver(node, rules);
     return arm(async (ending) => {
       try {
-        const payment = await catchWaiting(hand, aim, mayBeGone, ending);
+        const payment = await catchWaiting(hand, filter, mayBeGone, ending);
         return payment && { ...shown(payment), ...(await how(hand, payment)) };
       } finally {
         await hand.release();
@@ -82,28 +82,28 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
   }
 
   return {
-    drop: (aim) =>
-      strike(aim, true, async (hand, payment) => {
+    drop: (filter) =>
+      strike(filter, true, async (hand, payment) => {
         await useUpNonce(node, hand, payment.transaction);
         return {
           how: `another transaction of its payer used the nonce, ${String(payment.transaction.nonce)}`,
           provenFrom: rules.provenFrom(payment),
         };
       }),
-    fail: (aim) =>
-      strike(aim, false, async (hand, payment) => {
+    fail: (filter) =>
+      strike(filter, false, async (hand, payment) => {
         await failForInsufficientBalance(node, hand, payment);
         return { how: "its payer's money was gone for that block, and the token's code refused it", provenFrom: null };
       }),
-    async hold(aim) {
+    async hold(filter) {
       if (rules.whyNoReorg !== null) throw new ControlError(rules.whyNoReorg);
       const hand = await takeOver(node, rules);
       const wait = async (ending: AbortSignal): Promise<Held | null> => {
         while (!ending.aborted) {
           await hand.requireOurs();
           const blocks = await hand.mine();
-          const at = blocks.findIndex(({ transactions }) => aimed(transactions, aim) !== null);
-          const payment = aimed(blocks[at]?.transactions ?? [], aim);
+          const at = blocks.findIndex(({ transactions }) => findPayment(transactions, filter) !== null);
+          const payment = findPayment(blocks[at]?.transactions ?? [], filter);
           if (payment) {
             return {
               ...shown(payment),

@@ -58,14 +58,17 @@ function paymentIn(found: Transaction): FoundPayment | null {
   };
 }
 
-const same = (wanted: string | undefined, found: string | null): boolean =>
-  wanted === undefined || wanted.toLowerCase() === found?.toLowerCase();
+const matches = (expected: string | undefined, found: string | null): boolean =>
+  expected === undefined || expected.toLowerCase() === found?.toLowerCase();
 
-/** The first payment among these that is aimed at. */
-export function aimed(transactions: readonly Transaction[], { payer, reference }: PaymentFilter): FoundPayment | null {
+/** The first payment that the filter matches; null: none. */
+export function findPayment(
+  transactions: readonly Transaction[],
+  { payer, reference }: PaymentFilter,
+): FoundPayment | null {
   for (const one of transactions) {
     const payment = paymentIn(one);
-    if (payment && same(payer, payment.payer) && same(reference, payment.reference)) return payment;
+    if (payment && matches(payer, payment.payer) && matches(reference, payment.reference)) return payment;
   }
   return null;
 }
