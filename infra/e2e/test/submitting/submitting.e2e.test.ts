@@ -4,13 +4,13 @@ import { sendRaw, usedUp } from '../odd-payments.ts';
 import { KILLS, type Kill, killing, payersToBe } from './kills.ts';
 import { type Name, NAMES, SENDS, type Signed, SubmittingHarness } from './harness.ts';
 
-let stage: SubmittingHarness;
+let harness: SubmittingHarness;
 let payers: Awaited<ReturnType<typeof payersToBe>>;
 
-interface Story {
+interface Scenario {
   readonly what: string;
   readonly on: readonly Name[];
-  readonly tell: (name: Name) => Promise<void>;
+  readonly run: (name: Name) => Promise<void>;
 }
 
 /** Longer than anything that is built for Tempo can land: in seconds. */
@@ -22,12 +22,12 @@ const CLAIMED = { status: 409, code: 'intent.submission_in_progress' };
  * The first upstream hands transactions on and never answers, the second one, asked after it, answers nothing at all.
  */
 function swallow(name: Name): void {
-  const [first, second] = stage.upstreams[name];
+  const [first, second] = harness.upstreams[name];
   first.faults = [{ kind: 'swallow', methods: SENDS }];
   second.faults = [{ kind: 'hang' }];
 }
 const heal = (name: Name): void =>
-  stage.upstreams[name].forEach((upstream) => {
+  harness.upstreams[name].forEach((upstream) => {
     upstream.faults = [];
     upstream.answer = () => undefined;
   });
@@ -37,7 +37,7 @@ async function submitInDoubt(payment: Signed): Promise<void> {
   const answer = await until(
     'a claim',
     async () => {
-      const submitted = await stage.submitOnce(stage.shaky, payment);
+      const submitted = await harness.submitOnce(harness.shaky, payment);
       // Without a hash nothing was claimed yet: the service is busy.
       return (submitted.status !== 503 || submitted.txSignature !== undefined) && submitted;
     },
@@ -48,106 +48,109 @@ async function submitInDoubt(payment: Signed): Promise<void> {
 
 /** While a transaction that was signed can land nobody else may sign one, and its payer gets the bytes of before. */
 async function expectClaimed({ id, payer, blob }: Signed, rivals: Signed): Promise<void> {
-  expect(await stage.submit(stage.api, rivals)).toMatchObject(CLAIMED);
-  const refused = await stage.api.build(id, rivals.payer.address);
+  expect(await harness.submit(harness.api, rivals)).toMatchObject(CLAIMED);
+  const refused = await harness.api.build(id, rivals.payer.address);
   expect([refused.status, refused.body.error?.code]).toEqual([409, 'intent.submission_in_progress']);
-  expect((await stage.api.cancel(id)).body.error?.code).toBe('intent.submission_in_progress');
-  expect((await stage.api.build(id, payer.address)).body.transaction.blob).toBe(blob);
-  expect(await stage.shown(id)).toMatchObject({ state: 'created', retryRequired: false });
-  expect(await stage.isKnown(rivals)).toBe(false);
+  expect((await harness.api.cancel(id)).body.error?.code).toBe('intent.submission_in_progress');
+  expect((await harness.api.build(id, payer.address)).body.transaction.blob).toBe(blob);
+  expect(await harness.shown(id)).toMatchObject({ state: 'created', retryRequired: false });
+  expect(await harness.isKnown(rivals)).toBe(false);
 }
 
 /** Side by side while blocks flow. */
-const FLOWING: readonly Story[] = [
+const FLOWING: readonly Scenario[] = [
   {
     what: 'accepts one of two payers at two gateways; the other gets a 409 and never reaches the chain',
     on: NAMES,
-    async tell(name) {
-      const asked = await stage.create(name);
+    async run(name) {
+      const asked = await harness.create(name);
       const payments = [
-        await stage.sign(asked, stage.walletOf(name, 1)),
-        await stage.sign(asked, stage.walletOf(name, 2)),
+        await harness.sign(asked, harness.walletOf(name, 1)),
+        await harness.sign(asked, harness.walletOf(name, 2)),
       ] as const;
       const answers = await Promise.all(
-        payments.flatMap((payment) => [stage.api, stage.shaky].map((api) => stage.submit(api, payment))),
+        payments.flatMap((payment) => [harness.api, harness.shaky].map((api) => harness.submit(api, payment))),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
       const [winner, loser] = answers[0]?.status === 200 ? payments : [payments[1], payments[0]];
       for (const { code } of answers)
         if (code !== undefined) expect(['intent.submission_in_progress', 'intent.already_fulfilled']).toContain(code);
       expect(new Set(answers.map(({ txSignature }) => txSignature))).toEqual(new Set([winner.hash, undefined]));
-      await stage.reach(asked.id, 'finalized');
-      await stage.expectPaidOnce(winner);
-      expect(await stage.submit(stage.api, loser)).toMatchObject({ status: 409, code: 'intent.already_fulfilled' });
-      expect(await stage.isKnown(loser)).toBe(false);
+      await harness.reach(asked.id, 'finalized');
+      await harness.expectPaidOnce(winner);
+      expect(await harness.submit(harness.api, loser)).toMatchObject({ status: 409, code: 'intent.already_fulfilled' });
+      expect(await harness.isKnown(loser)).toBe(false);
     },
   },
-  ...[{}, { idempotencyKey: 'order 7' }].map((more): Story => ({
+  ...[{}, { idempotencyKey: 'order 7' }].map((more): Scenario => ({
     what:
       'pays once when the same bytes are sent many times at once and later ' +
       `(${'idempotencyKey' in more ? 'with' : 'without'} ` +
       'idempotency keys)',
     on: NAMES,
-    async tell(name) {
+    async run(name) {
       const key = 'idempotencyKey' in more ? { idempotencyKey: `${more.idempotencyKey} on ${name}` } : {};
       // Submit needs none: the transaction's hash is its key. One that a client sends along with everything does no
       // harm.
       const headers = 'idempotencyKey' in key ? { 'idempotency-key': key.idempotencyKey } : {};
-      const payment = await stage.sign(
-        await stage.create(name, key),
-        stage.walletOf(name, 'idempotencyKey' in key ? 3 : 4),
+      const payment = await harness.sign(
+        await harness.create(name, key),
+        harness.walletOf(name, 'idempotencyKey' in key ? 3 : 4),
       );
       const answers = await Promise.all(
-        [stage.api, stage.shaky, stage.api, stage.shaky].map((api) =>
-          stage.submit(api, payment, payment.bytes, headers),
+        [harness.api, harness.shaky, harness.api, harness.shaky].map((api) =>
+          harness.submit(api, payment, payment.bytes, headers),
         ),
       );
       for (const answer of answers) expect(answer).toMatchObject({ ...TAKEN, txSignature: payment.hash });
-      await stage.reach(payment.id, 'finalized');
-      for (const api of [stage.api, stage.shaky])
-        expect(await stage.submit(api, payment, payment.bytes, headers)).toEqual({
+      await harness.reach(payment.id, 'finalized');
+      for (const api of [harness.api, harness.shaky])
+        expect(await harness.submit(api, payment, payment.bytes, headers)).toEqual({
           ...TAKEN,
           state: 'finalized',
           txSignature: payment.hash,
         });
-      await stage.expectPaidOnce(payment);
-      expect((await stage.kept(payment.id)).submissions).toHaveLength(1);
+      await harness.expectPaidOnce(payment);
+      expect((await harness.kept(payment.id)).submissions).toHaveLength(1);
     },
   })),
 ];
 
 /** One after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
-const HELD: readonly Story[] = [
+const HELD: readonly Scenario[] = [
   {
     what: 'claims by a wallet’s hash once the node shows it, but not by an unknown hash or another payment',
     on: NAMES,
-    async tell(name) {
-      const [payer, rival] = [stage.walletOf(name, 5), stage.walletOf(name, 6)];
-      const wallet = walletOn(stage.chains[name], payer);
-      const asked = await stage.create(name);
-      const payment = await stage.sign(asked, payer);
-      const others = await stage.sign(asked, rival);
-      const other = await stage.signedBy(name, payer);
+    async run(name) {
+      const [payer, rival] = [harness.walletOf(name, 5), harness.walletOf(name, 6)];
+      const wallet = walletOn(harness.chains[name], payer);
+      const asked = await harness.create(name);
+      const payment = await harness.sign(asked, payer);
+      const others = await harness.sign(asked, rival);
+      const other = await harness.signedBy(name, payer);
       // Signed, and in no node: not even its own signature makes it known.
-      expect(await stage.submit(stage.api, payment, payment.hash)).toMatchObject({
+      expect(await harness.submit(harness.api, payment, payment.hash)).toMatchObject({
         status: 503,
         code: 'transaction.not_visible',
       });
-      expect((await stage.kept(asked.id)).submissions).toEqual([]);
+      expect((await harness.kept(asked.id)).submissions).toEqual([]);
 
       expect(await wallet.send(payment.blob)).toBe(payment.hash);
-      const early = await stage.submit(stage.api, payment, payment.hash);
+      const early = await harness.submit(harness.api, payment, payment.hash);
       if (name === 'solana') {
         // A node shows a transaction when its block is confirmed; until then nothing is claimed.
         expect(early).toMatchObject({ status: 503, code: 'transaction.not_visible' });
-        expect((await stage.kept(asked.id)).submissions).toEqual([]);
+        expect((await harness.kept(asked.id)).submissions).toEqual([]);
       } else {
         expect(early).toEqual({ ...TAKEN, state: 'pending', txSignature: payment.hash });
-        expect(await stage.submit(stage.api, others)).toMatchObject({ status: 409, code: 'intent.already_fulfilled' });
+        expect(await harness.submit(harness.api, others)).toMatchObject({
+          status: 409,
+          code: 'intent.already_fulfilled',
+        });
       }
-      await stage.pass(name);
+      await harness.pass(name);
       const landed = await until('the node to show it', async () => {
-        const answer = await stage.submit(stage.api, payment, payment.hash);
+        const answer = await harness.submit(harness.api, payment, payment.hash);
         return answer.status !== 503 && answer;
       });
       expect(landed).toMatchObject({ ...TAKEN, txSignature: payment.hash });
@@ -157,100 +160,100 @@ const HELD: readonly Story[] = [
         [other, 'reference'],
         [{ ...other, payer: rival }, 'sender'],
       ] as const) {
-        const { status, body } = await stage.api.submit(what.id, payment.hash, what.payer.address);
+        const { status, body } = await harness.api.submit(what.id, payment.hash, what.payer.address);
         expect([status, body.error?.code, Object.keys(body.error?.details ?? {})]).toEqual([
           422,
           'transaction.mismatch',
           expect.arrayContaining([differs]),
         ]);
       }
-      expect((await stage.kept(other.id)).submissions).toEqual([]);
-      await stage.passUntil(name, asked.id, 'finalized');
-      await stage.expectPaidOnce(payment);
-      expect(await stage.submit(stage.api, payment, payment.hash)).toEqual({
+      expect((await harness.kept(other.id)).submissions).toEqual([]);
+      await harness.passUntil(name, asked.id, 'finalized');
+      await harness.expectPaidOnce(payment);
+      expect(await harness.submit(harness.api, payment, payment.hash)).toEqual({
         ...TAKEN,
         state: 'finalized',
         txSignature: payment.hash,
       });
-      expect(await stage.isKnown(others)).toBe(false);
+      expect(await harness.isKnown(others)).toBe(false);
     },
   },
   {
     what: 'asks for no other signature while a transaction without a response can land, and is confirmed',
     on: NAMES,
-    async tell(name) {
-      const [payer, rival] = [stage.walletOf(name, 7), stage.walletOf(name, 6)];
-      const asked = await stage.create(name);
-      const rivals = await stage.sign(asked, rival);
-      const payment = await stage.sign(asked, payer);
+    async run(name) {
+      const [payer, rival] = [harness.walletOf(name, 7), harness.walletOf(name, 6)];
+      const asked = await harness.create(name);
+      const rivals = await harness.sign(asked, rival);
+      const payment = await harness.sign(asked, payer);
       swallow(name);
       await submitInDoubt(payment);
       heal(name);
-      expect(await stage.isKnown(payment)).toBe(true);
+      expect(await harness.isKnown(payment)).toBe(true);
       await expectClaimed(payment, rivals);
-      await stage.passUntil(name, asked.id, 'finalized');
-      await stage.expectPaidOnce(payment);
-      expect(await stage.isKnown(rivals)).toBe(false);
+      await harness.passUntil(name, asked.id, 'finalized');
+      await harness.expectPaidOnce(payment);
+      expect(await harness.isKnown(rivals)).toBe(false);
     },
   },
   {
     what: 'keeps its claim when the node refuses a second signature with the same nonce',
     on: ['base', 'tempo'],
-    async tell(name) {
-      const [payer, rival] = [stage.walletOf(name, 7), stage.walletOf(name, 6)];
-      const asked = await stage.create(name);
-      const rivals = await stage.sign(asked, rival);
-      const first = await stage.sign(asked, payer);
+    async run(name) {
+      const [payer, rival] = [harness.walletOf(name, 7), harness.walletOf(name, 6)];
+      const asked = await harness.create(name);
+      const rivals = await harness.sign(asked, rival);
+      const first = await harness.sign(asked, payer);
       const cheaper = <T extends { readonly maxFeePerGas?: bigint | undefined }>(transaction: T): T => ({
         ...transaction,
         maxFeePerGas: (transaction.maxFeePerGas ?? 0n) - 1n,
       });
       const signing =
         name === 'base'
-          ? evmWallet(stage.chains.base, payer).sign(first.blob, cheaper)
-          : tempoWallet(stage.chains.tempo, payer).sign(first.blob, cheaper);
-      const second = stage.signedAs(asked, payer, first.blob, await signing);
+          ? evmWallet(harness.chains.base, payer).sign(first.blob, cheaper)
+          : tempoWallet(harness.chains.tempo, payer).sign(first.blob, cheaper);
+      const second = harness.signedAs(asked, payer, first.blob, await signing);
       expect(second.hash).not.toBe(first.hash);
       swallow(name);
       await submitInDoubt(first);
       heal(name);
       // Base's node says so by itself; the local Tempo, which holds both, would let only one land.
       if (name === 'tempo')
-        for (const upstream of stage.upstreams[name])
+        for (const upstream of harness.upstreams[name])
           upstream.faults = [{ kind: 'refuse', methods: SENDS, reason: 'replacement transaction underpriced' }];
       await submitInDoubt(second);
       heal(name);
       await expectClaimed(first, rivals);
-      await stage.passUntil(name, asked.id, 'finalized');
-      await stage.expectPaidOnce(first);
-      expect([await stage.isKnown(second), await stage.isKnown(rivals)]).toEqual([false, false]);
+      await harness.passUntil(name, asked.id, 'finalized');
+      await harness.expectPaidOnce(first);
+      expect([await harness.isKnown(second), await harness.isKnown(rivals)]).toEqual([false, false]);
     },
   },
   {
     what: 'releases its claim when every upstream refuses it as too late, and another payer pays',
     on: NAMES,
-    async tell(name) {
-      const [payer, rival] = [stage.walletOf(name, 5), stage.walletOf(name, 6)];
-      const asked = await stage.create(name);
-      const payment = await stage.sign(asked, payer);
+    async run(name) {
+      const [payer, rival] = [harness.walletOf(name, 5), harness.walletOf(name, 6)];
+      const asked = await harness.create(name);
+      const payment = await harness.sign(asked, payer);
       const { blob } = payment;
       const spoil = async (): Promise<void> => {
-        if (name === 'solana') await stage.chains.solana.expire();
-        else if (name === 'tempo') await stage.chains.tempo.rpc('evm_increaseTime', FIVE_MINUTES);
-        else await sendRaw(stage.chains.base, await usedUp.base(stage.chains.base, payer, blob));
-        await stage.pass(name);
+        if (name === 'solana') await harness.chains.solana.expire();
+        else if (name === 'tempo') await harness.chains.tempo.rpc('evm_increaseTime', FIVE_MINUTES);
+        else await sendRaw(harness.chains.base, await usedUp.base(harness.chains.base, payer, blob));
+        await harness.pass(name);
       };
       // After it was verified and claimed for, and before the node is offered it.
       let spoilt: Promise<void> | undefined;
       let looks = 0;
-      for (const upstream of stage.upstreams[name]) {
+      for (const upstream of harness.upstreams[name]) {
         upstream.answer = async ({ method }) => {
           if (method === 'isBlockhashValid') looks += 1;
           if (SENDS.includes(method) || looks === 2) await (spoilt ??= spoil());
           return undefined;
         };
       }
-      const { status, body } = await stage.shaky.submit(asked.id, payment.bytes, payer.address);
+      const { status, body } = await harness.shaky.submit(asked.id, payment.bytes, payer.address);
       heal(name);
       expect([status, body.error?.code, body.error?.details?.['intent_id']]).toEqual([
         422,
@@ -258,14 +261,18 @@ const HELD: readonly Story[] = [
         asked.id,
       ]);
       expect(spoilt).toBeDefined();
-      expect(await stage.isKnown(payment)).toBe(false);
-      expect((await stage.kept(asked.id)).submissions).toMatchObject([
+      expect(await harness.isKnown(payment)).toBe(false);
+      expect((await harness.kept(asked.id)).submissions).toMatchObject([
         { hash: payment.hash, status: 'released', attempts: 1 },
       ]);
-      const rivals = await stage.sign(asked, rival);
-      expect(await stage.submit(stage.api, rivals)).toEqual({ ...TAKEN, state: 'pending', txSignature: rivals.hash });
-      await stage.passUntil(name, asked.id, 'finalized');
-      await stage.expectPaidOnce(rivals);
+      const rivals = await harness.sign(asked, rival);
+      expect(await harness.submit(harness.api, rivals)).toEqual({
+        ...TAKEN,
+        state: 'pending',
+        txSignature: rivals.hash,
+      });
+      await harness.passUntil(name, asked.id, 'finalized');
+      await harness.expectPaidOnce(rivals);
     },
   },
 ];
@@ -278,16 +285,16 @@ const settled = (work: Promise<void>): Promise<unknown> =>
     () => null,
     (error: unknown) => error,
   );
-const each = (stories: readonly Pick<Story, 'what' | 'on'>[]): { what: string; name: Name }[] =>
-  stories.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
+const each = (scenarios: readonly Pick<Scenario, 'what' | 'on'>[]): { what: string; name: Name }[] =>
+  scenarios.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
 
 beforeAll(async () => {
-  stage = await SubmittingHarness.open();
-  for (const name of NAMES) stage.flows[name].start();
-  for (const { what, on, tell } of FLOWING) for (const name of on) ended.set(nameOf(what, name), settled(tell(name)));
-  payers = await payersToBe(stage);
+  harness = await SubmittingHarness.open();
+  for (const name of NAMES) harness.flows[name].start();
+  for (const { what, on, run } of FLOWING) for (const name of on) ended.set(nameOf(what, name), settled(run(name)));
+  payers = await payersToBe(harness);
 }, 120_000);
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 describe('a submit', () => {
   it.each(each(FLOWING))(
@@ -303,11 +310,11 @@ describe('a submit while the chain clock is paused', () => {
   beforeAll(async () => {
     await Promise.all(ended.values());
     for (const name of NAMES) {
-      await stage.flows[name].hold();
+      await harness.flows[name].hold();
       let before: Promise<unknown> = Promise.resolve();
-      for (const { what, on, tell } of HELD) {
+      for (const { what, on, run } of HELD) {
         if (!on.includes(name)) continue;
-        before = before.then(() => settled(tell(name))).finally(() => heal(name));
+        before = before.then(() => settled(run(name))).finally(() => heal(name));
         ended.set(nameOf(what, name), before);
       }
     }
@@ -329,8 +336,8 @@ describe('a submit whose gateway is killed', () => {
   >;
   beforeAll(async () => {
     await Promise.all(ended.values());
-    for (const name of NAMES) stage.flows[name].start();
-    kills = await killing(stage, payers);
+    for (const name of NAMES) harness.flows[name].start();
+    kills = await killing(harness, payers);
   }, 180_000);
 
   it.each(
@@ -358,8 +365,8 @@ describe('a submit whose gateway is killed', () => {
 describe('after all submits', () => {
   it('the log is consistent and the projection equals its fold', async () => {
     const problems = await until('the projection to follow', async () => {
-      const contents = await readWholeLog(stage.cluster);
-      expect(await compareProjection(stage.cluster.database, contents.intents)).toEqual([]);
+      const contents = await readWholeLog(harness.cluster);
+      expect(await compareProjection(harness.cluster.database, contents.intents)).toEqual([]);
       return contents.problems;
     });
     expect(problems).toEqual([]);

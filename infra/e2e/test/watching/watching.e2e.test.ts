@@ -17,63 +17,63 @@ const typeIs =
   ({ type }: LoggedEvent): boolean =>
     type === wanted;
 
-let stage: WatchingHarness;
+let harness: WatchingHarness;
 /**
  * Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before.
  */
 let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
 
 type Story = (name: Name) => Promise<void>;
-interface Telling {
+interface Scenario {
   readonly what: string;
   readonly on: readonly Name[];
   readonly story: Story;
 }
 
 /** Go on side by side while blocks flow. */
-const FLOWING: readonly Telling[] = [
+const FLOWING: readonly Scenario[] = [
   {
     what: 'is found by its reference without submit, and goes through pending to confirmed',
     on: NAMES,
     async story(name) {
-      const payer = stage.wallet(name, 1);
-      const intent = await stage.create(name);
-      const hash = await stage.pay(name, payer, intent);
-      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({
+      const payer = harness.wallet(name, 1);
+      const intent = await harness.create(name);
+      const hash = await harness.pay(name, payer, intent);
+      expect(await harness.reach(intent.id, 'finalized')).toMatchObject({
         txSignature: hash,
         fulfiller: payer.address,
         retryRequired: false,
       });
-      expect(await stage.types(intent.id)).toEqual(PAID);
+      expect(await harness.types(intent.id)).toEqual(PAID);
     },
   },
   {
     what: 'counts when it is a plain transfer of the token program',
     on: ['solana'],
     async story(name) {
-      const payer = stage.wallet(name, 1);
-      const { id, reference } = await stage.create(name);
-      const hash = await payPlainly(stage.chain(name), payer, stage.usdc(name), {
-        to: stage.requestor(name),
+      const payer = harness.wallet(name, 1);
+      const { id, reference } = await harness.create(name);
+      const hash = await payPlainly(harness.chain(name), payer, harness.usdc(name), {
+        to: harness.requestor(name),
         units: UNITS,
         references: [reference],
       });
-      expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-      expect(await stage.types(id)).toEqual(PAID);
+      expect(await harness.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      expect(await harness.types(id)).toEqual(PAID);
     },
   },
   {
     what: 'is recorded as an extra payment when made twice, and changes nothing else',
     on: NAMES,
     async story(name) {
-      const payer = stage.wallet(name, 2);
-      const intent = await stage.create(name);
-      const first = await stage.pay(name, payer, intent);
-      const paid = await stage.reach(intent.id, 'finalized');
-      const second = await stage.pay(name, payer, intent);
-      await stage.counted(intent.id, 2);
-      expect(await stage.shown(intent.id)).toEqual(paid);
-      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      const payer = harness.wallet(name, 2);
+      const intent = await harness.create(name);
+      const first = await harness.pay(name, payer, intent);
+      const paid = await harness.reach(intent.id, 'finalized');
+      const second = await harness.pay(name, payer, intent);
+      await harness.counted(intent.id, 2);
+      expect(await harness.shown(intent.id)).toEqual(paid);
+      const [types, log] = [await harness.types(intent.id), await harness.log(intent.id)];
       expect([paid.txSignature, types]).toEqual([first, PAID]);
       expect(log.at(-1)).toMatchObject({
         type: 'extra_payment_observed',
@@ -85,17 +85,17 @@ const FLOWING: readonly Telling[] = [
     what: 'pays nothing with another amount; the intent stays open until the right amount lands',
     on: NAMES,
     async story(name) {
-      const payer = stage.wallet(name, 3);
-      const intent = await stage.create(name);
+      const payer = harness.wallet(name, 3);
+      const intent = await harness.create(name);
       const wrong = [
-        await stage.pay(name, payer, intent, UNITS - 1n),
-        await stage.pay(name, payer, intent, UNITS + 1n),
+        await harness.pay(name, payer, intent, UNITS - 1n),
+        await harness.pay(name, payer, intent, UNITS + 1n),
       ];
-      await stage.counted(intent.id, 2);
-      expect(await stage.shown(intent.id)).toEqual(intent);
-      const right = await stage.pay(name, payer, intent);
-      expect(await stage.reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
-      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      await harness.counted(intent.id, 2);
+      expect(await harness.shown(intent.id)).toEqual(intent);
+      const right = await harness.pay(name, payer, intent);
+      expect(await harness.reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
+      const [types, log] = [await harness.types(intent.id), await harness.log(intent.id)];
       expect(types).toEqual(PAID);
       const mismatched = log.filter(typeIs('mismatched_payment_observed'));
       expect(mismatched).toMatchObject([{ data: { differs: ['amount'] } }, { data: { differs: ['amount'] } }]);
@@ -108,11 +108,11 @@ const FLOWING: readonly Telling[] = [
     what: 'pays nothing when the requestor pays itself',
     on: NAMES,
     async story(name) {
-      const intent = await stage.create(name);
-      const hash = await stage.pay(name, stage.wallet(name, 0), intent);
-      await stage.counted(intent.id, 1);
-      expect(await stage.shown(intent.id)).toEqual(intent);
-      expect((await stage.log(intent.id)).at(-1)).toMatchObject({
+      const intent = await harness.create(name);
+      const hash = await harness.pay(name, harness.wallet(name, 0), intent);
+      await harness.counted(intent.id, 1);
+      expect(await harness.shown(intent.id)).toEqual(intent);
+      expect((await harness.log(intent.id)).at(-1)).toMatchObject({
         type: 'mismatched_payment_observed',
         data: { differs: ['sender'], landing: { hash } },
       });
@@ -122,36 +122,41 @@ const FLOWING: readonly Telling[] = [
     what: 'counts for no intent when it carries two references',
     on: ['solana'],
     async story(name) {
-      const payer = stage.wallet(name, 4);
-      const [one, other] = [await stage.create(name), await stage.create(name)];
-      await payTogether.solana(stage.chain(name), payer, stage.usdc(name), [
-        { to: stage.requestor(name), units: UNITS, references: [one.reference, other.reference] },
+      const payer = harness.wallet(name, 4);
+      const [one, other] = [await harness.create(name), await harness.create(name)];
+      await payTogether.solana(harness.chain(name), payer, harness.usdc(name), [
+        { to: harness.requestor(name), units: UNITS, references: [one.reference, other.reference] },
       ]);
-      await stage.solana.advance();
+      await harness.solana.advance();
       // What came before it was looked at before it.
-      const hash = await stage.pay(name, payer, one);
-      expect(await stage.reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
-      expect([(await stage.kept(one.id)).transfers.length, (await stage.kept(other.id)).transfers.length]).toEqual([
+      const hash = await harness.pay(name, payer, one);
+      expect(await harness.reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
+      expect([(await harness.kept(one.id)).transfers.length, (await harness.kept(other.id)).transfers.length]).toEqual([
         1, 0,
       ]);
-      expect(await stage.shown(other.id)).toEqual(other);
+      expect(await harness.shown(other.id)).toEqual(other);
     },
   },
   {
     what: 'is recognized beside the payment of another intent in one transaction',
     on: ['solana', 'tempo'],
     async story(name) {
-      const payer = stage.wallet(name, 4);
-      const intents = [await stage.create(name), await stage.create(name)];
+      const payer = harness.wallet(name, 4);
+      const intents = [await harness.create(name), await harness.create(name)];
       const payments = intents.map(({ reference }) => ({
-        to: stage.requestor(name),
+        to: harness.requestor(name),
         units: UNITS,
         references: [reference],
       }));
-      const hash = await payTogether[name as 'solana' | 'tempo'](stage.chain(name), payer, stage.usdc(name), payments);
+      const hash = await payTogether[name as 'solana' | 'tempo'](
+        harness.chain(name),
+        payer,
+        harness.usdc(name),
+        payments,
+      );
       for (const { id } of intents) {
-        expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-        expect(await stage.types(id)).toEqual(PAID);
+        expect(await harness.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+        expect(await harness.types(id)).toEqual(PAID);
       }
     },
   },
@@ -159,47 +164,47 @@ const FLOWING: readonly Telling[] = [
     what: 'confirms an intent that was cancelled between build and landing',
     on: NAMES,
     async story(name) {
-      const payer = stage.wallet(name, 5);
-      const { id } = await stage.create(name);
-      const blob = await stage.build(id, payer);
-      expect((await stage.api.cancel(id)).body.intent.state).toBe('cancelled');
-      const wallet = walletOn(stage.chain(name), payer);
-      const refused = await stage.api.submit(id, await wallet.sign(blob), payer.address);
+      const payer = harness.wallet(name, 5);
+      const { id } = await harness.create(name);
+      const blob = await harness.build(id, payer);
+      expect((await harness.api.cancel(id)).body.intent.state).toBe('cancelled');
+      const wallet = walletOn(harness.chain(name), payer);
+      const refused = await harness.api.submit(id, await wallet.sign(blob), payer.address);
       expect([refused.status, refused.body.error?.code]).toEqual([409, 'intent.invalid_state']);
       const hash = await wallet.send(blob);
-      expect(await stage.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-      const [types, log] = [await stage.types(id), await stage.log(id)];
+      expect(await harness.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
+      const [types, log] = [await harness.types(id), await harness.log(id)];
       expect(types).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'cancelled', landing: { hash } } });
     },
   },
 ];
 
-const settlesLost = async (id: string): Promise<boolean> => (await stage.kept(id)).settlement?.lost === true;
+const settlesLost = async (id: string): Promise<boolean> => (await harness.kept(id)).settlement?.lost === true;
 
 /** Go on one after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
-const HELD: readonly Telling[] = [
+const HELD: readonly Scenario[] = [
   {
     what: 'ends with the transaction that landed when its wallet sped it up; the other is dropped',
     on: ['base', 'tempo'],
     async story(name) {
-      const payer = stage.wallet(name, 6);
-      const { id } = await stage.create(name);
-      const { blob, hash } = await stage.submit(name, id, payer);
+      const payer = harness.wallet(name, 6);
+      const { id } = await harness.create(name);
+      const { blob, hash } = await harness.submit(name, id, payer);
       const faster = await sendRaw(
-        stage.chain(name),
-        await spedUp[name as 'base' | 'tempo'](stage.chain(name), payer, blob),
+        harness.chain(name),
+        await spedUp[name as 'base' | 'tempo'](harness.chain(name), payer, blob),
       );
       expect(faster).not.toBe(hash);
-      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+      expect(await harness.passTo(name, id, 'finalized')).toMatchObject({
         txSignature: faster,
         fulfiller: payer.address,
       });
-      expect(await stage.types(id)).toEqual(PAID);
+      expect(await harness.types(id)).toEqual(PAID);
       // On Tempo the nonce is of this intent alone, and what is left of the first one dies with its time.
       if (name === 'base')
-        await stage.passUntil(name, 'the first one to be proven dead', async () =>
-          (await stage.kept(id)).submissions.every(({ status }) => status === 'dropped'),
+        await harness.passUntil(name, 'the first one to be proven dead', async () =>
+          (await harness.kept(id)).submissions.every(({ status }) => status === 'dropped'),
         );
     },
   },
@@ -207,16 +212,16 @@ const HELD: readonly Telling[] = [
     what: 'is asked for again when another transaction uses its nonce without paying',
     on: ['tempo'],
     async story(name) {
-      const payer = stage.wallet(name, 7);
-      const { id } = await stage.create(name);
-      const { blob } = await stage.submit(name, id, payer);
-      await sendRaw(stage.tempo, await usedUp.tempo(stage.tempo, payer, blob));
-      await stage.pass(name);
-      await stage.tempo.rpc('evm_increaseTime', LIFETIME);
-      expect(await stage.passTo(name, id, 'created')).toMatchObject({ retryRequired: true, txSignature: null });
-      await stage.submit(name, id, payer);
-      await stage.passTo(name, id, 'finalized');
-      expect(await stage.types(id)).toEqual([
+      const payer = harness.wallet(name, 7);
+      const { id } = await harness.create(name);
+      const { blob } = await harness.submit(name, id, payer);
+      await sendRaw(harness.tempo, await usedUp.tempo(harness.tempo, payer, blob));
+      await harness.pass(name);
+      await harness.tempo.rpc('evm_increaseTime', LIFETIME);
+      expect(await harness.passTo(name, id, 'created')).toMatchObject({ retryRequired: true, txSignature: null });
+      await harness.submit(name, id, payer);
+      await harness.passTo(name, id, 'finalized');
+      expect(await harness.types(id)).toEqual([
         'intent.created',
         'intent.pending',
         'intent.retry_required',
@@ -228,29 +233,29 @@ const HELD: readonly Telling[] = [
     what: 'fails when a reorg removes it and it never lands again',
     on: ['base', 'solana'],
     async story(name) {
-      const payer = stage.wallet(name, 7);
-      const { id } = await stage.create(name);
-      const { blob, hash } = await stage.submit(name, id, payer);
-      await stage.pass(name);
+      const payer = harness.wallet(name, 7);
+      const { id } = await harness.create(name);
+      const { blob, hash } = await harness.submit(name, id, payer);
+      await harness.pass(name);
       // No further blocks: it would be final.
-      const confirmed = await stage.reach(id, 'confirmed');
+      const confirmed = await harness.reach(id, 'confirmed');
       if (name === 'base') {
-        await stage.base.rpc('anvil_reorg', 1, [[await usedUp.base(stage.base, payer, blob), 0]]);
+        await harness.base.rpc('anvil_reorg', 1, [[await usedUp.base(harness.base, payer, blob), 0]]);
       } else {
-        await stage.solana.drop({ payer: payer.address });
-        await stage.solana.reorg(2);
-        await stage.passUntil(name, 'it to be missed', () => settlesLost(id));
-        expect(await stage.shown(id)).toEqual(confirmed);
-        await stage.solana.expire();
-        await stage.solana.heal();
+        await harness.solana.drop({ payer: payer.address });
+        await harness.solana.reorg(2);
+        await harness.passUntil(name, 'it to be missed', () => settlesLost(id));
+        expect(await harness.shown(id)).toEqual(confirmed);
+        await harness.solana.expire();
+        await harness.solana.heal();
       }
-      expect(await stage.passTo(name, id, 'failed')).toMatchObject({
+      expect(await harness.passTo(name, id, 'failed')).toMatchObject({
         txSignature: hash,
         fulfiller: payer.address,
         confirmedAt: confirmed.confirmedAt,
         finalizedAt: null,
       });
-      const [types, log] = [await stage.types(id), await stage.log(id)];
+      const [types, log] = [await harness.types(id), await harness.log(id)];
       expect(types).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
       expect(log.slice(-2)).toMatchObject([
         { type: 'confirmation_lost', data: { hash } },
@@ -262,15 +267,15 @@ const HELD: readonly Telling[] = [
     what: 'stays confirmed when its wallet sped it up on the new fork after a reorg',
     on: ['base'],
     async story(name) {
-      const payer = stage.wallet(name, 8);
-      const { id } = await stage.create(name);
-      const { blob, hash } = await stage.submit(name, id, payer);
-      await stage.pass(name);
-      await stage.reach(id, 'confirmed');
-      await stage.base.rpc('anvil_reorg', 1, [[await spedUp.base(stage.base, payer, blob), 0]]);
-      const { txSignature } = await stage.passTo(name, id, 'finalized');
+      const payer = harness.wallet(name, 8);
+      const { id } = await harness.create(name);
+      const { blob, hash } = await harness.submit(name, id, payer);
+      await harness.pass(name);
+      await harness.reach(id, 'confirmed');
+      await harness.base.rpc('anvil_reorg', 1, [[await spedUp.base(harness.base, payer, blob), 0]]);
+      const { txSignature } = await harness.passTo(name, id, 'finalized');
       expect(txSignature).not.toBe(hash);
-      const [types, log] = [await stage.types(id), await stage.log(id)];
+      const [types, log] = [await harness.types(id), await harness.log(id)];
       expect(types).toEqual(PAID);
       expect(log.slice(-3)).toMatchObject([
         { type: 'confirmation_lost', data: { hash } },
@@ -283,24 +288,24 @@ const HELD: readonly Telling[] = [
     what: 'stays confirmed by a second payment when a reorg removes the first for good',
     on: ['base'],
     async story(name) {
-      const [payer, second] = [stage.wallet(name, 3), stage.wallet(name, 4)];
-      const { id } = await stage.create(name);
-      const raw: Hex = `0x${Buffer.from(await evmWallet(stage.base, second).sign(await stage.build(id, second)), 'base64').toString('hex')}`;
-      const { blob, hash } = await stage.submit(name, id, payer);
-      await stage.pass(name);
-      await stage.reach(id, 'confirmed');
-      const extra = await sendRaw(stage.base, raw);
-      await stage.pass(name);
-      await stage.counted(id, 2);
-      await stage.base.rpc('anvil_reorg', 2, [
-        [await usedUp.base(stage.base, payer, blob), 0],
+      const [payer, second] = [harness.wallet(name, 3), harness.wallet(name, 4)];
+      const { id } = await harness.create(name);
+      const raw: Hex = `0x${Buffer.from(await evmWallet(harness.base, second).sign(await harness.build(id, second)), 'base64').toString('hex')}`;
+      const { blob, hash } = await harness.submit(name, id, payer);
+      await harness.pass(name);
+      await harness.reach(id, 'confirmed');
+      const extra = await sendRaw(harness.base, raw);
+      await harness.pass(name);
+      await harness.counted(id, 2);
+      await harness.base.rpc('anvil_reorg', 2, [
+        [await usedUp.base(harness.base, payer, blob), 0],
         [raw, 1],
       ]);
-      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+      expect(await harness.passTo(name, id, 'finalized')).toMatchObject({
         txSignature: extra,
         fulfiller: second.address,
       });
-      const [types, log] = [await stage.types(id), await stage.log(id)];
+      const [types, log] = [await harness.types(id), await harness.log(id)];
       expect(types).toEqual(PAID);
       expect(log.slice(-4)).toMatchObject([
         { type: 'extra_payment_observed', data: { landing: { hash: extra } } },
@@ -314,24 +319,24 @@ const HELD: readonly Telling[] = [
     what: 'stays confirmed when a reorg removes it without submit: it is broadcast from the stored bytes',
     on: ['base', 'solana'],
     async story(name) {
-      const payer = stage.wallet(name, 5);
-      const intent = await stage.create(name);
-      const hash = await stage.pay(name, payer, intent);
-      await stage.pass(name);
-      await stage.reach(intent.id, 'confirmed');
+      const payer = harness.wallet(name, 5);
+      const intent = await harness.create(name);
+      const hash = await harness.pay(name, payer, intent);
+      await harness.pass(name);
+      await harness.reach(intent.id, 'confirmed');
       await until(
         'its bytes to be kept',
         async () =>
-          (await stage.cluster.database.sql.query('SELECT FROM service.signed_transactions WHERE hash = $1', [hash]))
+          (await harness.cluster.database.sql.query('SELECT FROM service.signed_transactions WHERE hash = $1', [hash]))
             .rowCount === 1,
         60_000,
       );
-      await (name === 'base' ? stage.base.rpc('anvil_reorg', 1, []) : stage.solana.reorg(2));
-      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({
+      await (name === 'base' ? harness.base.rpc('anvil_reorg', 1, []) : harness.solana.reorg(2));
+      expect(await harness.passTo(name, intent.id, 'finalized')).toMatchObject({
         txSignature: hash,
         fulfiller: payer.address,
       });
-      const [types, log] = [await stage.types(intent.id), await stage.log(intent.id)];
+      const [types, log] = [await harness.types(intent.id), await harness.log(intent.id)];
       expect(types).toEqual(PAID);
       expect(log.slice(-3)).toMatchObject([
         { type: 'confirmation_lost', data: { hash } },
@@ -344,26 +349,26 @@ const HELD: readonly Telling[] = [
     what: 'is confirmed when submitted in time and landed after the expiry',
     on: NAMES,
     async story(name) {
-      const payer = stage.wallet(name, 1);
+      const payer = harness.wallet(name, 1);
       const { id, createdAt, updatedAt } = late[name].submitted;
       const ttlSeconds = Math.max(SHORTEST, Math.ceil((Date.now() - Date.parse(createdAt)) / 1000) + LEFT);
-      const changed = await stage.api.update(id, { updatedAt, ttlSeconds });
+      const changed = await harness.api.update(id, { updatedAt, ttlSeconds });
       expect([changed.status, changed.body.error]).toEqual([200, undefined]);
       // What is built for Tempo dies with the intent; a wallet may choose otherwise.
       const longer = (built: string): Promise<string> =>
-        tempoWallet(stage.tempo, payer).sign(built, (transaction) => ({
+        tempoWallet(harness.tempo, payer).sign(built, (transaction) => ({
           ...transaction,
           validBefore: (transaction.validBefore ?? 0) + LONGER,
         }));
       const { hash } =
-        name === 'tempo' ? await stage.submit(name, id, payer, longer) : await stage.submit(name, id, payer);
-      expect(await stage.reach(id, 'expired')).toMatchObject({ pendingAtExpiry: true, txSignature: hash });
-      expect(await stage.passTo(name, id, 'finalized')).toMatchObject({
+        name === 'tempo' ? await harness.submit(name, id, payer, longer) : await harness.submit(name, id, payer);
+      expect(await harness.reach(id, 'expired')).toMatchObject({ pendingAtExpiry: true, txSignature: hash });
+      expect(await harness.passTo(name, id, 'finalized')).toMatchObject({
         pendingAtExpiry: true,
         txSignature: hash,
         fulfiller: payer.address,
       });
-      const [types, log] = [await stage.types(id), await stage.log(id)];
+      const [types, log] = [await harness.types(id), await harness.log(id)];
       expect(types).toEqual([
         'intent.created',
         'intent.pending',
@@ -378,16 +383,16 @@ const HELD: readonly Telling[] = [
     what: 'is confirmed when made after the expiry',
     on: NAMES,
     async story(name) {
-      const payer = stage.wallet(name, 2);
+      const payer = harness.wallet(name, 2);
       const intent = late[name].unpaid;
-      await stage.reach(intent.id, 'expired');
-      const hash = await stage.pay(name, payer, intent);
-      expect(await stage.passTo(name, intent.id, 'finalized')).toMatchObject({
+      await harness.reach(intent.id, 'expired');
+      const hash = await harness.pay(name, payer, intent);
+      expect(await harness.passTo(name, intent.id, 'finalized')).toMatchObject({
         txSignature: hash,
         fulfiller: payer.address,
         pendingAtExpiry: false,
       });
-      expect(await stage.types(intent.id)).toEqual([
+      expect(await harness.types(intent.id)).toEqual([
         'intent.created',
         'intent.expired',
         'intent.confirmed',
@@ -398,10 +403,10 @@ const HELD: readonly Telling[] = [
 ];
 
 async function begin(): Promise<void> {
-  stage = await WatchingHarness.start();
+  harness = await WatchingHarness.start();
   const both = async (name: Name) => ({
-    submitted: await stage.create(name),
-    unpaid: await stage.create(name, { ttlSeconds: SHORTEST }),
+    submitted: await harness.create(name),
+    unpaid: await harness.create(name, { ttlSeconds: SHORTEST }),
   });
   late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
 }
@@ -409,7 +414,7 @@ async function begin(): Promise<void> {
 /** What became of each story, by its name and chain: null, or what it failed with. */
 const ended = new Map<string, Promise<unknown>>();
 const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
-const end = ({ story }: Telling, name: Name): Promise<unknown> =>
+const end = ({ story }: Scenario, name: Name): Promise<unknown> =>
   story(name).then(
     () => null,
     (error: unknown) => error,
@@ -417,16 +422,16 @@ const end = ({ story }: Telling, name: Name): Promise<unknown> =>
 
 beforeAll(async () => {
   await begin();
-  for (const name of NAMES) stage.flows[name].start();
-  for (const telling of FLOWING)
-    for (const name of telling.on) ended.set(nameOf(telling.what, name), end(telling, name));
+  for (const name of NAMES) harness.flows[name].start();
+  for (const scenario of FLOWING)
+    for (const name of scenario.on) ended.set(nameOf(scenario.what, name), end(scenario, name));
 }, 90_000);
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
 });
 
-const each = (tellings: readonly Telling[]): { what: string; name: Name }[] =>
-  tellings.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
+const each = (scenarios: readonly Scenario[]): { what: string; name: Name }[] =>
+  scenarios.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
 
 describe('a payment', () => {
   it.each(each(FLOWING))(
@@ -442,11 +447,11 @@ describe('a payment while the chain clock is paused', () => {
   beforeAll(async () => {
     await Promise.all(ended.values());
     for (const name of NAMES) {
-      await stage.flows[name].hold();
+      await harness.flows[name].hold();
       let before: Promise<unknown> = Promise.resolve();
-      for (const telling of HELD.filter(({ on }) => on.includes(name))) {
-        before = before.then(() => end(telling, name));
-        ended.set(nameOf(telling.what, name), before);
+      for (const scenario of HELD.filter(({ on }) => on.includes(name))) {
+        before = before.then(() => end(scenario, name));
+        ended.set(nameOf(scenario.what, name), before);
       }
     }
   }, 90_000);
