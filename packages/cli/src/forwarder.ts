@@ -100,7 +100,7 @@ async function forward(target: URL, request: IncomingMessage, body: Buffer): Pro
     await answer.body?.cancel();
     return { ...known, status: answer.status, error: null, ms: ms() };
   } catch (error) {
-    // Nobody there, or too slow: the service hears 502, and tries again by its schedule.
+    // No server there, or a slow one: the service hears 502, and tries again by its schedule.
     return { ...known, status: null, error: reasonOf(error), ms: ms() };
   }
 }

@@ -94,7 +94,7 @@ describe('pf', () => {
     );
 
   it('listen forwards webhooks unchanged, has them resent and removes its endpoint', async () => {
-    // An earlier one that was killed: nobody listens on its port.
+    // An earlier one that was killed: no program listens on its port.
     await addWebhookEndpoint(cluster.database, {
       accountId: cluster.accountId,
       livemode: false,

@@ -41,7 +41,7 @@ export class Chain {
     this.#blockhashes = parts.blockhashes;
   }
 
-  /** Called after anything happened: a landing, a new slot by a control, a reorganisation. Returns how to stop it. */
+  /** Called after anything happened: a landing, a new slot by a control, a reorganization. Returns how to stop it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -127,7 +127,7 @@ export class Chain {
    * Takes back every block above `slot`, which may not be final yet: their transactions never happened, their
    * blockhashes never were. What was in them is returned, oldest first.
    */
-  reorganise(slot: number): Landed[] {
+  reorganize(slot: number): Landed[] {
     const lost = this.#ledger.between(slot + 1, this.clock.slot());
     const fork = { height: heightOf(slot) + 1, salt: randomUUID() };
     const before = this.#journal.undo(slot);
@@ -143,7 +143,7 @@ export class Chain {
     this.changed();
     return lost;
   }
-  /** Sends again what a reorganisation has taken back. */
+  /** Sends again what a reorganization has taken back. */
   requeue(lost: readonly Landed[]): void {
     for (const { wire } of lost) this.send(parseWire(wire));
   }

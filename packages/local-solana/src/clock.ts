@@ -12,7 +12,7 @@ export interface ClockState {
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** The slot that a node starts with: past the first epoch, so that nobody takes an epoch's slot index for a slot. */
+/** The slot that a node starts with: past the first epoch, so that no program takes an epoch's slot index for a slot. */
 const FIRST_SLOT = 432_001;
 /** Slots that no block was made in, all of them before the node's birth: a block height is not a slot. */
 const SKIPPED = 31_000;
@@ -28,7 +28,7 @@ export const newClock = (slotMs: number, running: boolean, now = Date.now()): Cl
 export const heightOf = (slot: number): number => slot - SKIPPED;
 
 /**
- * Slots, computed from the time: a clock that nobody reads does no work. What is in the head slot is processed, one
+ * Slots, computed from the time: a clock without readers does no work. What is in the head slot is processed, one
  * slot later confirmed, and final after `finalitySlots`.
  */
 export class SlotClock {

@@ -31,7 +31,7 @@ const text = (value: string): Uint8Array => Buffer.concat([u32(Buffer.byteLength
  */
 function extensions(mintAddress: string): Uint8Array {
   const authority = key(nodeWallet.address);
-  const nobody = new Uint8Array(32);
+  const nullKey = new Uint8Array(32);
   const metadata = [
     authority,
     key(mintAddress),
@@ -44,7 +44,7 @@ function extensions(mintAddress: string): Uint8Array {
     [1, [authority, authority, new Uint8Array(8 + 18 + 18)]],
     [3, [authority]],
     [12, [authority]],
-    [14, [authority, nobody]],
+    [14, [authority, nullKey]],
     [18, [authority, key(mintAddress)]],
     [19, metadata],
   ];

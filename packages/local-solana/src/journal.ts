@@ -7,7 +7,7 @@ interface Change {
 
 /**
  * What accounts were before each change that is not final yet: reads at `confirmed` and `finalized` see the state of
- * their slot, and a reorganisation can go back.
+ * their slot, and a reorganization can go back.
  */
 export class Journal {
   /** By address, oldest change first. */
@@ -39,7 +39,7 @@ export class Journal {
     }
     return before;
   }
-  /** Forgets what nobody can ask for any more: changes of final slots. */
+  /** Forgets what no request can reach any more: changes of final slots. */
   prune(finalized: number): void {
     if (finalized === this.#prunedTo) return;
     this.#prunedTo = finalized;

@@ -16,7 +16,7 @@ const number = (flags: string, text: string, fallback: number, least: number, mo
 
 const { ledger, genesisHash, ...options } = new Command('local-solana')
   .description(
-    'A local Solana: the JSON-RPC of a node around the real runtime, with controls to drop, expire, fail and finalise.',
+    'A local Solana: the JSON-RPC of a node around the real runtime, with controls to drop, expire, fail and finalize.',
   )
   .addOption(
     number(

@@ -80,7 +80,7 @@ async function listenOnPair(first: Server, second: Server, port: number, host: s
     try {
       return await listen(second, (first.address() as AddressInfo).port + 1, host);
     } catch (error) {
-      // Somebody has the neighbour: another pair, where the choice is ours.
+      // Another process has the neighboring port: try another pair, if the choice is ours.
       await close(first);
       if (port !== 0 || tries === 0) throw error;
     }

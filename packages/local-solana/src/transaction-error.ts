@@ -134,7 +134,9 @@ export function errorText(error: TransactionErrorJson): string {
   if (typeof error === 'string') return textOf(TRANSACTION, error);
   if ('InstructionError' in error) {
     const [index, inner] = error.InstructionError;
-    return `Error processing Instruction ${index}: ${typeof inner === 'string' ? textOf(INSTRUCTION, inner) : `custom program error: 0x${inner.Custom.toString(16)}`}`;
+    const reason =
+      typeof inner === 'string' ? textOf(INSTRUCTION, inner) : `custom program error: 0x${inner.Custom.toString(16)}`;
+    return `Error processing Instruction ${index}: ${reason}`;
   }
   if ('DuplicateInstruction' in error)
     return `Transaction contains a duplicate instruction (${error.DuplicateInstruction}) that is not allowed`;

@@ -37,7 +37,7 @@ describe('controls of the local Solana', () => {
       (await client.rpc.getTokenAccountBalance(await tokenAccount(owner, 'USDC'), { commitment }).send()).value.amount,
     );
 
-  it('drop the next transaction, those of a payer or one signature: accepted, never landed, even when resent', async () => {
+  it('drop the next transaction, those of a payer or one signature, even when resent', async () => {
     await client.call('local_drop');
     expect(await statusOf(await pay(1n))).toBeNull();
     expect(await statusOf(await pay(2n))).toMatchObject({ err: null });

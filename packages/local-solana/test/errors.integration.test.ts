@@ -40,8 +40,8 @@ describe('the local Solana, as a real node does,', () => {
 
   it('rejects a payer without the fee, and a payer account that does not exist', async () => {
     const [poor, payer] = [await wallet(0), await wallet(1)];
-    const nobody = await generateKeyPairSigner();
-    const signed = await client.sign(nobody, [lamports(nobody, poor.address, 1n)]);
+    const pauper = await generateKeyPairSigner();
+    const signed = await client.sign(pauper, [lamports(pauper, poor.address, 1n)]);
     expect((await client.call('sendTransaction', signed.wire, { encoding: 'base64' })).error).toMatchObject({
       code: -32002,
       data: { err: 'AccountNotFound' },
@@ -144,7 +144,7 @@ describe('the local Solana, as a real node does,', () => {
     ['sendTransaction', 'that is not base58', ['0OIl']],
     ['sendTransaction', 'of more than 1,232 bytes', [Buffer.alloc(1_233).toString('base64'), { encoding: 'base64' }]],
     ['getBalance', 'of an address of 35 bytes', ['11111111111111111111111111111111111']],
-    ['getBalance', 'of nobody', []],
+    ['getBalance', 'without an account', []],
     [
       'getAccountInfo',
       'at a commitment that there is not',

@@ -4,7 +4,7 @@ import { address, type KeyPairSigner } from '@solana/kit';
 import { WebSocket } from 'ws';
 import { type Client, lamports, newAddress, startClient, wallet } from './client.ts';
 
-/** The first so many of what will be told from now on: kit keeps only what comes while somebody iterates. */
+/** The first so many of what will be told from now on: kit keeps only what comes during an iteration. */
 async function first<T>(pending: Promise<AsyncIterable<T>>, count: number): Promise<Promise<T[]>[]> {
   const notifications = await pending;
   const heard = async (): Promise<T[]> => {
@@ -130,7 +130,7 @@ describe('subscriptions of the local Solana', () => {
       expect(answer).toMatchObject({ result: true });
       ask('slotUnsubscribe', id);
       expect(await next()).toMatchObject({ error: { code: -32602 } });
-      ask('accountSubscribe', 'nobody');
+      ask('accountSubscribe', 'no-address');
       expect(await next()).toMatchObject({ error: { code: -32602 } });
       ask('getSlot');
       expect(await next()).toMatchObject({ error: { code: -32601 } });

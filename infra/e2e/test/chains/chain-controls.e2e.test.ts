@@ -29,7 +29,7 @@ import {
 const NAMES = ['base', 'solana', 'tempo'] as const;
 type Name = (typeof NAMES)[number];
 /** What is in a block of Tempo is final. */
-const REORGANISING = ['base', 'solana'] as const;
+const REORGANIZING = ['base', 'solana'] as const;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
 /** So long a payment on Tempo can land here, in seconds: a wallet may choose less than was proposed. */
 const SHORT_LIFE = 15;
@@ -143,7 +143,7 @@ const reach = (id: string, state: string): Promise<PublicIntent> =>
   );
 const told = async (id: string): Promise<string[]> => (await api.events(id)).body.events.map(({ type }) => type);
 /** Whether a transaction is in a block, whatever it is worth. */
-const landed = async (name: (typeof REORGANISING)[number], hash: string): Promise<boolean> =>
+const landed = async (name: (typeof REORGANIZING)[number], hash: string): Promise<boolean> =>
   name === 'base'
     ? (await base.rpc('eth_getTransactionReceipt', hash)) !== null
     : (await solana.rpc<{ value: unknown[] }>('getSignatureStatuses', [hash])).value[0] !== null;
@@ -199,7 +199,7 @@ describe('pf chain', () => {
   it(
     'reorg removes a confirmed payment, which lands again, and finalize finalizes it at once',
     () =>
-      everywhere(REORGANISING, async (name) => {
+      everywhere(REORGANIZING, async (name) => {
         const control = await armed('reorg', name, '--payer', payerOn(name, 4).address);
         const { id } = await create(name);
         const hash = await pay(name, id, payerOn(name, 4));
@@ -220,7 +220,7 @@ describe('pf chain', () => {
   it(
     'reorg --lose removes a confirmed payment for good, and it fails',
     () =>
-      everywhere(REORGANISING, async (name) => {
+      everywhere(REORGANIZING, async (name) => {
         const control = await armed('reorg', name, '--lose');
         const { id } = await create(name);
         await pay(name, id, payerOn(name, 5));

@@ -88,7 +88,7 @@ async function submit(name: Name, id: string, place: number): Promise<void> {
     return status === 200;
   });
 }
-const unasked = (name: Name, { reference }: PublicIntent, place: number): Promise<string> =>
+const unsolicited = (name: Name, { reference }: PublicIntent, place: number): Promise<string> =>
   walletOn(chains[name], walletAt(name, place)).pay(
     chains[name].tokens['USDC'] ?? '',
     walletAt(name, 0).address,
@@ -152,7 +152,7 @@ describe('the first of two upstreams', () => {
         await preferred(name);
         spoil(faults, [name]);
         const [asked, alone] = await Promise.all([create(name), create(name)]);
-        await Promise.all([submit(name, asked.id, 1), unasked(name, alone, 2)]);
+        await Promise.all([submit(name, asked.id, 1), unsolicited(name, alone, 2)]);
         await Promise.all([paid(asked.id), paid(alone.id)]);
         spoil([], [name]);
       });
@@ -181,7 +181,7 @@ describe('the only upstream', () => {
         'rpc.unavailable',
         String(body.error?.details?.['retry_after']),
       ]);
-      await unasked(sick, during, 2);
+      await unsolicited(sick, during, 2);
       await Promise.all(
         well.map(async (name) => {
           const { id } = await create(name);

@@ -427,7 +427,7 @@ describe('metrics after a payment', () => {
 describe('a collector that is unavailable or never responds', () => {
   async function tryWith(fault: 'hangs' | 'away'): Promise<void> {
     const dead = await otlpReceiver();
-    dead.behaviour = 'hangs';
+    dead.behavior = 'hangs';
     if (fault === 'away') await dead.close();
     const gateway = await cluster.start('gateway', {
       env: {

@@ -76,7 +76,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
     return `postgresql://postgres:${(await readFile(passwordFile, 'utf8')).trim()}@127.0.0.1:${port}/${database}`;
   }
 
-  async function initialise(): Promise<void> {
+  async function initialize(): Promise<void> {
     // Half an initdb is worth nothing; PG_VERSION is written near its end, global/pg_control last.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
@@ -113,11 +113,11 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       jsonLogs: false,
       stuck: async () => false,
       async prepare() {
-        const initialised = await stat(path.join(folder, 'global', 'pg_control')).then(
+        const initialized = await stat(path.join(folder, 'global', 'pg_control')).then(
           () => true,
           () => false,
         );
-        if (!initialised) await initialise();
+        if (!initialized) await initialize();
         // The data folder is ours alone (see owner.ts), so a lock file in it is left over from a kill; its process id
         // may belong to somebody else by now, which would make Postgres refuse.
         await rm(path.join(folder, 'postmaster.pid'), { force: true });

@@ -40,7 +40,7 @@ function binary(): string {
 /**
  * An EVM chain of one's own. Blocks are mined by the supervisor (see block-clock.ts): with a block time of its own
  * below 3 s anvil keeps 1,500 whole states, gigabytes after an hour; mined from outside it keeps the 24 it is told,
- * enough for questions at `safe` and small reorganisations.
+ * enough for questions at `safe` and small reorganizations.
  */
 export function anvilPart(settings: Settings, chain: AnvilChain): { part: Part; url: string } {
   const file = binary();

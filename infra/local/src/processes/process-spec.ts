@@ -26,7 +26,7 @@ export interface Part {
   readonly orphanSignal: 'SIGKILL' | 'SIGTERM' | 'SIGINT';
   /** How long it may take to end before it is killed, in milliseconds. */
   readonly stopMs: number;
-  /** Before every start, also a restart: folders, one-time initialisation, left-overs of a kill. */
+  /** Before every start, also a restart: folders, one-time initialization, left-overs of a kill. */
   prepare(): Promise<void>;
   command(): Command;
   /** True when it answers. Asked again and again; must come back within about a second. */

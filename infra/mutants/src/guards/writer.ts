@@ -75,7 +75,7 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'A refused command leaves no word in the log: lost with its owner, it is decided anew',
+    name: 'A refused command leaves no event in the log: lost with its owner, it is decided again',
     file: 'services/intent/src/batch-decider.ts',
     guard: " && decision.outcome.kind === 'accepted' ? message : null;",
     instead: ' ? message : null;',

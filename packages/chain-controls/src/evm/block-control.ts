@@ -27,9 +27,7 @@ export const giveBack = (node: Node, seconds: number | null = null): Promise<unk
 export async function requireLocal(node: Node): Promise<string> {
   const version = await node.call(z.string(), 'web3_clientVersion');
   if (!version.startsWith('anvil/'))
-    throw new ControlError(
-      `The node at ${new URL(node.url).host} is ${version}, no local chain: nobody has a hand on it`,
-    );
+    throw new ControlError(`The node at ${new URL(node.url).host} is ${version}, no local chain: it has no controls`);
   return version;
 }
 
@@ -61,7 +59,7 @@ export interface BlockControl {
   look(): Promise<readonly Block[]>;
   /** Makes a block, and looks. */
   mine(): Promise<readonly Block[]>;
-  /** @throws ControlError where somebody has taken the chain back */
+  /** @throws ControlError where another control has taken the chain back */
   requireOurs(): Promise<void>;
   /** Takes back blocks, the newest first. @returns what was in them, oldest first */
   takeBack(depth: number): Promise<readonly Lost[]>;

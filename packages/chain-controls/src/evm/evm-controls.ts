@@ -49,7 +49,7 @@ export function evmControls(node: Node, rules: EvmRules): ChainControls {
         filter,
       );
       if (early) {
-        // It came between the look and the block of another: that block never was, before anybody has taken note, and
+        // It came between the look and the block of another: that block never was, before a reader has seen it, and
         // it waits again. On Tempo it does so once the service has broadcast it again, if it still lives then.
         await sendAgain(node, await hand.takeBack(blocks.length));
         if (mayBeGone) return early;

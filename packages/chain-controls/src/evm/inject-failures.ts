@@ -6,7 +6,7 @@ import type { BlockControl } from './block-control.ts';
 import { quantity, toQuantity } from './quantity.ts';
 import type { FoundPayment, Transaction } from './transaction.ts';
 
-/** Somebody who broadcasts the payment again may come in between. */
+/** Another broadcast of the payment may come in between. */
 const TRIES = 5;
 const receipt = z.object({ status: quantity }).nullable();
 const receiptOf = (node: Node, hash: string): Promise<z.infer<typeof receipt>> =>

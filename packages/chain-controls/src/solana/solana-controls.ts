@@ -47,10 +47,10 @@ export function solanaControls(node: Node): ChainControls {
 
   /** @returns its version @throws ControlError where it is no local node */
   async function requireLocal(): Promise<string> {
-    // A slot that nobody asks for: the method is the local node's own, and changes nothing.
+    // A slot that no client asks for: the method is the local node's own, and changes nothing.
     await look().catch((cause: unknown) => {
       if (!(cause instanceof ControlError) || !cause.message.startsWith('local_faults:')) throw cause;
-      throw new ControlError(`The node at ${new URL(node.url).host} is no local chain: nobody has a hand on it`, {
+      throw new ControlError(`The node at ${new URL(node.url).host} is no local chain: it has no controls`, {
         cause,
       });
     });

@@ -28,7 +28,7 @@ export async function networks(stack: StackAccess): Promise<readonly Network[]> 
   );
 }
 
-/** The one that a person means. @throws CliError where nobody has a hand on it */
+/** The one that a person means. @throws CliError if it has no controls */
 export async function networkNamed(stack: StackAccess, text: string, mode: Mode): Promise<Network> {
   const chains = await stack.chains();
   const isMeant = (name: string, caip2: string): boolean => text === caip2 || text.toLowerCase() === name.toLowerCase();

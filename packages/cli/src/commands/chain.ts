@@ -26,7 +26,7 @@ const CONFIRMED_WITHIN_MS = 30_000;
 export function chainCommand(surroundings: CommandContext): Command {
   const chain = new Command('chain')
     .description(
-      'make local chains drop, fail, delay, take back or finalise payments, to see what your program makes of it',
+      'make local chains drop, fail, delay, take back or finalize payments, to see what your program makes of it',
     )
     .addHelpText(
       'after',

@@ -95,7 +95,7 @@ function read(body: string): Shown | null {
   try {
     return shown.parse(JSON.parse(body));
   } catch (error) {
-    // Somebody else's POST: it is passed on, and nothing is said of its content.
+    // Another program's POST: it is passed on, and nothing is said of its content.
     if (error instanceof SyntaxError || error instanceof z.ZodError) return null;
     throw error;
   }
@@ -112,7 +112,7 @@ function lineOf({ at, deliveryId, attempt, status, error, ms }: Forwarded, about
   );
 }
 
-/** Removes URLs of earlier listeners that were killed: nobody listens there any more. */
+/** Removes URLs of earlier listeners that were killed: no program listens there any more. */
 async function removeAbandoned(
   database: Database,
   owner: { readonly accountId: string; readonly livemode: boolean },

@@ -51,7 +51,7 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
             output.answer(answerOf(report), () =>
               textOf(
                 [report],
-                'was as the log has it, and was made anew all the same',
+                'was as the log has it, and was rebuilt all the same',
                 'These rows were wrong and are rebuilt from the log.',
               ),
             );

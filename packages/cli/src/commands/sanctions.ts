@@ -87,7 +87,8 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
       const isGood = goodUntil.getTime() > Date.now();
       output.answer({ file, ...about, goodUntil, isGood }, () =>
         [
-          `${about.count} addresses, read from ${about.source} at ${moment(new Date(about.fetchedAt))}${about.publishedOn === null ? '' : `, published on ${about.publishedOn}`}.`,
+          `${about.count} addresses, read from ${about.source} at ${moment(new Date(about.fetchedAt))}` +
+            `${about.publishedOn === null ? '' : `, published on ${about.publishedOn}`}.`,
           isGood
             ? `It is valid until ${moment(goodUntil)}.`
             : `It expired at ${moment(goodUntil)}: every screening fails. Run: pf sanctions update`,

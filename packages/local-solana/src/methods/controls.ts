@@ -38,7 +38,7 @@ const moved = (node: Node, move: () => void): ReturnType<typeof now> => {
   return now(node);
 };
 
-/** A hand on the chain: nothing of this is on a real node. */
+/** Controls of the chain: no real node has them. */
 export const controlMethods: Methods = {
   local_drop: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'drop' }, on)),
   local_fail: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'fail' }, on)),
@@ -88,7 +88,7 @@ export const controlMethods: Methods = {
           `Invalid param: slot ${to + 1} is final; at most ${chain.clock.slot() - chain.clock.slot('finalized')} ` +
             'slots can be taken back',
         );
-      const lost = chain.reorganise(to);
+      const lost = chain.reorganize(to);
       if (config?.requeue === true) chain.requeue(lost);
       return lost.map((one) => one.signature);
     },

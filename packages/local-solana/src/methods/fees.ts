@@ -14,7 +14,7 @@ import { isWritable, parseWire, type Wire } from '../wire.ts';
 /** How many slots back getRecentPrioritizationFees looks. */
 const RECENT = 150;
 
-/** A message without its signatures, as a transaction that nobody has signed. */
+/** A message without its signatures, as an unsigned transaction. */
 function unsigned(message: Uint8Array): Wire {
   const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(message) as {
     header: { numSignerAccounts: number };

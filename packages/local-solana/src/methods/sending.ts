@@ -107,7 +107,7 @@ export const sendingMethods: Methods = {
       const { error, json } = simulate(node, wire, slot, {} as z.output<typeof simulateConfig>);
       if (error !== null) throw preflightFailure(errorText(error), json);
     }
-    // Without preflight a node takes anything, and nobody hears of what cannot land.
+    // Without preflight a node takes anything, and the client is not told of what cannot land.
     if (signed) node.chain.send(wire);
     return wire.signature;
   }),

@@ -44,7 +44,7 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispat
 export function httpServer(dispatch: Dispatch): Server {
   return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) => {
     serve(incoming, outgoing, dispatch).catch(() => {
-      // The client went away while it was speaking: there is nobody to tell.
+      // The client disconnected during its request: there is no one to respond to.
       outgoing.destroy();
     });
   });

@@ -13,7 +13,7 @@ const textOf = (data: RawData): string =>
   (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
 
 /**
- * Subscriptions over WebSockets, on these servers. Notifications go out after every change; while somebody waits, a
+ * Subscriptions over WebSockets, on these servers. Notifications go out after every change; while a client waits, a
  * timer wakes at every slot.
  */
 export function serveSubscriptions(node: Node, servers: readonly Server[]): { stop(): void } {

@@ -7,7 +7,7 @@ import { type NodeRpc, nodeRpc } from './node-rpc.ts';
 import type { StackWallet } from '../stack/stack.ts';
 
 const MNEMONIC = 'test test test test test test test test test test test junk';
-/** anvil's own ten accounts. The last one owns the token contracts and pays nobody. */
+/** anvil's own ten accounts. The last one owns the token contracts and pays no one. */
 const ACCOUNTS = 10;
 
 /** A running anvil, which the test that started it has to stop. */

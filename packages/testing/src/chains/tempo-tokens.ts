@@ -56,7 +56,7 @@ const dump = z.object({
  */
 export async function placeTempoTokens(url: string): Promise<void> {
   const rpc = nodeRpc(url);
-  // The last of anvil's accounts owns the token and pays nobody.
+  // The last of anvil's accounts owns the token and pays no one.
   const all = accounts.parse(await rpc('eth_accounts'));
   const [holders, owner] = [all.slice(0, -1), all.at(-1) ?? '0x'];
   const call = async (to: Hex, data: Hex): Promise<Hex> => hex.parse(await rpc('eth_call', { to, data }, 'latest'));

@@ -15,7 +15,7 @@ import { until } from '../until.ts';
 
 export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
 const PARTITIONS = 6;
-/** Nobody's wallets, sanctioned in tests. */
+/** Wallets without an owner, sanctioned in tests. */
 export const LISTED = [
   { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
   { address: '9KzxTkXZyhNqV5mwPfgE3b1Qq5wJ7vC8n2RtUoYdLsHm', label: 'SOL', uid: '90002', name: 'TEST ENTITY TWO' },
@@ -139,7 +139,7 @@ export async function startCluster(
         ...upstreamEnvironment(chains),
         NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
-        // Tests and benchmarks ask more of one key than anybody should; those about limits set their own.
+        // Tests and benchmarks use one key more than a client should; those about limits set their own.
         RATE_LIMIT_FACTOR: '100',
         SCREENING_LIST_FILE: sanctionsListFile,
         ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),

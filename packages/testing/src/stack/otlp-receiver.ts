@@ -70,7 +70,7 @@ export interface OtlpReceiver {
   readonly problems: readonly string[];
   readonly requests: number;
   /** May be changed at any time: it keeps what it is sent, refuses it, or takes it and never answers. */
-  behaviour: 'keeps' | 'refuses' | 'hangs';
+  behavior: 'keeps' | 'refuses' | 'hangs';
   close(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const names = new Map<string, Set<string>>();
   const problems: string[] = [];
-  const receiver = { behaviour: 'keeps' as OtlpReceiver['behaviour'], headers: {} as IncomingHttpHeaders, requests: 0 };
+  const receiver = { behavior: 'keeps' as OtlpReceiver['behavior'], headers: {} as IncomingHttpHeaders, requests: 0 };
 
   const serviceOf = ({ attributes: { 'service.name': name } }: z.infer<typeof resource>): string => String(name);
   const keep = (url: string, body: Buffer): void => {
@@ -104,8 +104,8 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
   };
   const answer = (url: string, body: Buffer, response: ServerResponse): void => {
     receiver.requests += 1;
-    if (receiver.behaviour === 'hangs') return;
-    if (receiver.behaviour === 'refuses') return void response.writeHead(503).end();
+    if (receiver.behavior === 'hangs') return;
+    if (receiver.behavior === 'refuses') return void response.writeHead(503).end();
     try {
       keep(url, body);
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();

@@ -58,7 +58,7 @@ function read<T>(schema: z.ZodType<T>): T {
 
 /** Database, Redis, Kafka and chains of the stack. */
 export const readBackingStack = (): BackingStack => read(backing);
-/** The whole running stack. Read anew each time: services that are restarted change their pids. */
+/** The whole running stack. Read again each time: services that are restarted change their pids. */
 export const readStack = (): Stack => read(running);
 
 /** A chain of the stack by its name in stack.json: `base`. */

@@ -13,6 +13,9 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import type { StackChain, StackWallet } from '../stack/stack.ts';
 
+/** A word of calldata: 32 bytes as hex. */
+const word = (hex: string): string => hex.padStart(64, '0');
+
 /**
  * A payer's wallet on an EVM chain, made with viem: another library than the service's own, so that what the service
  * builds is known to be signable elsewhere. It holds its key by itself; the service never sees it.
@@ -59,8 +62,7 @@ export function evmWallet(chain: StackChain, wallet: StackWallet): EvmWallet {
         args: [account.address],
       }),
     async transfer(token, to, amount, data = '0x') {
-      const call =
-        `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}${data.slice(2)}` as const;
+      const call = `0xa9059cbb${word(to.slice(2).toLowerCase())}${word(amount.toString(16))}${data.slice(2)}` as const;
       return sender.sendTransaction({ to: token as Address, data: call });
     },
   };
