@@ -6,7 +6,7 @@ import { createEventLog, type EventLog, type EventLogOptions } from '../src/inde
 export const PARTITIONS = 6;
 
 /** The brokers of the running stack. */
-export function brokers(): readonly string[] {
+function brokers(): readonly string[] {
   const file = process.env['STACK_FILE'] ?? new URL('../../../.local/stack.json', import.meta.url);
   const stack: unknown = JSON.parse(readFileSync(file, 'utf8'));
   if (typeof stack !== 'object' || stack === null || !('kafka' in stack) || typeof stack.kafka !== 'string')
