@@ -13,7 +13,7 @@ import {
 } from '@pf/testing';
 import { nodeRpc } from '../../../packages/testing/src/chains/node-rpc.ts';
 
-/** Base units of a token to somebody, with the references where the chain's payments have them. */
+/** Base units of a token to a wallet, with the references where the chain's payments have them. */
 export interface OddPayment {
   readonly to: string;
   readonly units: bigint;
@@ -48,7 +48,7 @@ export const spedUp: Again = {
   tempo: async (chain, payer, blob) => toHex(await tempoWallet(chain, payer).sign(blob, dearer)),
 };
 
-/** A transaction that uses up the nonce of the one that `build` made, and pays nobody. As it goes to a node. */
+/** A transaction that uses up the nonce of the one that `build` made, and pays no one. As it goes to a node. */
 export const usedUp: Again = {
   base: async (chain, payer, blob) =>
     toHex(

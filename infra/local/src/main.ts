@@ -14,7 +14,7 @@ const end = new Promise<string>((resolve) => {
   // The bootstrap that started us is gone, and with it whoever could have pressed Ctrl-C.
   process.once('disconnect', () => resolve('whoever started it is gone'));
 });
-/** Resolves when the bootstrap says so; without one, somebody has compiled before. */
+/** Resolves when the bootstrap says so; without one, the code is compiled already. */
 const compiled = process.connected
   ? new Promise<void>((resolve) => process.on('message', (message) => void (message === 'compiled' && resolve())))
   : Promise.resolve();

@@ -68,9 +68,11 @@ try {
   const began = performance.now();
   const unheld = await check(chosen, stopping.signal);
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-  console.log(
-    `\n${unheld.length === 0 ? `Each of ${chosen.length} guards is held by its test` : `${unheld.length} of ${chosen.length} guards are not held: ${unheld.join('; ')}`} (${minutes} min).`,
-  );
+  const result =
+    unheld.length === 0
+      ? `Each of ${chosen.length} guards is held by its test`
+      : `${unheld.length} of ${chosen.length} guards are not held: ${unheld.join('; ')}`;
+  console.log(`\n${result} (${minutes} min).`);
   process.exitCode = unheld.length === 0 ? 0 : 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

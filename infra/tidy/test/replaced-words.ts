@@ -5,7 +5,8 @@ export const replacedWords: readonly (readonly [pattern: RegExp, replacement: st
   [/\bt(?:akes?|ook|aken|aking) (?:\w+ ){0,3}up anew\b/i, 'reacquires'],
   [/\banew\b/i, 'again'],
   [/finalis/i, 'finaliz…'],
-  [/organis/i, 'organiz…'],
+  // `reorganised` is an event of `pf chain --json`.
+  [/organis(?!ed')/i, 'organiz…'],
   [/\brecognis/i, 'recogniz…'],
   [/\bserialis/i, 'serializ…'],
   [/\bnormalis/i, 'normaliz…'],

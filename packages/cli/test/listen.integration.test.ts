@@ -137,7 +137,7 @@ describe('pf', () => {
   });
 
   it('listen reports a program that does not respond, and forwards only the chosen events', async () => {
-    const listening = begin('listen', '--forward-to', 'localhost:1/nobody', '--events', 'intent.cancelled');
+    const listening = begin('listen', '--forward-to', 'localhost:1/nothing', '--events', 'intent.cancelled');
     await until('it to be ready', () => listening.output.text.includes('Ready: test events'));
     const client = apiClient(url, cluster.apiKeys.test);
     const { id } = (await client.create(good)).body.intent;

@@ -12,7 +12,7 @@ export interface ClockState {
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** The slot that a node starts with: past the first epoch, so that no program takes an epoch's slot index for a slot. */
+/** The slot that a node starts with: past the first epoch, so that an epoch's slot index is no slot. */
 const FIRST_SLOT = 432_001;
 /** Slots that no block was made in, all of them before the node's birth: a block height is not a slot. */
 const SKIPPED = 31_000;

@@ -107,7 +107,7 @@ describe('API keys', () => {
     expect(queries).toBe(1);
   });
 
-  it('with the scope payer are accepted by the endpoints for payers only', async () => {
+  it('are accepted by the endpoints for payers only if their scope is payer', async () => {
     const { key } = await createKey(database, { accountId, livemode: false, scope: 'payer' });
     const payer = await new ApiKeys(database).holder(`Bearer ${key}`);
     expect(() => requireScope(payer, 'payer')).not.toThrow();

@@ -31,7 +31,7 @@ const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.fi
 
 /** What is wrong with the upstream that is asked first, while payments are made. */
 const FAULTS: readonly (readonly [string, readonly RpcFault[]])[] = [
-  // First: before anybody has a nonce that it does not know.
+  // First: before any wallet has a nonce that it does not know.
   ['shows old heads, and nothing beyond', [{ kind: 'behind', blocks: OLD_BLOCKS }]],
   ['knows nothing of what others know', [{ kind: 'forgetful' }]],
   ['serves another chain', [{ kind: 'stranger' }]],
@@ -54,7 +54,7 @@ const onAll = <Value>(make: (name: Name) => Promise<Value>): Promise<Value[]> =>
 const spoil = (faults: readonly RpcFault[], names: readonly Name[] = NAMES): void =>
   names.forEach((name) => (proxies[name].faults = faults));
 
-/** The gateway and the watcher anew: their upstreams, in order of preference. */
+/** The gateway and the watcher, restarted: their upstreams, in order of preference. */
 async function serve(upstreamsOf: (name: Name) => readonly string[]): Promise<void> {
   await Promise.all(running.map((instance) => (instance.kill('SIGTERM'), instance.exited)));
   const env = upstreamEnvironment(NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreamsOf(name).join(',') })));
@@ -135,7 +135,7 @@ beforeAll(async () => {
   );
   await cluster.start('intent');
   await serve((name) => [proxies[name].url, chains[name].rpcUrl]);
-  // Somebody is to be paid, so that every step has something to ask.
+  // An intent is open, so that every step has something to ask.
   await onAll(create);
 }, 90_000);
 afterAll(async () => {
@@ -169,7 +169,7 @@ describe('the only upstream', () => {
     ['solana', 'answers 429', { kind: 'status', status: 429 }],
     ['tempo', 'answers what is no JSON', { kind: 'malformed' }],
   ] as const)(
-    'of %s %s for a while: 503 for that, nothing is lost, and other networks are not delayed',
+    'respond with 503 while %s %s, lose nothing, and delay no other network',
     async (sick, _what, fault) => {
       const well = NAMES.filter((name) => name !== sick);
       const [before, during] = await Promise.all([create(sick), create(sick)]);

@@ -22,7 +22,7 @@ export interface TroubledChain {
   /** Signs and submits a payment that is lost on its way, and can never land once blocks pass. */
   lose(payer: StackWallet, blob: string, submit: Submit): Promise<void>;
   /**
-   * The newest block that has a transaction never was, and nobody but the service sends it again; null on a chain where
+   * The newest block that has a transaction never was, and only the service sends it again; null on a chain where
    * a block is final.
    */
   readonly orphan: (() => Promise<unknown>) | null;

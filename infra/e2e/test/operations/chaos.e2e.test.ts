@@ -53,7 +53,7 @@ describe('the service under load while its processes are killed at random', () =
 
   const running = (service: ServiceName): Instance[] => fleet.filter((instance) => instance.service === service);
 
-  /** The same request again, to whatever gateway is there, until one answers: what decisions.md promises is safe. */
+  /** The same request again, to whatever gateway is there, until one answers: what docs/reference/contract.md promises is safe. */
   async function insist(
     request: (api: ReturnType<typeof apiClient>) => Promise<{ status: number; body: { intent?: { id: string } } }>,
   ): Promise<{ status: number; id: string | undefined }> {
@@ -107,7 +107,7 @@ describe('the service under load while its processes are killed at random', () =
     fleet.push(await cluster.start(service, { wait: service === 'gateway' }));
   }
 
-  it(`every acknowledged command is in the log once, versions have no gap, the projection is the fold of the log (CHAOS_SEED=${seed})`, async () => {
+  it(`logs each acknowledged command once, without gaps, and projects the fold (CHAOS_SEED=${seed})`, async () => {
     let over = false;
     const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker, () => over));
     for (let kills = 0; kills < KILLS; kills++) {

@@ -27,7 +27,7 @@ import {
 } from '@pf/testing';
 
 const SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const;
-/** What a collector asks for, and what receivers put into their URLs: neither is anybody else's to read. */
+/** What a collector asks for, and what receivers put into their URLs: no one else may read either. */
 const COLLECTOR_KEY = 'collector-key-of-the-test';
 const URL_SECRET = 'receivers-own-secret';
 

@@ -26,7 +26,10 @@ describe('the demo on the running stack', () => {
       expect(sections).toHaveLength(3);
       for (const section of sections)
         expect(section).toMatch(
-          /retryRequired: true[^]*confirmed on chain[^]*requestor 1\.250000[^]*intent\.retry_required[^]*intent\.finalized/,
+          new RegExp(
+            String.raw`retryRequired: true[^]*confirmed on chain` +
+              String.raw`[^]*requestor 1\.250000[^]*intent\.retry_required[^]*intent\.finalized`,
+          ),
         );
     },
     LONGEST_MS + 10_000,

@@ -111,7 +111,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     const built = await api.build(created.id, payer.address);
     expect([built.status, built.body.error]).toEqual([200, undefined]);
     expect(built.body.transaction).toEqual({ blob: expect.any(String) as unknown, ...transaction });
-    // Nobody has paid this merchant before: on Solana its account for the token costs rent.
+    // This merchant was never paid before: on Solana its account for the token costs rent.
     expect(built.body.intent).toMatchObject({
       fulfiller: payer.address,
       ataRentLamports: built.body.transaction.ataRentLamports,

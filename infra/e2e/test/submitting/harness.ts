@@ -275,7 +275,7 @@ export class SubmittingHarness {
       WAIT_MS,
     );
   }
-  /** One payment was made, this one, its requestor has it once, and nobody was asked to sign again on the way. */
+  /** One payment was made, this one, its requestor has it once, and no payer was asked to sign again on the way. */
   async expectPaidOnce({ id, name, merchant, payer, hash }: Signed): Promise<void> {
     expect(await this.shown(id)).toMatchObject({
       state: 'finalized',

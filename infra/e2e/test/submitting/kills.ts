@@ -26,7 +26,7 @@ export interface Kill {
   readonly after?: (harness: SubmittingHarness) => Promise<void>;
   /** What the gateway had sent to the log by then. */
   readonly commands: readonly CommandType[];
-  /** No node has it then, and nobody broadcasts it until it counts as forgotten. */
+  /** No node has it then, and no process broadcasts it until it counts as forgotten. */
   readonly forgotten?: true;
 }
 
@@ -159,7 +159,7 @@ export const KILLS: readonly Kill[] = [
 ];
 
 /**
- * What became of a kill: whether it met its point, and where each payment ended, by chain and whether it was submitted
+ * The outcome of a kill: whether it met its point, and where each payment ended, by chain and whether it was submitted
  * again; null, or what it failed with.
  */
 export interface Killed {

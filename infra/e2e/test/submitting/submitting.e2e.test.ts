@@ -46,7 +46,7 @@ async function submitInDoubt(payment: Signed): Promise<void> {
   expect(answer).toMatchObject({ status: 503, code: 'rpc.unavailable', txSignature: payment.hash });
 }
 
-/** While a transaction that was signed can land nobody else may sign one, and its payer gets the bytes of before. */
+/** While a transaction that was signed can land no other payer may sign one, and its payer gets the bytes of before. */
 async function expectClaimed({ id, payer, blob }: Signed, rivals: Signed): Promise<void> {
   expect(await harness.submit(harness.api, rivals)).toMatchObject(CLAIMED);
   const refused = await harness.api.build(id, rivals.payer.address);
@@ -155,7 +155,7 @@ const HELD: readonly Scenario[] = [
       });
       expect(landed).toMatchObject({ ...TAKEN, txSignature: payment.hash });
 
-      // It is in a block, and pays another intent, or somebody else signed it.
+      // It is in a block, and pays another intent, or another wallet signed it.
       for (const [what, differs] of [
         [other, 'reference'],
         [{ ...other, payer: rival }, 'sender'],
@@ -277,7 +277,7 @@ const HELD: readonly Scenario[] = [
   },
 ];
 
-/** What became of each story, by its name and chain: null, or what it failed with. */
+/** The outcome of each scenario, by its name and chain: null, or what it failed with. */
 const ended = new Map<string, Promise<unknown>>();
 const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
 const settled = (work: Promise<void>): Promise<unknown> =>

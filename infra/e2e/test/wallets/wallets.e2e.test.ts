@@ -31,7 +31,7 @@ const AMOUNT = '3';
 const UNITS = 3_000_000n;
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
-/** The code of a contract that takes no call: a wallet of many owners, say, before somebody upgrades it. */
+/** The code of a contract that takes no call: a wallet of many owners, say, before its upgrade. */
 const CODE = '0x60006000fd';
 
 let chains: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo };
@@ -232,7 +232,11 @@ it('build on solana reports how much rent for a new account the payer lacks', as
     'transaction.rejected',
     null,
     expect.stringMatching(
-      /the payer has 0\.002 SOL and needs 0\.00\d+ SOL: 0\.\d+ SOL for the fee, 0\.\d+ SOL for the rent of the requestor's token account, and 0\.\d+ SOL that must stay in the wallet/,
+      new RegExp(
+        String.raw`the payer has 0\.002 SOL and needs 0\.00\d+ SOL: 0\.\d+ SOL for the fee, ` +
+          String.raw`0\.\d+ SOL for the rent of the requestor's token account,` +
+          String.raw` and 0\.\d+ SOL that must stay in the wallet`,
+      ),
     ),
   ]);
 });

@@ -19,7 +19,7 @@ const typeIs =
 
 let harness: WatchingHarness;
 /**
- * Made at the beginning, to expire at the end: one that is paid with little time left, and one that nobody pays before.
+ * Made at the beginning, to expire at the end: one that is paid with little time left, and one that is not paid before.
  */
 let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
 
@@ -290,7 +290,8 @@ const HELD: readonly Scenario[] = [
     async story(name) {
       const [payer, second] = [harness.wallet(name, 3), harness.wallet(name, 4)];
       const { id } = await harness.create(name);
-      const raw: Hex = `0x${Buffer.from(await evmWallet(harness.base, second).sign(await harness.build(id, second)), 'base64').toString('hex')}`;
+      const signed = await evmWallet(harness.base, second).sign(await harness.build(id, second));
+      const raw: Hex = `0x${Buffer.from(signed, 'base64').toString('hex')}`;
       const { blob, hash } = await harness.submit(name, id, payer);
       await harness.pass(name);
       await harness.reach(id, 'confirmed');
@@ -411,7 +412,7 @@ async function begin(): Promise<void> {
   late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
 }
 
-/** What became of each story, by its name and chain: null, or what it failed with. */
+/** The outcome of each scenario, by its name and chain: null, or what it failed with. */
 const ended = new Map<string, Promise<unknown>>();
 const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
 const end = ({ story }: Scenario, name: Name): Promise<unknown> =>

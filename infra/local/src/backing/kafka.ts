@@ -72,7 +72,7 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
       stuck: async () => false,
       async prepare() {
         await configure();
-        // Written at the end of a format; a format that was interrupted is done anew.
+        // Written at the end of a format; a format that was interrupted is repeated.
         const formatted = await stat(path.join(log, 'bootstrap.checkpoint')).then(
           () => true,
           () => false,

@@ -23,7 +23,7 @@ const FLAGS = [
   'shared_buffers=128MB',
   'max_wal_size=1GB',
   'checkpoint_timeout=15min',
-  // Nobody replicates from it.
+  // No replica reads from it.
   'wal_level=minimal',
   'max_wal_senders=0',
   // No helper processes for reads of a database that fits into memory; plans that compile cost more than they save.
@@ -119,7 +119,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
         );
         if (!initialized) await initialize();
         // The data folder is ours alone (see owner.ts), so a lock file in it is left over from a kill; its process id
-        // may belong to somebody else by now, which would make Postgres refuse.
+        // may belong to another user by now, which would make Postgres refuse.
         await rm(path.join(folder, 'postmaster.pid'), { force: true });
       },
       command: () => ({

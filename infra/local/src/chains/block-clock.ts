@@ -19,7 +19,7 @@ export interface Pace {
 
 /**
  * Mines blocks on a local chain at the pace of the real one, whether or not there is something in them. While the chain
- * is down it keeps trying: the supervisor starts it again. While somebody has given the chain an interval of its own
+ * is down it keeps trying: the supervisor starts it again. While a control has given the chain an interval of its own
  * (`evm_setIntervalMining`) it stands back; 0 gives the chain back. One block more may come after that was said.
  * @param onFull is called when the chain holds many blocks and no transaction waits: the moment to forget empty ones
  * @returns stops the clock

@@ -30,7 +30,7 @@ export const TOKENS = {
   ],
 } as const satisfies Record<string, readonly Token[]>;
 
-/** anvil makes ten accounts; the last one owns the tokens and pays nobody. */
+/** anvil makes ten accounts; the last one owns the tokens and pays no one. */
 const WALLETS = 8;
 const EACH = 1_000_000_000_000n; // a million, 6 decimals
 

@@ -53,7 +53,7 @@ export async function ownerOf(data: string): Promise<number | null> {
 
 /** The data folder, held by this process alone. */
 export interface Ownership {
-  /** Says which programs run, so that the next start finds them should nobody end them. */
+  /** Says which programs run, so that the next start finds them if nothing ends them. */
   children(running: readonly Identity[]): Promise<void>;
   release(): Promise<void>;
 }

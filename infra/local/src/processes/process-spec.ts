@@ -20,7 +20,7 @@ export interface Part {
   /** What ends it in order. */
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
   /**
-   * What ends it when nobody is left to do it in order: services are made for a kill, and would wait for what goes
+   * What ends it when no supervisor can do it in order: services are made for a kill, and would wait for what goes
    * beside them.
    */
   readonly orphanSignal: 'SIGKILL' | 'SIGTERM' | 'SIGINT';

@@ -14,7 +14,7 @@ export async function listens(port: number): Promise<boolean> {
   });
 }
 
-/** True when the port of loopback can be bound: nobody has it. */
+/** True when the port of loopback can be bound: no process has it. */
 export async function isFree(port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     const server = net.createServer();
@@ -25,7 +25,7 @@ export async function isFree(port: number): Promise<boolean> {
 
 /**
  * Sends bytes to a port of loopback and returns the first bytes that come back.
- * @throws Error when nobody listens or nothing comes within a second
+ * @throws Error when no process listens or nothing comes within a second
  */
 export async function ask(port: number, bytes: Uint8Array): Promise<Buffer> {
   return await new Promise((resolve, reject) => {

@@ -74,7 +74,7 @@ export class Supervised {
     await this.#end();
   }
 
-  /** Ends it in order and starts it at once again, for one that tidies up when it starts. Not told to anybody. */
+  /** Ends it in order and starts it at once again, for one that tidies up when it starts. Not reported. */
   async renew(): Promise<void> {
     this.#renewing = true;
     try {

@@ -20,7 +20,7 @@ interface Order {
   readonly withServices: boolean;
   /** Resolves when our packages are compiled; backing parts do not wait for it. */
   readonly compiled: Promise<void>;
-  /** Resolves with the reason when somebody wants the stack to end. */
+  /** Resolves with the reason when the stack is to end. */
   readonly end: Promise<string>;
   /** Called when everything runs. */
   readonly up: () => void;
@@ -68,7 +68,7 @@ export async function supervise({
       stillWanted();
       group.push(part);
     };
-  // Somebody does not want to wait for the start: what runs is ended, which makes the start fail.
+  // The user does not wait for the start: what runs is ended, which makes the start fail.
   const ended = end.then((why) => {
     terminal.line(`\nStopping: ${why}`);
     if (phase === 'starting') for (const part of [...services, ...backing]) void part.stop();

@@ -3,7 +3,7 @@ import { type ChainName, forEachChain } from '../chains/chains.ts';
 import type { Settings } from '../stack/settings.ts';
 
 /**
- * Nobody's wallets, sanctioned in the local stack: some known to the list only, some to the provider only. EVM chains
+ * Unused wallets, sanctioned in the local stack: some known to the list only, some to the provider only. EVM chains
  * share theirs.
  */
 const SANCTIONED = {

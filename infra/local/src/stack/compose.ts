@@ -32,7 +32,7 @@ async function write(): Promise<string> {
     secretsKey: env.SECRETS_KEY,
     former: former.data ?? null,
   });
-  // No pids: none of them is a process of this machine's. Nobody is screened.
+  // No pids: none of them is a process of this machine's. No wallet is screened.
   await writeStack(env.STACK_DATA, {
     ...chains,
     ...account,

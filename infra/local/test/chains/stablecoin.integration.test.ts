@@ -30,7 +30,7 @@ const at = (index: number): NonceManager =>
     ),
   );
 const token = (signer: NonceManager) => new Contract(address, abi, signer);
-/** Account 9 owns the tokens. Accounts 8 and 9 are in no stack.json: nobody else moves their nonces. */
+/** Account 9 owns the tokens. Accounts 8 and 9 are in no stack.json: nothing else moves their nonces. */
 const owner = at(9);
 const rich = at(8);
 

@@ -69,7 +69,7 @@ export async function supervisedStack(): Promise<SupervisedStack> {
     DATABASE_URL: shared.database,
     KAFKA_BROKERS: shared.kafka,
     RPC_BASE: shared.chains['baseLive']?.rpcUrl,
-    // Nobody asks it here.
+    // No test asks it.
     RPC_SOLANA_DEVNET: 'http://127.0.0.1:9',
   };
 

@@ -47,7 +47,8 @@ export const gatewayGuards: readonly Mutant[] = [
     name: 'The bytes of a transaction are stored before the intent is claimed for it',
     file: 'services/gateway/src/intents/submit.ts',
     guard:
-      'await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });',
+      'await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, ' +
+      'bytes: signed.raw });',
     instead: '',
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',
@@ -59,7 +60,8 @@ export const gatewayGuards: readonly Mutant[] = [
     file: 'services/gateway/src/intents/claim.ts',
     guard: "    case 'unknown':\n      throw stillClaimed(id, hash);",
     instead:
-      "    case 'unknown':\n      await release(dependencies, claim, broadcast.reason);\n      throw stillClaimed(id, hash);",
+      "    case 'unknown':\n      await release(dependencies, claim, broadcast.reason);\n" +
+      '      throw stillClaimed(id, hash);',
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',
       name: 'keeps the claim if a broadcast may have been accepted',

@@ -26,9 +26,12 @@ export const ownerGuards: readonly Mutant[] = [
     name: 'The position of the input is read after the fence',
     file: 'packages/event-log/src/ownership/owned-partition.ts',
     guard:
-      'writer = await openWriter(this.#partition);\n        assignment.throwIfAborted();\n        const hold = await this.#acquireWith(writer, assignment);',
+      'writer = await openWriter(this.#partition);\n        assignment.throwIfAborted();\n' +
+      '        const hold = await this.#acquireWith(writer, assignment);',
     instead:
-      'const early = await this.#dependencies.committed(this.#partition);\n        writer = await openWriter(this.#partition);\n        const hold = { ...(await this.#acquireWith(writer, assignment)), next: early };',
+      'const early = await this.#dependencies.committed(this.#partition);\n' +
+      '        writer = await openWriter(this.#partition);\n' +
+      '        const hold = { ...(await this.#acquireWith(writer, assignment)), next: early };',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
       name: 'reads the input’s position after the fence, until which the earlier owner can move it',
@@ -39,7 +42,9 @@ export const ownerGuards: readonly Mutant[] = [
     file: 'packages/event-log/src/ownership/partition-writer.ts',
     guard: 'if (consumed) await this.#sendOffset(transaction, consumed);\n    await transaction.commit();',
     instead:
-      'await transaction.commit();\n    if (consumed) {\n      const second = await this.#producer.transaction();\n      await this.#sendOffset(second, consumed);\n      await second.commit();\n    }',
+      'await transaction.commit();\n    if (consumed) {\n' +
+      '      const second = await this.#producer.transaction();\n' +
+      '      await this.#sendOffset(second, consumed);\n      await second.commit();\n    }',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
       name: 'commits events together with the offset of their input or not at all',
@@ -50,7 +55,9 @@ export const ownerGuards: readonly Mutant[] = [
     file: 'packages/event-log/src/ownership/owned-partition.ts',
     guard: 'if (!(await work.project(this.#partition, hold.position, next, context)))\n          throw',
     instead:
-      'work.published(this.#partition, context);\n        if (!(await work.project(this.#partition, hold.position, next, context)))\n          throw',
+      'work.published(this.#partition, context);\n' +
+      '        if (!(await work.project(this.#partition, hold.position, next, context)))\n' +
+      '          throw',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
       name: 'publishes an outcome only after the projection has it',

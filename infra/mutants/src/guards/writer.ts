@@ -58,7 +58,8 @@ export const writerGuards: readonly Mutant[] = [
     file: 'services/intent/src/batch-decider.ts',
     guard: 'for (const { event, intent } of transitions) {',
     instead:
-      'for (const { event, intent: after } of transitions) {\n      const intent = { ...after, updatedAt: after.createdAt };',
+      'for (const { event, intent: after } of transitions) {\n' +
+      '      const intent = { ...after, updatedAt: after.createdAt };',
     test: {
       file: 'services/intent/test/rebuild.integration.test.ts',
       name: 'gives the projection, byte for byte, while the writer goes on writing',
@@ -98,7 +99,8 @@ export const writerGuards: readonly Mutant[] = [
     name: 'A claim is made only where no other payer holds one',
     file: 'packages/domain/src/decide/submitting.ts',
     guard:
-      'if (live !== undefined && live.hash !== hash && !excludes(live, transaction))\n    return refuseWith(refusalInProgress(intent));',
+      'if (live !== undefined && live.hash !== hash && !excludes(live, transaction))\n' +
+      '    return refuseWith(refusalInProgress(intent));',
     instead: '',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
@@ -159,7 +161,9 @@ export const writerGuards: readonly Mutant[] = [
     name: 'A message that cannot be decided becomes a dead letter',
     file: 'services/intent/src/batch-decider.ts',
     guard:
-      "this.#deadLetter(\n        record,\n        head,\n        `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,\n        error,\n      );",
+      'this.#deadLetter(\n        record,\n        head,\n' +
+      "        `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,\n" +
+      '        error,\n      );',
     instead: 'throw error;',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
@@ -211,7 +215,8 @@ export const writerGuards: readonly Mutant[] = [
     file: 'services/intent/src/writer.ts',
     guard: '...folded, outcomes });\n        if (projected) this.#dependencies.announcer.announce(replies, notices);',
     instead:
-      '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#dependencies.announcer.announce(replies, notices);',
+      '...folded, outcomes: [] });\n' +
+      '        if (outcomes.length < 0) this.#dependencies.announcer.announce(replies, notices);',
     test: {
       file: 'services/intent/test/outages.integration.test.ts',
       name: 'leaves its reply to the next owner, which reads the outcome from the log',

@@ -429,7 +429,7 @@ describe('Tempo adapter', () => {
       ['insufficient liquidity in FeeAMM pool to swap fee tokens', 'refused'],
       ['tempo transaction error: transaction expired: current block timestamp 2 >= validBefore 1', 'refused'],
       ['WebAuthn signature verification failed: challenge', 'refused'],
-      ['upstream sequencer is away', 'unknown'],
+      ['upstream sequencer is unreachable', 'unknown'],
     ])('understands the node that says "%s": %s', async (message, kind) => {
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());

@@ -23,7 +23,7 @@ export interface AnvilOptions {
 }
 
 /**
- * A Base chain of a test's own, with the token contracts at their addresses: it may be reorganised, stopped and spoilt.
+ * A Base chain of a test's own, with the token contracts at their addresses: it may be reorganized, stopped and spoilt.
  */
 export interface Anvil extends StackChain, Pick<AnvilProcess, 'rpc' | 'mine' | 'stop'> {
   /** Calls a token's contract as its owner: `blacklist`, `mint`, `pause`. Mines a block. */

@@ -20,7 +20,7 @@ describe('event streams', () => {
   });
   afterAll(() => streaming.close());
 
-  it('of one intent cost one query per notice, however many clients follow it', async () => {
+  it('cost one query per notice of an intent, however many clients follow it', async () => {
     const id = await streaming.intent();
     const streams = await Promise.all(Array.from({ length: 25 }, () => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
@@ -32,7 +32,7 @@ describe('event streams', () => {
     for (const stream of streams) stream.close();
   });
 
-  it('of many intents with simultaneous notices share a few queries', async () => {
+  it('share a few queries among many intents with simultaneous notices', async () => {
     const ids: IntentId[] = [];
     for (let n = 0; n < 20; n++) ids.push(await streaming.intent());
     const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
