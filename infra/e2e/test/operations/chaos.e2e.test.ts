@@ -53,7 +53,7 @@ describe('the service under load while its processes are killed at random', () =
 
   const running = (service: ServiceName): Instance[] => fleet.filter((instance) => instance.service === service);
 
-  /** The same request again, to whatever gateway is there, until one answers: what docs/reference/contract.md promises is safe. */
+  /** Repeats a request at any running gateway until one responds, which docs/reference/contract.md promises is safe. */
   async function insist(
     request: (api: ReturnType<typeof apiClient>) => Promise<{ status: number; body: { intent?: { id: string } } }>,
   ): Promise<{ status: number; id: string | undefined }> {
