@@ -12,7 +12,7 @@ import type {
   AffectedPayment,
 } from '../controls.ts';
 import { anything, type Node } from '../node.ts';
-import { pause } from '../pause.ts';
+import { pause } from '@pf/runtime';
 import { blockAt, giveBack, type BlockControl, isHeld, requireLocal, sendAgain, takeOver } from './block-control.ts';
 import { toQuantity } from './quantity.ts';
 import type { EvmRules } from './rules.ts';

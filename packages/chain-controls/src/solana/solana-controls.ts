@@ -12,7 +12,7 @@ import type {
   AffectedPayment,
 } from '../controls.ts';
 import { anything, type Node } from '../node.ts';
-import { pause } from '../pause.ts';
+import { pause } from '@pf/runtime';
 
 /** Between looks at what has met a fault. */
 const LOOK_MS = 100;
