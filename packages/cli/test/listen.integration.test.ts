@@ -168,14 +168,17 @@ describe('pf', () => {
     following.end();
     expect([await following.code, following.output.errors]).toEqual([0, '']);
     const wrong = begin('log', 'tail', '--intent', 'nonsense');
-    expect([await wrong.code, wrong.output.errors]).toEqual([1, expect.stringContaining('can be no payment intent')]);
+    expect([await wrong.code, wrong.output.errors]).toEqual([
+      1,
+      expect.stringContaining('is not the id of a payment intent'),
+    ]);
   });
 
   it('log verify finds a row that differs from the log, and log rebuild repairs it', async () => {
     const { id } = (await apiClient(url, cluster.apiKeys.test).create(good)).body.intent;
     await cluster.database.sql.query("UPDATE ledger.intents SET fulfiller = '0xsomebody' WHERE id = $1", [id]);
     const found = begin('log', 'verify');
-    expect([await found.code, found.output.errors]).toEqual([1, 'The projection is not what the log makes of it.\n']);
+    expect([await found.code, found.output.errors]).toEqual([1, 'The projection differs from the log.\n']);
     expect(found.output.text).toContain(`\n${id}\n`);
     const partition = String(parseIntentId(id, 6)?.partition);
     const rebuilt = begin('log', 'rebuild', '--partition', partition, '--json');
