@@ -188,11 +188,11 @@ describe('pf', () => {
     ]);
     const verified = begin('log', 'verify', '--partition', partition);
     expect([await verified.code, verified.output.errors]).toEqual([0, '']);
-    expect(verified.output.text).toContain('The projection is as the log has it.');
+    expect(verified.output.text).toContain('The projection matches the log.');
     const wrong = begin('log', 'verify', '--partition', '200');
     expect([await wrong.code, wrong.output.errors]).toEqual([
       1,
-      expect.stringContaining('The log has the partitions 0 to'),
+      expect.stringContaining('Partition 200 does not exist: the log has partitions 0 to'),
     ]);
   });
 });
