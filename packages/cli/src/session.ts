@@ -1,4 +1,4 @@
-import { type Account, type Database, findAccount, isDatabaseAway, openDatabase } from '@pf/database';
+import { type Account, type Database, findAccount, isDatabaseUnavailable, openDatabase } from '@pf/database';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
@@ -68,7 +68,7 @@ export async function withSession(
       },
     });
   } catch (error) {
-    if (!isDatabaseAway(error)) throw error;
+    if (!isDatabaseUnavailable(error)) throw error;
     const { host } = new URL(url);
     throw new CliError(`The database at ${host} does not respond. Is the stack running? Start it with \`npm start\`.`, {
       cause: error,

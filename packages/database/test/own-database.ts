@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readBackingStack } from '@pf/testing';
 import { type Database, migrate, openDatabase } from '../src/index.ts';
 
-/** A database of the test's own on the stack's Postgres, migrated. */
+/** A migrated database on the stack's Postgres, for one test file. */
 export interface OwnDatabase {
   readonly database: Database;
   readonly url: string;
-  /** Drops it. */
+  /** Drops the database. */
   close(): Promise<void>;
 }
 

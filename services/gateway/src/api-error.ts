@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, type RequestIssue } from '@pf/contracts';
 import { RpcUnavailableError } from '@pf/chains';
-import { isDatabaseAway } from '@pf/database';
+import { isDatabaseUnavailable } from '@pf/database';
 import { LogUnavailableError } from '@pf/event-log';
 
 export type ErrorDetails = Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof RpcUnavailableError)
     return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
-  if (error instanceof LogUnavailableError || isDatabaseAway(error))
+  if (error instanceof LogUnavailableError || isDatabaseUnavailable(error))
     return new ApiError('service.unavailable', { cause: error });
   // The router cannot decode the path (a stray %), so no endpoint has it.
   if (error instanceof URIError) return new ApiError('route.not_found', { cause: error });

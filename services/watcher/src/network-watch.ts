@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
-import { isDatabaseAway, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
+import { isDatabaseUnavailable, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
 import { type IntentId, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, type Logger, pause } from '@pf/runtime';
@@ -216,7 +216,7 @@ export class NetworkWatch {
       if (error instanceof BrokenLogError || error instanceof VersionGapError) throw error;
       if (error instanceof LeaseLostError || ended.aborted) return;
       this.#status = { ...this.#status, problem: error instanceof Error ? error.message : String(error) };
-      if (error instanceof RpcUnavailableError || error instanceof LogUnavailableError || isDatabaseAway(error))
+      if (error instanceof RpcUnavailableError || error instanceof LogUnavailableError || isDatabaseUnavailable(error))
         this.#log.warn({ err: error }, 'watching is interrupted');
       else this.#log.error({ err: error }, 'a step failed');
       await this.#backOff.wait(ended);

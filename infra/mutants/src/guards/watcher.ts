@@ -29,7 +29,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/watching/network-watches.integration.test.ts',
-      name: 'goes to one of two holders that ask at once, and after its release to another, in a later epoch',
+      name: 'goes to one of two concurrent holders, and after its release to another in a later epoch',
     },
   },
   {

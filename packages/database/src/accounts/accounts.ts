@@ -24,12 +24,12 @@ const fromRow = ({ id, name, plan, createdAt }: AccountRow): Account => ({
   createdAt,
 });
 
-/** A new account on the free plan, without keys, secrets or URLs. */
+/** Creates an account on the free plan, without keys, secrets or URLs. */
 export async function createAccount({ prisma }: Database, { name }: { readonly name: string }): Promise<Account> {
   return fromRow(await prisma.account.create({ data: { id: newAccountId(), name } }));
 }
 
-/** The account, or null where there is none of this id. */
+/** The account, or null if there is none with this id. */
 export async function findAccount({ prisma }: Database, id: string): Promise<Account | null> {
   const row = await prisma.account.findUnique({ where: { id } });
   return row && fromRow(row);
@@ -41,8 +41,8 @@ export async function listAccounts({ prisma }: Database): Promise<readonly Accou
 }
 
 /**
- * Moves an account to a plan; gateways follow within the life of their key cache (30 s). Null where there is no such
- * account.
+ * Moves an account to a plan. Gateways apply it when their cached key expires, within 30 s.
+ * @returns null if there is no such account
  */
 export async function setPlan({ prisma }: Database, id: string, plan: Plan): Promise<Account | null> {
   const [row] = await prisma.account.updateManyAndReturn({ where: { id }, data: { plan } });

@@ -4,7 +4,7 @@ import { apiKeyHint, keyScope, newApiKey, newApiKeyId, plan } from '@pf/contract
 import type { AccountId } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
-/** An API key as it may be shown: never its text. */
+/** An API key without its text. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: AccountId;
@@ -16,7 +16,7 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
-/** Who speaks, as the gateway needs it for every request. */
+/** The account, mode and scope of an API key, which the gateway needs for every request. */
 export interface KeyHolder {
   readonly keyId: string;
   readonly accountId: AccountId;
@@ -43,7 +43,7 @@ const fromRow = ({ id, accountId, hint, livemode, scope, createdAt, revokedAt }:
 /** SHA-256 of a key's text: what is stored and looked up. 190 random bits need no salt and no slow hash. */
 export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** A new key of an account; `key` is its plain text, which cannot be read again. */
+/** Creates a key of an account. `key` is its plain text, which is not stored. */
 export async function createKey(
   { prisma }: Database,
   {
@@ -66,7 +66,7 @@ export async function createKey(
   return { ...fromRow(row), key };
 }
 
-/** An account's keys, of one mode if one is named, oldest first, revoked ones too. */
+/** An account's keys, of one mode if `livemode` is set, oldest first, including revoked ones. */
 export async function listKeys(
   { prisma }: Database,
   { accountId, livemode }: { readonly accountId: string; readonly livemode?: boolean },
@@ -79,8 +79,8 @@ export async function listKeys(
 }
 
 /**
- * Ends a key: gateways refuse it within 30 s. Revoking it again changes nothing; null where the account has no such
- * key.
+ * Revokes a key: gateways refuse it within 30 s. Revoking it again changes nothing.
+ * @returns null if the account has no such key
  */
 export async function revokeKey(
   { prisma }: Database,
@@ -91,7 +91,7 @@ export async function revokeKey(
   return row && fromRow(row);
 }
 
-/** Whose key this is, by hashApiKey of its text; null where there is none or it was revoked. */
+/** The holder of a key, by hashApiKey of its text; null if the key does not exist or was revoked. */
 export async function findKeyHolder({ sql }: Database, hash: Buffer): Promise<KeyHolder | null> {
   const { rows } = await sql.query<{ id: string; account_id: string; livemode: boolean; scope: string; plan: string }>({
     name: 'find-key-holder',

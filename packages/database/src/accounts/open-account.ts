@@ -4,7 +4,7 @@ import { createKey } from './api-keys.ts';
 import type { Database } from '../postgres/database.ts';
 import { createWebhookSecret } from '../webhooks/secrets.ts';
 
-/** An account ready for use. Everything in plain text: the API keys can never be read again. */
+/** An account ready for use, with its keys and secrets in plain text. The API keys cannot be read again. */
 export interface OpenedAccount {
   readonly id: AccountId;
   readonly apiKeys: { readonly test: string; readonly live: string };
@@ -12,7 +12,7 @@ export interface OpenedAccount {
 }
 
 /**
- * A new account on the free plan with an API key of full scope and a webhook secret for each mode.
+ * Creates an account on the free plan, with an API key of full scope and a webhook secret for each mode.
  * @param secretsKey 32 bytes, SECRETS_KEY
  */
 export async function openAccount(

@@ -4,7 +4,7 @@ import type { Database } from '../postgres/database.ts';
 /** How far a partition of intent.events is projected. */
 export interface Checkpoint {
   readonly position: bigint;
-  /** The last time that the partition's writer stamped; 0 before the first. */
+  /** The latest event time that the partition's writer has stamped; 0 before the first event. */
   readonly lastAt: Instant;
 }
 

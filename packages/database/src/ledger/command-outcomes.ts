@@ -2,9 +2,9 @@ import type { Instant } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
 /**
- * Deletes outcomes of commands older than `before`, the oldest first and at most `limit` of them, so that nothing waits
- * for it. Several processes may do it at once.
- * @returns how many: fewer than `limit` when no more are left.
+ * Deletes outcomes of commands from before `before`, oldest first. At most `limit` of them, so that the transaction is
+ * short. Several processes may call it at once.
+ * @returns the number deleted: fewer than `limit` if none are left.
  */
 export async function forgetOutcomes({ sql }: Database, before: Instant, limit: number): Promise<number> {
   const { rowCount } = await sql.query(

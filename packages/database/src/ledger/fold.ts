@@ -2,24 +2,24 @@ import { type EventEnvelope, eventOf, parseEvent, webhookBody } from '@pf/contra
 import { evolve, type Instant, type IntentId, type PaymentIntent } from '@pf/domain';
 import type { ProjectedEvent, ProjectedIntent } from './projection.ts';
 
-/** A record of intent.events as the log gives it. */
+/** A record of intent.events as it is read from the log. */
 export interface EventRecord {
   readonly offset: bigint;
   readonly value: string | null;
 }
 
-/** What a run of events makes of the intents as they were stored. */
+/** The result of folding a batch of events onto the stored intents. */
 export interface Folded {
   readonly intents: readonly ProjectedIntent[];
-  /** The public ones among the events that were applied. */
+  /** The public events among those that were applied. */
   readonly events: readonly ProjectedEvent[];
-  /** The latest time that was stamped; 0 where there was no event. */
+  /** The latest event time; 0 if there was no event. */
   readonly lastAt: Instant;
 }
 
 /**
  * Parses records of intent.events.
- * @throws Error naming the offset of one that is no event: the log is broken, or written by a newer version.
+ * @throws Error with the offset of a record that is not an event: the log is damaged, or a newer version wrote it.
  */
 export function parseEvents(records: readonly EventRecord[]): readonly EventEnvelope[] {
   return records.map(({ offset, value }) => {
@@ -31,15 +31,15 @@ export function parseEvents(records: readonly EventRecord[]): readonly EventEnve
   });
 }
 
-/** The intents that these events are of. */
+/** The ids of the intents that these events belong to, each once. */
 export const intentsOf = (events: readonly EventEnvelope[]): readonly IntentId[] => [
   ...new Set(events.map(({ intentId }) => intentId)),
 ];
 
 /**
- * Folds events onto stored intents: version n+1 is applied to version n, n or less has been applied before.
- * @param stored the intents of these events that exist.
- * @throws VersionGapError where an event in between is missing.
+ * Folds events onto stored intents: version n+1 is applied to version n; versions up to n are skipped.
+ * @param stored those of the events' intents that are projected already.
+ * @throws VersionGapError if an event is missing.
  */
 export function fold(stored: Iterable<PaymentIntent>, events: readonly EventEnvelope[]): Folded {
   const before = new Map<IntentId, PaymentIntent>();
@@ -62,7 +62,7 @@ export function fold(stored: Iterable<PaymentIntent>, events: readonly EventEnve
   };
 }
 
-/** The row of a public event; none for a private one. */
+/** The row of a public event; empty for a private one. */
 export function projectedEvent(envelope: EventEnvelope): readonly ProjectedEvent[] {
   const body = webhookBody(envelope);
   if (body === null) return [];

@@ -10,7 +10,7 @@ export interface StoredEvent {
   readonly body: string;
 }
 
-/** An intent's public events, oldest first. Whose it is was asked before. */
+/** An intent's public events, oldest first. The caller has checked who owns the intent. */
 export async function intentEvents({ sql }: Database, id: IntentId): Promise<readonly StoredEvent[]> {
   const { rows } = await sql.query<StoredEvent>({
     name: 'intent-events',
@@ -20,7 +20,7 @@ export async function intentEvents({ sql }: Database, id: IntentId): Promise<rea
   return rows;
 }
 
-/** What is asked of an intent: how it is now, if it has moved beyond `known`, and its events beyond `after`. */
+/** A query for one intent: its state if its version is above `known`, and its events above version `after`. */
 export interface IntentLook {
   readonly id: IntentId;
   readonly known: number;
@@ -42,8 +42,8 @@ interface LookRow {
 }
 
 /**
- * Looks at many intents at once, in one statement: each intent and its events are of one moment, so nothing can lie
- * between them. An intent that is not projected is left out.
+ * Reads many intents in one statement: an intent and its events come from one snapshot, so no event is missing between
+ * them. Intents that are not projected are left out.
  */
 export async function lookAtIntents(
   { sql }: Database,
@@ -51,8 +51,8 @@ export async function lookAtIntents(
 ): Promise<ReadonlyMap<IntentId, IntentSeen>> {
   const { rows } = await sql.query<LookRow>({
     name: 'look-at-intents',
-    // The events by a subquery each, so that every intent is two index probes whatever the planner thinks of their
-    // number.
+    // LATERAL reads the events of each intent by itself: two index probes an intent, whatever number of rows the
+    // planner expects.
     text: `SELECT look.id, e.version, e.type, e.body,
                   CASE WHEN i.version > look.known AND (e.version IS NULL OR e.place = 1) THEN i.state END AS state
              FROM unnest($1::text[], $2::int[], $3::int[]) AS look (id, known, after)

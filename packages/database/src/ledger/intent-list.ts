@@ -15,12 +15,12 @@ import { INTENT_STATUSES } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 import type { IntentOwner } from './intents.ts';
 
-/** What listed intents must be, all of it; everything is canonical already. */
+/** The conditions that a listed intent meets, all of them. Addresses and hashes are in canonical form. */
 export interface IntentFilter {
-  /** One of these. */
+  /** Any of these. */
   readonly states?: readonly IntentStatus[];
   /**
-   * One of these. No two chains of a mode have a token address in common, so all tokens of a chain are its whole list.
+   * Any of these. No two chains of a mode share a token address, so all tokens of a chain select the whole chain.
    */
   readonly tokens?: readonly TokenAddress[];
   readonly direction?: Direction;
@@ -28,19 +28,20 @@ export interface IntentFilter {
   readonly fulfiller?: Address;
   readonly reference?: Reference;
   readonly txSignature?: TransactionHash;
-  /** Later than. */
+  /** Exclusive. */
   readonly createdAfter?: Instant;
-  /** Earlier than. */
+  /** Exclusive. */
   readonly createdBefore?: Instant;
-  /** Has these values, and perhaps others. */
+  /** The intent has these keys and values; it may have others. */
   readonly metadata?: Metadata;
 }
 
 /**
- * An owner's intents, newest first. A page of any single filter but `metadata` costs the same in a list of any length:
- * it reads its own rows, from an index in the list's order. By `metadata` all matching intents of the account are read
- * from theirs, and sorted. Of several filters one is taken from its index, the others are checked row by row.
- * @param after those after this place, else from the newest on
+ * An owner's intents, newest first. With one filter other than `metadata`, a page costs the same in a list of any
+ * length: only its own rows are read, from an index in the list's order. With `metadata`, all matching intents of the
+ * account are read from its index and sorted. With several filters, one uses its index and the others are checked row
+ * by row.
+ * @param after where the page before ended; null: begins with the newest
  */
 export async function listIntents(
   { sql }: Database,
@@ -57,28 +58,28 @@ export async function listIntents(
 const DIRECTIONS: readonly Direction[] = ['request', 'send'];
 const ORDER = 'ORDER BY created_at DESC, id DESC';
 
-/** Columns and the values that each may have: their combinations are the runs of an index that make the list. */
+/** Columns and the values that each may have. Each combination is one range of an index; together they are the list. */
 type Choices = readonly (readonly [column: string, values: readonly string[]])[];
 
 /**
- * What is asked for, completed to the columns of an index in the list's order. An account's whole list, too, is runs of
- * an index, one for each direction and state: one of the whole would tempt Postgres to take it for a value that most
- * intents have, and to read all those in front that do not have it.
+ * Completes the filter to the columns of an index in the list's order. An account's whole list, too, is read from
+ * ranges of an index, one for each direction and state. With an index of the whole list Postgres would choose it for a
+ * value that most intents have, and read all newer intents that do not have it.
  */
 function choicesOf({ states, tokens, direction, requestor, fulfiller, reference, txSignature }: IntentFilter): Choices {
-  const asked: [column: string, values: readonly string[]][] = [];
+  const filtered: [column: string, values: readonly string[]][] = [];
   for (const [column, value] of Object.entries({ requestor, fulfiller, reference, tx_signature: txSignature }))
-    if (value !== undefined) asked.push([column, [value]]);
-  if (tokens !== undefined) asked.push(['token_address', [...new Set(tokens)]]);
-  if (asked.length > 0 && states === undefined && direction === undefined) return asked;
+    if (value !== undefined) filtered.push([column, [value]]);
+  if (tokens !== undefined) filtered.push(['token_address', [...new Set(tokens)]]);
+  if (filtered.length > 0 && states === undefined && direction === undefined) return filtered;
   return [
-    ...asked,
+    ...filtered,
     ['direction', direction === undefined ? DIRECTIONS : [direction]],
     ['status', [...new Set(states ?? INTENT_STATUSES)]],
   ];
 }
 
-/** The statement behind listIntents: its runs, merged as they are read. */
+/** The statement of listIntents: it merges the ranges as it reads them. */
 export function intentsStatement(
   { accountId, livemode }: IntentOwner,
   filter: IntentFilter,
@@ -105,8 +106,8 @@ export function intentsStatement(
     const rows = runs.map((run) => `(SELECT created_at, id, state FROM ledger.intents WHERE ${run} ${ORDER} ${few})`);
     return { text: `SELECT * FROM (${rows.join(' UNION ALL ')}) AS runs ${ORDER} ${few}`, values };
   }
-  // All that match are read before they are sorted: asked for a few in order, Postgres would rather look for them
-  // through the whole list.
+  // Materialized: all matches are read, then sorted. With a LIMIT in the same query Postgres would scan the whole list
+  // in order instead.
   const metadata = parameter(JSON.stringify(filter.metadata));
   const indexed = `jsonb_set('{}'::jsonb, ARRAY[account_id], metadata)`;
   const matches = `${indexed} @> jsonb_build_object(${account}::text, ${metadata}::jsonb)`;

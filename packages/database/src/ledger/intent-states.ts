@@ -2,28 +2,28 @@ import { decodeIntent, type Outcome, parseOutcome } from '@pf/contracts';
 import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { LEDGER, type ProjectionTables, type Queryable } from './projection.ts';
 
-/** An idempotency key, whose it is, and in which mode. */
+/** An idempotency key, with its account and mode. */
 export interface IdempotencyKey {
   readonly accountId: AccountId;
   readonly livemode: boolean;
   readonly idempotencyKey: string;
 }
 
-/** What a run of inputs names. */
+/** What a batch of inputs refers to. */
 export interface Wanted {
   readonly ids: readonly IntentId[];
   readonly keys: readonly IdempotencyKey[];
   readonly commandIds: readonly CommandId[];
 }
 
-/** What decisions about these inputs may look at. */
+/** What the decisions about these inputs may read. */
 export interface Found {
-  /** One that was found in several ways comes several times. */
+  /** An intent that was found in several ways is repeated. */
   readonly intents: readonly PaymentIntent[];
   readonly outcomes: readonly Outcome[];
 }
 
-/** Reads the domain's whole state of intents from the projection: what a decision looks at. */
+/** Reads the whole state of intents from the projection, for the decisions about them. */
 export class IntentStates {
   readonly #queryable: Queryable;
   readonly #tables: ProjectionTables;
@@ -33,7 +33,7 @@ export class IntentStates {
     this.#tables = tables;
   }
 
-  /** Those of these intents that exist. */
+  /** The intents with these ids, without those that do not exist. */
   async find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]> {
     if (ids.length === 0) return [];
     const { intents } = this.#tables;
@@ -46,8 +46,8 @@ export class IntentStates {
   }
 
   /**
-   * Everything at once: the intents named, for each refund its original, and the refund that its original names now;
-   * the newest intent that each key made, however long ago; the known outcomes of the commands.
+   * Reads everything in one statement: the intents with these ids; for each refund its original, and the refund that
+   * the original names now; the newest intent of each key, of any age; the known outcomes of the commands.
    */
   async lookUp({ ids, keys, commandIds }: Wanted): Promise<Found> {
     const { intents } = this.#tables;
@@ -87,7 +87,7 @@ export class IntentStates {
     };
   }
 
-  /** Open intents whose time had run out at `now`, the longest overdue first, at most `limit` of each partition. */
+  /** Open intents that have expired at `now`, the longest overdue first, at most `limit` of each partition. */
   async overdue(
     partitions: readonly number[],
     now: Instant,

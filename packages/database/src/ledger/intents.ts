@@ -3,7 +3,7 @@ import { decodeIntent, parseOutcome } from '@pf/contracts';
 import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
-/** Whose intents are meant: another account's, or those of the other mode, do not exist for it. */
+/** An account and mode. The intents of other accounts, or of the other mode, do not exist for it. */
 export interface IntentOwner {
   readonly accountId: AccountId;
   readonly livemode: boolean;
@@ -12,7 +12,7 @@ export interface IntentOwner {
 const fromState = (rows: readonly { readonly state: string }[]): PaymentIntent | null =>
   rows[0] ? decodeIntent(rows[0].state) : null;
 
-/** The intent as it is projected now, or null where this owner has none of this id. */
+/** The intent as it is projected, or null if this owner has none with this id. */
 export async function findIntent(
   { sql }: Database,
   id: IntentId,
@@ -43,7 +43,7 @@ export async function findIntentByKey(
   return fromState(rows);
 }
 
-/** The known outcomes of these commands: one query for all requests that wait. */
+/** The known outcomes of these commands: one query for all waiting requests. */
 export async function findOutcomes({ sql }: Database, commandIds: readonly CommandId[]): Promise<readonly Outcome[]> {
   const { rows } = await sql.query<{ body: string }>({
     name: 'find-outcomes',

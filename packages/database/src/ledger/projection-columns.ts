@@ -4,9 +4,9 @@ import type { Instant, PaymentIntent } from '@pf/domain';
 /** A column of ledger.intents and where its value comes from. */
 export interface IntentColumn {
   readonly name: string;
-  /** Of one value; the statement takes an array of it. */
+  /** The type of one value; the statement takes an array of them. */
   readonly type: string;
-  /** True where no event changes it after `intent.created`. */
+  /** True if no event after `intent.created` changes it. */
   readonly fixed: boolean;
   readonly value: (intent: PaymentIntent) => string | number | boolean | null;
 }
@@ -26,8 +26,8 @@ const changing = (name: string, type: string, value: IntentColumn['value']): Int
 });
 
 /**
- * All columns but `partition`, which is the batch's. `state` is the whole; the others are there to be filtered and
- * sorted by.
+ * All columns but `partition`, which the batch gives. `state` holds the whole intent; the others serve filters and
+ * order.
  */
 export const INTENT_COLUMNS: readonly IntentColumn[] = [
   fixed('id', 'text', ({ id }) => id),

@@ -26,33 +26,32 @@ export interface ProjectedEvent {
   readonly at: string;
 }
 
-/** The outcome of a command, and when it was decided. */
+/** The outcome of a command and the time of the decision. */
 export interface ProjectedOutcome {
   readonly outcome: Outcome;
   readonly at: Instant;
 }
 
 /**
- * A run of intent.events, [from, next) of one partition, folded: each intent once, however many of its events there
- * are.
+ * The records [from, next) of one partition of intent.events, folded: each intent once, however many events it has.
  */
 export interface ProjectionBatch {
   readonly partition: number;
   readonly from: bigint;
   readonly next: bigint;
-  /** The last time that the partition's writer stamped. */
+  /** The latest event time that the partition's writer has stamped. */
   readonly lastAt: Instant;
   readonly intents: readonly ProjectedIntent[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
 }
 
-/** The projection and the log do not fit: a row is not at the version before the event that is to be applied. */
+/** The projection does not match the log: a row is not at the version before the event that is to be applied. */
 export class ProjectionGapError extends Error {
   override readonly name = 'ProjectionGapError';
 }
 
-/** The tables of a projection: the real ones, or those a rebuild fills beside them. */
+/** The tables of a projection: those of the schema `ledger`, or the temporary ones of a rebuild. */
 export interface ProjectionTables {
   readonly intents: string;
   readonly events: string;
@@ -75,14 +74,14 @@ export class ProjectionWriter {
   constructor(queryable: Queryable, tables: ProjectionTables = LEDGER) {
     this.#queryable = queryable;
     this.#text = projectionStatement(tables);
-    // Prepared once a connection, under a name that is its own for each set of tables.
+    // The name of the prepared statement: one for each set of tables.
     this.#name = `project ${tables.intents}`;
   }
 
   /**
    * Writes the batch and moves the checkpoint from `from` to `next`, all or nothing.
    * @returns false, and nothing is written, if the checkpoint is not at `from`: another writer has moved it.
-   * @throws ProjectionGapError where an intent is not at the version it was before the batch; nothing is written.
+   * @throws ProjectionGapError if an intent is not at its version before the batch; nothing is written.
    */
   async project(batch: ProjectionBatch): Promise<boolean> {
     try {
@@ -95,7 +94,7 @@ export class ProjectionWriter {
     } catch (error) {
       if (isGap(error))
         throw new ProjectionGapError(
-          `[${batch.from}, ${batch.next}) of partition ${batch.partition} does not follow the projection`,
+          `Batch [${batch.from}, ${batch.next}) of partition ${batch.partition} does not follow the projection`,
           { cause: error },
         );
       throw error;
@@ -104,8 +103,7 @@ export class ProjectionWriter {
 }
 
 /**
- * A row that was to be made is there already, or one that was to change is missing or at another version (see the
- * statement).
+ * A row to be inserted exists already, or a row to be updated is missing or at another version (see the statement).
  */
 const isGap = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
@@ -149,7 +147,7 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
   const changedIds = next;
   const changed = arrays(['text', 'integer', ...types(CHANGING)]);
   const listed = arrays(['text', 'integer', 'text', 'text', 'text', 'timestamptz']);
-  const answered = arrays(['uuid', 'text', 'timestamptz']);
+  const decided = arrays(['uuid', 'text', 'timestamptz']);
   return `
     WITH held AS (
       SELECT partition FROM ${checkpoints} WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE
@@ -165,9 +163,9 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
     ), listed AS (
       INSERT INTO ${events} (intent_id, version, event_id, type, body, at)
       SELECT listed.* FROM held, unnest(${listed}) AS listed (intent_id, version, event_id, type, body, at)
-    ), answered AS (
+    ), decided AS (
       INSERT INTO service.command_outcomes (command_id, body, at)
-      SELECT answered.* FROM held, unnest(${answered}) AS answered (command_id, body, at)
+      SELECT decided.* FROM held, unnest(${decided}) AS decided (command_id, body, at)
       ON CONFLICT (command_id) DO NOTHING
     )
     UPDATE ${checkpoints} AS checkpoint SET

@@ -16,23 +16,23 @@ export interface RebuildReport {
   readonly position: bigint;
   readonly events: number;
   readonly intents: number;
-  /** Intents whose row or history was not, byte for byte, what the log makes of it: at most 100 of them. */
+  /** Intents whose row or history differs, in any byte, from the fold of the log: at most 100 of them. */
   readonly differing: readonly string[];
 }
 
-/** Made for the transaction and gone with it. */
+/** Temporary tables, dropped when the transaction ends. */
 const REBUILT: ProjectionTables = {
   intents: 'pg_temp.rebuilt_intents',
   events: 'pg_temp.rebuilt_intent_events',
   checkpoints: 'pg_temp.rebuilt_checkpoints',
 };
 const NAMED_AT_MOST = 100;
-/** Whole tables are read and written here, at a person's wish: it may take its time. */
+/** Whole tables are read and written, and an operator started it: an hour is acceptable. */
 const PATIENT = { query_timeout: 3_600_000 };
 
 /**
- * Folds a partition's log from empty, beside the projection, and compares. Needs nothing stopped: both are looked at as
- * they are at one moment.
+ * Folds a partition's log from empty, beside the projection, and compares the two in one snapshot. The services can
+ * keep running.
  */
 export function verifyProjection(database: Database, partition: number, read: ReadEvents): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
@@ -44,8 +44,8 @@ export function verifyProjection(database: Database, partition: number, read: Re
 }
 
 /**
- * Folds a partition's log from empty and puts the result in the projection's place, in one transaction. The partition's
- * writer waits meanwhile, or is refused and reacquires the partition.
+ * Folds a partition's log from empty and replaces the projection with the result, in one transaction. Meanwhile the
+ * partition's writer waits, or its batch is refused and it reacquires the partition.
  * @param end the end of the partition's log.
  * @returns what was wrong before.
  */
@@ -61,7 +61,7 @@ export function rebuildProjection(
         VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
       [partition],
     );
-    // A writer that projects locks this row: until this transaction ends none does.
+    // The writer locks this row to project, so it cannot until this transaction ends.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
     const folded = await foldFromEmpty(client, partition, read, projected > end ? projected : end);
     const differing = await compare(client, partition);
@@ -122,18 +122,18 @@ async function foldFromEmpty(
     count += events.length;
     intents += folded.intents.filter(({ before }) => before === 0).length;
   }
-  // The rest looks at whole tables.
+  // What follows scans whole tables.
   await set(client, Object.fromEntries(Object.keys(BY_INDEX).map((name) => [name, 'on'])));
   return { partition, position, events: count, intents };
 }
 
-/** For the rest of the transaction. */
+/** Changes server settings for the rest of the transaction. */
 async function set(client: PoolClient, settings: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries(settings))
     await client.query('SELECT set_config($1, $2, true)', [name, value]);
 }
 
-/** Rows compared as text: every column, byte for byte. */
+/** Compares rows as text: every column, byte for byte. */
 async function compare(client: PoolClient, partition: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     text: `

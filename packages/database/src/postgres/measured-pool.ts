@@ -20,14 +20,14 @@ const OPERATIONS: ReadonlySet<string> = new Set<Operation>([
   'COMMIT',
   'ROLLBACK',
 ]);
-/** Statements vary at run time (pages, unnests): so many of their descriptions are cached. */
-const REMEMBERED = 500;
+/** Statements vary at run time (pages, unnests): this many of their descriptions are cached. */
+const CACHED_DESCRIPTIONS = 500;
 /** The longest statement is some 4 KB; the beginning says which it is. */
 const TEXT_SHOWN = 300;
 
 interface Described {
   readonly operation: Operation;
-  /** `SELECT ledger.intents`: low in number, as the names of spans should be. */
+  /** `SELECT ledger.intents`: of few different values, as the names of spans should be. */
   readonly summary: string;
 }
 const described = new Map<string, Described>();
@@ -39,11 +39,11 @@ function describe(text: string): Described {
   const operation = OPERATIONS.has(verb) ? (verb as Operation) : 'OTHER';
   const table = /\b(?:FROM|INTO|UPDATE)\s+"?((?:ledger|service)"?\."?\w+)/i.exec(text)?.[1]?.replaceAll('"', '');
   const made = { operation, summary: table === undefined ? operation : `${operation} ${table}` };
-  if (described.size < REMEMBERED) described.set(text, made);
+  if (described.size < CACHED_DESCRIPTIONS) described.set(text, made);
   return made;
 }
 
-/** What query() takes first: a text, or an object that has one. */
+/** The first argument of query() is a text, or an object with one. */
 const textOf = (statement: unknown): string =>
   typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
 

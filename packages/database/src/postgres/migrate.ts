@@ -5,25 +5,25 @@ import { pause } from '@pf/runtime';
 import pg from 'pg';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../prisma/migrations');
-/** The lock number of `prisma migrate`: ours and the CLI's never run at once. */
+/** The advisory lock of `prisma migrate`: this function and the CLI never run at once. */
 const ADVISORY_LOCK = 72707369;
 const AGAIN_MS = 500;
 /**
- * Milliseconds. A change of a table that waits for a lock blocks all later queries of the table, so it gives up after
- * this time and tries again.
+ * A change of a table that waits for a lock blocks all later queries of the table, so it gives up after this time and
+ * tries again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_TRIES = 60;
-/** Of Postgres: lock_not_available. */
+/** SQLSTATE lock_not_available. */
 const LOCKED = '55P03';
 
 /**
- * Applies the migrations that the database lacks, in order, in the bookkeeping of `prisma migrate`, so that either can
- * follow the other. No CLI is needed in production. Safe to repeat and to run twice at once.
+ * Applies the migrations that the database lacks, in order. It keeps the table of `prisma migrate`, so either can
+ * follow the other; production needs no CLI. It can be repeated, and run by several processes at once.
  *
- * @returns the names of what was applied now
- * @param folder of the migrations, each in a folder of its own
- * @throws if an earlier migration failed half-way, or one was edited after it had been applied
+ * @returns the names of the migrations that this call applied
+ * @param folder contains one folder for each migration
+ * @throws if an earlier migration failed, or one was edited after it had been applied
  */
 export async function migrate(databaseUrl: string, folder: string = MIGRATIONS): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -40,10 +40,10 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS):
     const { rows } = await client.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
       'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
     );
-    const halfDone = rows.find((row) => row.finished_at === null);
-    if (halfDone)
+    const failed = rows.find((row) => row.finished_at === null);
+    if (failed)
       throw new Error(
-        `migration ${halfDone.migration_name} failed earlier. ` +
+        `migration ${failed.migration_name} failed earlier. ` +
           'Repair the database, then set its rolled_back_at in _prisma_migrations.',
       );
     const known = new Map(rows.map((row) => [row.migration_name, row.checksum]));
@@ -78,11 +78,11 @@ async function lockOut(client: pg.Client): Promise<void> {
   }
 }
 
-/** All statements of a migration are one transaction, unless it is one alone. */
+/** Runs a migration as one query: a transaction if it has several statements; a single one can be CONCURRENTLY. */
 async function run(client: pg.Client, sql: string): Promise<void> {
-  // An index that is built while others write waits for them, and must not give up half-way.
-  const patient = /\bconcurrently\b/i.test(sql);
-  await client.query(`SET lock_timeout = ${patient ? 0 : LOCK_TIMEOUT_MS}`);
+  // CREATE INDEX CONCURRENTLY waits for the writers, and a time-out would leave an invalid index behind.
+  const concurrently = /\bconcurrently\b/i.test(sql);
+  await client.query(`SET lock_timeout = ${concurrently ? 0 : LOCK_TIMEOUT_MS}`);
   for (let tries = 1; ; tries++) {
     try {
       await client.query(sql);

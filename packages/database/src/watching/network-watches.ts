@@ -1,7 +1,7 @@
 import type { ChainId } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
-/** The right to watch a network, as it was when it was acquired. */
+/** The lease to watch a network, as it was acquired. */
 export interface WatchLease {
   readonly chain: ChainId;
   /** Grows with every acquisition: what is written under an earlier one is refused. */
@@ -10,12 +10,12 @@ export interface WatchLease {
   readonly cursor: WatchCursor | null;
 }
 
-/** What an observer keeps between its steps: JSON that only its chain's adapter understands. */
+/** An observer's state between its steps: JSON that only its chain's adapter reads. */
 export type WatchCursor = Readonly<Record<string, unknown>>;
 
 /**
- * Who watches which network, and how far it has come: a lease and a cursor in one row. Times are the database's own, so
- * the holders' clocks need not agree. Every method rejects if the database is unavailable.
+ * The lease and the cursor of each watched network, in one row. Times are the database's, so the holders' clocks need
+ * not agree. Every method rejects if the database is unavailable.
  */
 export class NetworkWatches {
   readonly #database: Database;
@@ -25,7 +25,7 @@ export class NetworkWatches {
   }
 
   /**
-   * Takes the lease if it is free, has expired, or is this holder's own from before.
+   * Acquires the lease if it is free, has expired, or is held by this holder already.
    * @param holder unique to a process
    * @returns null while another holds it
    */
@@ -44,7 +44,7 @@ export class NetworkWatches {
     return row === undefined ? null : { chain, epoch: BigInt(row.epoch), cursor: row.cursor };
   }
 
-  /** @returns false if another holder has taken the lease since */
+  /** @returns false if another holder has acquired the lease since */
   async renew(lease: WatchLease, ttlMs: number): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
       `UPDATE service.network_watches
@@ -56,7 +56,7 @@ export class NetworkWatches {
 
   /**
    * Moves the cursor, by compare-and-set on the epoch.
-   * @returns false, and nothing is written, if another holder has taken the lease since
+   * @returns false, and nothing is written, if another holder has acquired the lease since
    */
   async moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
@@ -67,8 +67,8 @@ export class NetworkWatches {
   }
 
   /**
-   * Frees the lease at once, so that whoever stands by need not wait until it runs out. Nothing happens where another
-   * has it.
+   * Releases the lease, so that a standby need not wait until it expires. Does nothing if another holder has acquired
+   * it.
    */
   async release(lease: WatchLease): Promise<void> {
     await this.#database.sql.query(

@@ -1,7 +1,7 @@
 import type { ChainId, Instant, IntentId, TransactionHash } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
-/** A signed transaction as it goes to a node. Not to be logged. */
+/** A signed transaction as it is broadcast. Never log it. */
 export interface StoredTransaction {
   readonly intentId: IntentId;
   readonly chain: ChainId;
@@ -9,7 +9,7 @@ export interface StoredTransaction {
   readonly bytes: Uint8Array;
 }
 
-/** The signed bytes of what may have to be broadcast again. They never go into the log. */
+/** The signed bytes of transactions that may have to be broadcast again. They are never in the event log. */
 export class SignedTransactions {
   readonly #database: Database;
 
@@ -18,8 +18,8 @@ export class SignedTransactions {
   }
 
   /**
-   * Keeps the bytes; before the submission is prepared, so that whoever reads of it in the log finds them. Again: they
-   * count as new.
+   * Stores the bytes, before the submission is prepared: a reader of the log that finds the submission finds them too.
+   * Storing them again renews their age.
    */
   async keep({ intentId, chain, hash, bytes }: StoredTransaction): Promise<void> {
     await this.#database.sql.query(
@@ -30,7 +30,7 @@ export class SignedTransactions {
     );
   }
 
-  /** What is kept of these transactions, each once; those that are not kept are left out. */
+  /** The bytes of those of these transactions that are stored. */
   async find(chain: ChainId, hashes: readonly TransactionHash[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>> {
     const { rows } = await this.#database.sql.query<{ hash: TransactionHash; bytes: Buffer }>(
       'SELECT DISTINCT ON (hash) hash, bytes FROM service.signed_transactions WHERE chain = $1 AND hash = ANY($2)',
@@ -40,7 +40,7 @@ export class SignedTransactions {
   }
 
   /**
-   * Deletes what was kept of a network before a time, except what is still needed.
+   * Deletes a network's transactions that were stored before a time, except those still needed.
    * @returns how many were deleted
    */
   async forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number> {

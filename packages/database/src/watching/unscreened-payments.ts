@@ -10,7 +10,7 @@ export interface UnscreenedPayment {
   readonly intentId: IntentId;
 }
 
-/** One whose sender is sanctioned. `finding` is what the screening knows, for the operator only. */
+/** A payment from a sanctioned sender. `finding` is the screening's result, for the operator only. */
 export interface FlaggedPayment extends UnscreenedPayment {
   readonly seenAt: Date;
   readonly flaggedAt: Date;
@@ -26,8 +26,8 @@ const idOf = ({ chain, hash, sender, intentId }: UnscreenedPayment): readonly st
 ];
 
 /**
- * The payments whose senders are to be screened, and those that were found sanctioned. Outside the ledger, and of no
- * account.
+ * The payments whose senders are to be screened, and those whose senders are sanctioned. They are not in the ledger,
+ * and no account sees them.
  */
 export class UnscreenedPayments {
   readonly #database: Database;
@@ -36,7 +36,7 @@ export class UnscreenedPayments {
     this.#database = database;
   }
 
-  /** To be screened, if not known already. */
+  /** Adds payments to be screened; known ones are left as they are. */
   async note(payments: readonly UnscreenedPayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.#database.sql.query(
@@ -51,7 +51,7 @@ export class UnscreenedPayments {
     );
   }
 
-  /** Those of some networks that are not screened yet, at most `limit`, the oldest first. */
+  /** The payments of these networks that are not screened yet, oldest first, at most `limit`. */
   async waiting(chains: readonly ChainId[], limit: number): Promise<readonly UnscreenedPayment[]> {
     const { rows } = await this.#database.sql.query<UnscreenedPayment>(
       `SELECT chain, hash, sender, intent_id AS "intentId"
@@ -61,14 +61,17 @@ export class UnscreenedPayments {
     return rows;
   }
 
-  /** The sender is clean: deletes the payment. */
+  /** Deletes a payment whose sender is clean. */
   async clear(payment: UnscreenedPayment): Promise<void> {
     await this.#database.sql.query(`DELETE FROM service.unasked_payments WHERE ${WHICH} AND flagged_at IS NULL`, [
       ...idOf(payment),
     ]);
   }
 
-  /** The sender is sanctioned. @returns false where that was known */
+  /**
+   * Flags a payment whose sender is sanctioned.
+   * @returns false if it was flagged before
+   */
   async flag(payment: UnscreenedPayment, finding: object): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
       `UPDATE service.unasked_payments SET flagged_at = now(), finding = $5 WHERE ${WHICH} AND flagged_at IS NULL`,
@@ -77,7 +80,7 @@ export class UnscreenedPayments {
     return rowCount === 1;
   }
 
-  /** All that were flagged, newest first. */
+  /** All flagged payments, newest first. */
   async flagged(): Promise<readonly FlaggedPayment[]> {
     const { rows } = await this.#database.sql.query<FlaggedPayment>(
       `SELECT chain, hash, sender, intent_id AS "intentId", seen_at AS "seenAt", flagged_at AS "flaggedAt", finding

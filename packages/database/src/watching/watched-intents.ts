@@ -3,15 +3,15 @@ import type { ChainId, Instant, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
 
-/** Rows of the projection that are in memory at once: their states are some 2 KB each. */
+/** Rows in memory at once: the state of an intent has some 2 KB. */
 const ROWS_A_FETCH = 1_000;
 
 /**
- * Reads the intents of some networks that are open, or were closed after `closedAfter`, and with them the position in
- * intent.events of each partition up to which they are complete: one snapshot of the projection.
+ * Reads the intents of these networks that are open or were closed after `closedAfter`, and for each partition the
+ * position in intent.events up to which they are complete: one snapshot of the projection.
  *
- * @param each called with every intent; keeping only what is needed keeps the memory small
- * @returns positions by partition; one that is missing has not been projected yet, so its log is to be read from 0
+ * @param each called with every intent, so that the caller keeps only what it needs
+ * @returns positions by partition; a missing partition is not projected yet, so its log is to be read from 0
  */
 export async function loadWatchedIntents(
   database: Database,

@@ -17,7 +17,7 @@ export interface DeliverableEvent {
   readonly requestId: string | null;
 }
 
-/** Something to be sent at a time: what a scheduler needs to know of it. */
+/** A delivery with an attempt ahead, as the scheduler needs it. */
 export interface OutstandingDelivery {
   readonly id: string;
   readonly endpointId: string;
@@ -25,7 +25,7 @@ export interface OutstandingDelivery {
   readonly nextAttemptAt: Date;
 }
 
-/** A batch of one partition of the log, and where its position moves. */
+/** A batch of one partition of the log, and the position before and after it. */
 export interface DeliveryBatch {
   readonly partition: number;
   readonly from: bigint;
@@ -35,9 +35,9 @@ export interface DeliveryBatch {
 }
 
 /**
- * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves
- * the position in the log, in one transaction. An event and URL that have a delivery keep it.
- * @returns the new deliveries; null where the position was not at `from`: nothing was written then
+ * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves the position
+ * in the log, in one transaction. An event and URL that have a delivery already get no other.
+ * @returns the new deliveries; null, and nothing is written, if the position is not at `from`
  */
 export async function recordDeliveries(
   database: Database,
@@ -54,7 +54,7 @@ async function insertDeliveries(
   events: readonly DeliverableEvent[],
   at: Date,
 ): Promise<readonly OutstandingDelivery[]> {
-  // Locked against being stopped until the rows stand: disableWebhookEndpoint() then finds them.
+  // Locked until the rows are committed, so that disableWebhookEndpoint() waits and finds them.
   const { rows: endpoints } = await client.query<{ id: string; account_id: string; livemode: boolean; url: string }>(
     `SELECT id, account_id, livemode, url
       FROM service.webhook_endpoints WHERE account_id = ANY($1) AND disabled_at IS NULL ORDER BY id FOR SHARE`,
@@ -93,8 +93,8 @@ async function insertDeliveries(
 }
 
 /**
- * What is to be sent before a moment, at most `perEndpoint` of each URL, the longest due first: one index probe a URL,
- * so a dead one's backlog costs no more than a healthy one's.
+ * The deliveries that are due before a time, at most `perEndpoint` of each URL, the longest due first. One index probe
+ * a URL, so the backlog of a dead URL costs no more than that of a healthy one.
  */
 export async function outstandingDeliveries(
   { sql }: Database,
@@ -116,7 +116,7 @@ export async function outstandingDeliveries(
   }));
 }
 
-/** An attempt that this process alone may make, until its lease ends. */
+/** An attempt that only this process may make until its lease ends. */
 export interface Attempt {
   readonly deliveryId: string;
   readonly endpointId: string;
@@ -124,7 +124,7 @@ export interface Attempt {
   readonly livemode: boolean;
   readonly eventId: string;
   readonly eventType: string;
-  /** When what it tells of happened. */
+  /** The time of the event. */
   readonly eventAt: Date;
   readonly intentId: string;
   readonly url: string;
@@ -138,7 +138,7 @@ export interface Attempt {
   readonly body: string;
 }
 
-/** The delivery of this id, or the longest due one of this URL. */
+/** The delivery with this id, or the longest due one of this URL. */
 export type Claim = { readonly deliveryId: string } | { readonly endpointId: string };
 
 interface AttemptRow {
@@ -160,10 +160,10 @@ interface AttemptRow {
 }
 
 /**
- * Takes a delivery that is due, and whose event the projection shows, for one attempt: counts it, and puts the next one
- * to the end of the lease. Committed when it returns, so the network is called outside any transaction, and a worker
- * that dies is followed after the lease.
- * @returns null where there is none such, or another worker has it
+ * Claims a due delivery whose event is projected, for one attempt: counts the attempt, and makes the next one due at
+ * the end of the lease. Committed when it returns, so the network is called outside any transaction. If the worker
+ * dies, another can claim the delivery after the lease.
+ * @returns null if there is no such delivery, or another worker has claimed it
  */
 export async function claimAttempt(
   { sql }: Database,
@@ -207,7 +207,7 @@ export async function claimAttempt(
   };
 }
 
-/** Which of these deliveries can be claimed as far as the projection goes: it shows their events. */
+/** Those of these deliveries whose events are projected, so that they can be claimed. */
 export async function visibleDeliveries(
   { sql }: Database,
   deliveryIds: readonly string[],
@@ -231,7 +231,7 @@ export interface AttemptResult {
   readonly error: string | null;
 }
 
-/** Ends a delivery as delivered, also where it was given up while the attempt was under way: it did arrive. */
+/** Ends a delivery as delivered, even if it was given up while the attempt was under way: it did arrive. */
 export async function recordDelivered(
   { sql }: Database,
   attempt: Attempt,
@@ -247,7 +247,7 @@ export async function recordDelivered(
 }
 
 /**
- * Writes a failed attempt down; `next` is when the next one is due, null when there is none: the delivery has failed.
+ * Records a failed attempt. `next` is the time of the next one; null: there is none, and the delivery has failed.
  * Nothing changes if the delivery was retried meanwhile, by the account or after the lease.
  */
 export async function recordFailure(
@@ -260,10 +260,10 @@ export async function recordFailure(
   await writeFailure(database.sql, attempt, result, at, next);
 }
 
-/** As recordFailure for the last time, and disables the URL: it returned 410 Gone. */
+/** Records the failure of a last attempt, and disables the URL, which returned 410 Gone. */
 export async function recordGone(database: Database, attempt: Attempt, result: AttemptResult, at: Date): Promise<void> {
   await inTransaction(database, async (client) => {
-    // The endpoint before its deliveries, as everywhere: no two transactions can wait for each other.
+    // Every transaction locks the endpoint before its deliveries, so no two can deadlock.
     await client.query('SELECT FROM service.webhook_endpoints WHERE id = $1 FOR UPDATE', [attempt.endpointId]);
     await writeFailure(client, attempt, result, at, null);
     await disableWebhookEndpoint(client, attempt.endpointId, 'gone', at);
@@ -288,9 +288,9 @@ async function writeFailure(
 }
 
 /**
- * Makes a delivery of any status due now: the same event and bytes, attempts counted on. A scheduler finds it at its
- * next look. While an attempt is under way another one follows at once, unless that one succeeds first.
- * @returns null where the account has no such delivery in this mode
+ * Makes a delivery of any status due now, with the same event and bytes; its attempts count on. A scheduler finds it at
+ * its next sweep. If an attempt is under way, another follows at once unless that one succeeds first.
+ * @returns null if the account has no such delivery in this mode
  */
 export async function retryDelivery(
   { sql }: Database,
@@ -313,9 +313,9 @@ export async function retryDelivery(
 }
 
 /**
- * Deletes deliveries of events before a moment on which nothing more is to be sent, the oldest first and at most
- * `limit` of them, so that nothing waits for it. Several processes may do it at once.
- * @returns how many: fewer than `limit` when no more are left
+ * Deletes ended deliveries from before a time, oldest first. At most `limit` of them, so that the transaction is short.
+ * Several processes may call it at once.
+ * @returns the number deleted: fewer than `limit` if none are left
  */
 export async function forgetDeliveries({ sql }: Database, before: Date, limit: number): Promise<number> {
   const { rowCount } = await sql.query(

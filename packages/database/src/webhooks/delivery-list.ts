@@ -2,12 +2,12 @@ import type { DeliveryStatus, Position } from '@pf/contracts';
 import type { Database } from '../postgres/database.ts';
 import type { IntentOwner } from '../ledger/intents.ts';
 
-/** A delivery as its account may see it. */
+/** A delivery as its account sees it. */
 export interface ListedDelivery {
   readonly id: string;
   readonly eventId: string;
   readonly url: string;
-  /** Of the last attempt; null where there was no HTTP answer. */
+  /** Of the last attempt; null if there was no HTTP response. */
   readonly responseStatus: number | null;
   readonly attemptCount: number;
   readonly createdAt: Date;
@@ -30,13 +30,13 @@ const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
   status: 'status',
 };
 
-/** The columns of a ListedDelivery, under its names. */
-export const LISTED_COLUMNS = `id, event_id AS "eventId", url, response_status AS "responseStatus",
-   attempt_count AS "attemptCount", created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt",
-   delivered_at AS "deliveredAt",
-   failed_at AS "failedAt"`;
+/** The columns of a ListedDelivery, named as its properties. */
+export const LISTED_COLUMNS =
+  'id, event_id AS "eventId", url, response_status AS "responseStatus", attempt_count AS "attemptCount", ' +
+  'created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt", ' +
+  'failed_at AS "failedAt"';
 
-/** The statement behind listDeliveries. Each filter has an index that gives its rows in this order: none is sorted. */
+/** The statement of listDeliveries. Each filter has an index in the list's order, so no rows are sorted. */
 export function deliveriesStatement(
   { accountId, livemode }: IntentOwner,
   filters: DeliveryFilters,
@@ -44,24 +44,26 @@ export function deliveriesStatement(
   limit: number,
 ): { readonly text: string; readonly values: unknown[] } {
   const values: unknown[] = [accountId, livemode];
-  const next = (value: unknown): string => `$${values.push(value)}`;
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
   const conditions = ['account_id = $1', 'livemode = $2'];
   for (const [name, column] of Object.entries(COLUMN_OF)) {
     const value = filters[name as keyof DeliveryFilters];
-    if (value !== undefined) conditions.push(`${column} = ${next(value)}`);
+    if (value !== undefined) conditions.push(`${column} = ${parameter(value)}`);
   }
-  if (after) conditions.push(`(created_at, id) < (${next(new Date(after.createdAt))}::timestamptz, ${next(after.id)})`);
+  if (after)
+    conditions.push(
+      `(created_at, id) < (${parameter(new Date(after.createdAt))}::timestamptz, ${parameter(after.id)})`,
+    );
   return {
-    text: `SELECT ${LISTED_COLUMNS}
-            FROM service.deliveries WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC
-            LIMIT ${next(limit)}`,
+    text: `SELECT ${LISTED_COLUMNS} FROM service.deliveries WHERE ${conditions.join(' AND ')}
+            ORDER BY created_at DESC, id DESC LIMIT ${parameter(limit)}`,
     values,
   };
 }
 
 /**
- * The deliveries of an account and mode for which all filters hold, newest first, those after the position where one is
- * given.
+ * The deliveries of an account and mode that match all filters, newest first.
+ * @param after where the page before ended; null: begins with the newest
  */
 export async function listDeliveries(
   { sql }: Database,

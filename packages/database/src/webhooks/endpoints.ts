@@ -6,7 +6,7 @@ import { type Database, inTransaction } from '../postgres/database.ts';
 /** Why a URL is disabled: the account removed it, or it returned 410 Gone. */
 export type EndpointDisabledBy = 'account' | 'gone';
 
-/** A URL that an account wants its events of one mode sent to. */
+/** A URL to which the service sends an account's events of one mode. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly accountId: AccountId;
@@ -33,15 +33,15 @@ const fromRow = ({ id, accountId, livemode, url, createdAt, disabledAt, disabled
 });
 
 /**
- * Adds a URL; gives the one that is there, where the account has it in this mode already. Events from now on go to it.
- * @returns null where there is no such account
+ * Adds a URL, which gets events from now on. If the account has it in this mode already, returns that one.
+ * @returns null if there is no such account
  */
 export async function addWebhookEndpoint(
   { prisma }: Database,
   { accountId, livemode, url }: { readonly accountId: string; readonly livemode: boolean; readonly url: string },
 ): Promise<WebhookEndpoint | null> {
   return prisma.$transaction(async (tx) => {
-    // The account's row is the lock: of two at once the second finds what the first has added.
+    // The lock of the account's row serializes concurrent calls: the second finds what the first has added.
     const accounts = await tx.$queryRaw<
       unknown[]
     >`SELECT id FROM service.accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
@@ -53,7 +53,7 @@ export async function addWebhookEndpoint(
   });
 }
 
-/** The URLs of an account and mode, oldest first, stopped ones too. */
+/** The URLs of an account and mode, oldest first, including disabled ones. */
 export async function listWebhookEndpoints(
   { prisma }: Database,
   { accountId, livemode }: { readonly accountId: string; readonly livemode: boolean },
@@ -66,7 +66,10 @@ export async function listWebhookEndpoints(
   ).map(fromRow);
 }
 
-/** Removes a URL and gives up what is outstanding for it. False where the account has no such URL in this mode. */
+/**
+ * Removes a URL; its outstanding deliveries fail.
+ * @returns false if the account has no such URL in this mode
+ */
 export async function removeWebhookEndpoint(
   database: Database,
   {
@@ -85,8 +88,8 @@ export async function removeWebhookEndpoint(
 }
 
 /**
- * Stops a URL within the caller's transaction: outstanding deliveries of it end as failed. The endpoint's row is locked
- * first, and insertDeliveries() locks it too, so none slips in beside.
+ * Disables a URL within the caller's transaction; its outstanding deliveries fail. It locks the endpoint's row first,
+ * as insertDeliveries() does, so no delivery is added meanwhile.
  */
 export async function disableWebhookEndpoint(
   client: pg.PoolClient,
@@ -101,6 +104,6 @@ export async function disableWebhookEndpoint(
   await client.query(
     `UPDATE service.deliveries SET status = 'failed', failed_at = $2, next_attempt_at = NULL, error = $3
       WHERE endpoint_id = $1 AND next_attempt_at IS NOT NULL`,
-    [endpointId, at, by === 'gone' ? 'The URL was stopped: it answered 410 Gone.' : 'The URL was removed.'],
+    [endpointId, at, by === 'gone' ? 'The URL was disabled: it returned 410 Gone.' : 'The URL was removed.'],
   );
 }

@@ -1,17 +1,18 @@
 import type { Database } from '../postgres/database.ts';
 
-/** What is still to be sent, as a whole. */
+/** The deliveries still to be sent, in numbers. */
 export interface Outstanding {
   readonly due: number;
-  /** For their time, or under way. */
+  /** Due later, or with an attempt under way. */
   readonly waiting: number;
-  /** When the longest due one was due; null where there is none. */
+  /** The due time of the longest due one; null if none is due. */
   readonly dueSince: Date | null;
 }
 
 /**
- * Counts what is outstanding, up to a number: a backlog of millions must not be read to say that it is large. The
- * oldest is exact.
+ * Counts outstanding deliveries, up to a limit: a backlog of millions need not be read to show that it is large.
+ * `dueSince` is exact.
+ * @param atMost the limit
  */
 export async function countOutstanding({ sql }: Database, now: Date, atMost: number): Promise<Outstanding> {
   const { rows } = await sql.query<{ due: number; waiting: number; due_since: Date | null }>({

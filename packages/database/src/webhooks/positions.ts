@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
 
-/** How far the webhook service has read each of the partitions of intent.events; one never read before begins at 0. */
+/** The webhook service's position in each of these partitions of intent.events; a new one begins at 0. */
 export async function webhookPositions(
   { sql }: Database,
   partitions: readonly number[],
 ): Promise<ReadonlyMap<number, bigint>> {
-  // The row is made here, so that moving it is a plain compare-and-set.
+  // Inserted here, so that moving the position is a plain compare-and-set.
   await sql.query(
     `INSERT INTO service.webhook_positions (partition, position) SELECT unnest($1::smallint[]), 0
       ON CONFLICT DO NOTHING`,
@@ -20,8 +20,8 @@ export async function webhookPositions(
 }
 
 /**
- * Moves a partition's position within the caller's transaction. False: it was not at `from`, another reader has been
- * here.
+ * Moves a partition's position within the caller's transaction.
+ * @returns false if it is not at `from`: another reader has moved it
  */
 export async function moveWebhookPosition(
   client: pg.PoolClient,

@@ -3,19 +3,19 @@ import { newWebhookSecretId } from '@pf/contracts';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
 
-/** A secret in plain text, `whsec_` + base64 of 32 bytes, and from when on it signs. */
+/** A secret in plain text, `whsec_` + base64 of 32 bytes, and the time from which it signs. */
 export interface WebhookSecret {
   readonly secret: string;
   readonly validFrom: Date;
 }
 
-/** Whose secret: an account has its own for each mode. */
+/** An account and mode: each has its own secrets. */
 export interface SecretOwner {
   readonly accountId: string;
   readonly livemode: boolean;
 }
 
-/** How long the secret before the present one still signs beside it. */
+/** How long a replaced secret still signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000;
 
 const FORMAT = 1;
@@ -23,7 +23,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Makes a secret that signs from `validFrom` on (default: now), and forgets those whose overlap has ended.
+ * Creates a secret that signs from `validFrom` on (default: now), and deletes those whose overlap has ended.
  * @param key 32 bytes, SECRETS_KEY
  * @returns its plain text
  */
@@ -54,8 +54,8 @@ export async function createWebhookSecret(
 }
 
 /**
- * All secrets of an account and mode, newest first, those that will be valid later too.
- * @throws Error where `key` is not the one they were encrypted with
+ * All secrets of an account and mode, newest first, including those that are not valid yet.
+ * @throws Error if `key` is not the one they were encrypted with
  */
 export async function webhookSecrets(
   { prisma }: Database,
@@ -73,16 +73,17 @@ export async function webhookSecrets(
 }
 
 /**
- * Of all secrets, newest first, those that sign at a moment: the present one first, then each that was replaced within
- * the last 24 h. The oldest signs from the beginning of time: clocks differ, and no delivery goes unsigned for that.
+ * The secrets that sign at a time: the current one first, then each that was replaced within the last 24 h. The oldest
+ * signs at any time before, so that no delivery goes unsigned when clocks differ.
+ * @param secrets all, newest first
  */
 export function secretsInForce(secrets: readonly WebhookSecret[], at: number): readonly string[] {
-  const begun = secrets.filter(({ validFrom }, index) => validFrom.getTime() <= at || index === secrets.length - 1);
-  const firstEnded = begun.findIndex((_, index) => {
-    const successor = begun[index - 1];
+  const started = secrets.filter(({ validFrom }, index) => validFrom.getTime() <= at || index === secrets.length - 1);
+  const firstEnded = started.findIndex((_, index) => {
+    const successor = started[index - 1];
     return successor !== undefined && successor.validFrom.getTime() <= at - SECRET_OVERLAP_MS;
   });
-  return begun.slice(0, firstEnded === -1 ? undefined : firstEnded).map(({ secret }) => secret);
+  return started.slice(0, firstEnded === -1 ? undefined : firstEnded).map(({ secret }) => secret);
 }
 
 /**
@@ -96,7 +97,7 @@ function encrypt(key: Buffer, id: string, secret: string): Buffer {
 }
 
 function decrypt(key: Buffer, id: string, sealed: Buffer): string {
-  if (sealed[0] !== FORMAT) throw new Error(`webhook secret ${id} is of an unknown format`);
+  if (sealed[0] !== FORMAT) throw new Error(`webhook secret ${id} has an unknown format`);
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
   const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

@@ -13,7 +13,7 @@ const owner = { accountId: 'acct_busy' as AccountId, livemode: false };
 const BEGINS = Date.UTC(2026, 0, 1);
 const nth = (n: number): number => BEGINS + n * 1_000;
 
-/** The oldest row has a value of its own in every column: the last place where a scan of the whole list would look. */
+/** The oldest row has a value of its own in every column: a scan of the whole list would reach it last. */
 const INSERT = `
   INSERT INTO ledger.intents (id, partition, version, account_id, livemode, status, chain, token, token_address,
     amount_base_units, requestor, fulfiller, direction, reference, tx_signature, metadata, created_at, updated_at,
@@ -60,7 +60,7 @@ describe('The list of 200,000 intents of one account', () => {
     client = new pg.Client({ connectionString });
     await client.connect();
     await client.query(INSERT, [owner.accountId, false, ROWS, BEGINS, '']);
-    // Other owners, so that an account and its mode are no longer all there is.
+    // Other owners, so that the account and its mode select a part of the table.
     await client.query(INSERT, [owner.accountId, true, 2_000, BEGINS, 'live']);
     await client.query(INSERT, ['acct_other', false, 20_000, BEGINS, 'other']);
     await client.query('ANALYZE ledger.intents');
@@ -71,7 +71,7 @@ describe('The list of 200,000 intents of one account', () => {
     await admin.end();
   });
 
-  /** What the statement really read, by its plan. */
+  /** What the statement read, by its plan. */
   async function plan(
     filter: IntentFilter,
     { after = null, limit = LIMIT }: { after?: Position | null; limit?: number } = {},
@@ -103,10 +103,10 @@ describe('The list of 200,000 intents of one account', () => {
 
   const filters: readonly [name: string, filter: IntentFilter, found: number][] = [
     ['no filter', {}, LIMIT + 1],
-    ['a state that nearly all have, and none of the newest', { states: ['finalized'] }, LIMIT + 1],
-    ['a state that some have', { states: ['created'] }, LIMIT + 1],
-    ['a state that only the oldest has', { states: ['pending'] }, 1],
-    ['a state that none has', { states: ['failed'] }, 0],
+    ['a state of nearly all, but none of the newest', { states: ['finalized'] }, LIMIT + 1],
+    ['a state of a few', { states: ['created'] }, LIMIT + 1],
+    ['a state of the oldest only', { states: ['pending'] }, 1],
+    ['a state of none', { states: ['failed'] }, 0],
     ['several states', { states: ['created', 'pending', 'failed'] }, LIMIT + 1],
     ['several rare states', { states: ['pending', 'failed', 'cancelled'] }, 1],
     ['all states', { states: INTENT_STATUSES }, LIMIT + 1],
@@ -120,7 +120,7 @@ describe('The list of 200,000 intents of one account', () => {
     ['a token of none', { tokens: ['token:none' as TokenAddress] }, 0],
     ['the token of the oldest', { tokens: ['token:rare' as TokenAddress] }, 1],
     [
-      'a symbol: its token on every chain',
+      'the symbol of a token on several chains',
       { tokens: ['token:common', 'token:rare', 'token:none'] as TokenAddress[] },
       LIMIT + 1,
     ],
@@ -136,21 +136,21 @@ describe('The list of 200,000 intents of one account', () => {
     ['a reference of another account', { reference: 'other7' as Reference }, 0],
     ['a transaction', { txSignature: 'hash:5000' as TransactionHash }, 10],
     ['a transaction of none', { txSignature: 'hash:none' as TransactionHash }, 0],
-    ['after a time near the end', { createdAfter: nth(ROWS - 5) }, 5],
-    ['after a time at the beginning', { createdAfter: nth(5) }, LIMIT + 1],
-    ['before a time near the end', { createdBefore: nth(ROWS - 5) }, LIMIT + 1],
-    ['before a time near the beginning', { createdBefore: nth(5) }, 4],
-    ['a time in which nothing was', { createdAfter: nth(ROWS) }, 0],
+    ['createdAfter near the end', { createdAfter: nth(ROWS - 5) }, 5],
+    ['createdAfter near the beginning', { createdAfter: nth(5) }, LIMIT + 1],
+    ['createdBefore near the end', { createdBefore: nth(ROWS - 5) }, LIMIT + 1],
+    ['createdBefore near the beginning', { createdBefore: nth(5) }, 4],
+    ['createdAfter the newest', { createdAfter: nth(ROWS) }, 0],
   ];
   it.each(filters)(
-    'reads at most two rows for each it answers, and sorts none, by %s',
+    'reads at most two rows for each that it returns, and sorts none: %s',
     async (_name, filter, found) => {
       const seen = await plan(filter);
       expect(seen.found).toBe(found);
       expect(seen.read).toBeLessThanOrEqual(2 * LIMIT);
       expect(seen.types.filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
-      // Rows that an index passes over without a word show in what it touched: a few levels of it for each run, and a
-      // block a row.
+      // EXPLAIN does not count the entries that an index scan skips, but the blocks show them: a few levels of the
+      // index for each range, and a block for each row.
       expect(seen.blocks).toBeLessThanOrEqual(2 * LIMIT + 6 * seen.runs);
     },
   );
@@ -169,13 +169,13 @@ describe('The list of 200,000 intents of one account', () => {
     }
   });
 
-  it('reads two rows for one', async () => {
+  it('reads two rows for a page of one', async () => {
     expect((await plan({ requestor: 'wallet:common' as Address }, { limit: 1 })).read).toBeLessThanOrEqual(2);
   });
 
   it('finds metadata by an index that includes the account, at no cost for other accounts’ metadata', async () => {
     const one = await plan({ metadata: { order: '5000' } });
-    // In the index, sorted, taken, fetched.
+    // Read from the index, sorted, selected for the page, fetched.
     expect([one.found, one.read]).toEqual([1, 4]);
     expect((await plan({ metadata: { shop: 'acct_other' } })).read).toBe(0);
     expect((await plan({ metadata: { order: '5000', shop: owner.accountId } })).found).toBe(1);

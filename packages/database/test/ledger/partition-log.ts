@@ -12,7 +12,7 @@ import { fold, intentsOf, type ProjectionBatch, type ReadEvents } from '../../sr
 
 export const NOW = samples.SCENARIO_START;
 
-/** One partition of intent.events in memory, written in the domain's words, and the batches that project it. */
+/** One partition of intent.events in memory, written as ExpectedEvents, and the batches that project it. */
 export class PartitionLog {
   readonly partition: number;
   readonly envelopes: EventEnvelope[] = [];
@@ -22,7 +22,7 @@ export class PartitionLog {
     this.partition = partition;
   }
 
-  /** Appends events; the batch that projects them, with an outcome for each as if a command had caused it. */
+  /** Appends events. Returns the batch that projects them, with an outcome for each as if a command had caused it. */
   append(from: bigint, next: bigint, ...events: readonly ExpectedEvent[]): ProjectionBatch {
     const before = new Ledger(this.#ledger.intents());
     const envelopes = events.map((event) => this.#envelope(event));
@@ -35,7 +35,7 @@ export class PartitionLog {
     return { partition: this.partition, from, next, ...fold(stored, envelopes), lastAt: NOW, outcomes };
   }
 
-  /** Reads the log as LogReader does: offsets are places in `envelopes`, three records at a time. */
+  /** Reads the log as LogReader does, three records at a time; offsets are indexes of `envelopes`. */
   readonly read: ReadEvents = async function* (this: PartitionLog, from: bigint, end: bigint) {
     for (let start = Number(from); start < Number(end); start += 3) {
       const next = Math.min(start + 3, Number(end));

@@ -14,13 +14,13 @@ const admin = new pg.Client({ connectionString: stack.database });
 const other = new pg.Client({ connectionString: url });
 let folder: string;
 
-/** One more migration, as a release brings it. */
-async function bring(migration: string, sql: string): Promise<void> {
+/** Adds a migration to the folder. */
+async function addMigration(migration: string, sql: string): Promise<void> {
   await mkdir(path.join(folder, migration));
   await writeFile(path.join(folder, migration, 'migration.sql'), sql);
 }
-/** A session of the database waits for a lock on a table. */
-const waits = async (): Promise<boolean> => {
+/** True while a session of the database waits for a lock on a table. */
+const isWaitingForLock = async (): Promise<boolean> => {
   const { rowCount } = await admin.query(
     "SELECT FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock' AND wait_event = 'relation'",
     [name],
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await admin.connect();
   await admin.query(`CREATE DATABASE ${name}`);
   await other.connect();
-  await bring('1_orders', 'CREATE TABLE orders (id int); INSERT INTO orders VALUES (1);');
+  await addMigration('1_orders', 'CREATE TABLE orders (id int); INSERT INTO orders VALUES (1);');
 });
 afterAll(async () => {
   await other.end();
@@ -44,26 +44,29 @@ afterAll(async () => {
 
 describe('Migrations of a database in use', () => {
   it('are applied once, in order, by several processes at once, including CREATE INDEX CONCURRENTLY', async () => {
-    await bring('2_by_id', 'CREATE INDEX CONCURRENTLY by_id ON orders (id);');
+    await addMigration('2_by_id', 'CREATE INDEX CONCURRENTLY by_id ON orders (id);');
     const applied = await Promise.all([migrate(url, folder), migrate(url, folder), migrate(url, folder)]);
     expect(applied.flat()).toEqual(['1_orders', '2_by_id']);
     expect(await migrate(url, folder)).toEqual([]);
   });
 
   it('give up waiting for a locked table, so that no query queues behind them, and try again', async () => {
-    await bring('3_note', 'ALTER TABLE orders ADD COLUMN note text;');
+    await addMigration('3_note', 'ALTER TABLE orders ADD COLUMN note text;');
     await other.query('BEGIN');
     await other.query('SELECT FROM orders');
     const migrated = migrate(url, folder);
-    await until('the migration to wait for the table', waits);
-    await until('the migration to give way', async () => !(await waits()));
+    await until('the migration to wait for the table', isWaitingForLock);
+    await until('the migration to give way', async () => !(await isWaitingForLock()));
     await other.query('COMMIT');
     expect(await migrated).toEqual(['3_note']);
     expect((await other.query('SELECT note FROM orders')).rows).toEqual([{ note: null }]);
   });
 
   it('stop after one that failed, and if one was edited after it was applied', async () => {
-    await bring('4_wrong', 'ALTER TABLE orders ADD COLUMN more text; ALTER TABLE purchases ADD COLUMN more text;');
+    await addMigration(
+      '4_wrong',
+      'ALTER TABLE orders ADD COLUMN more text; ALTER TABLE purchases ADD COLUMN more text;',
+    );
     await expect(migrate(url, folder)).rejects.toThrow('"purchases" does not exist');
     await expect(migrate(url, folder)).rejects.toThrow('migration 4_wrong failed earlier');
     expect((await other.query('SELECT * FROM orders')).fields.map((field) => field.name)).toEqual(['id', 'note']);

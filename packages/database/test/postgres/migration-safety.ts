@@ -1,22 +1,22 @@
 import type { AlterTableCmd, ColumnDef, Constraint, Node, RangeVar } from '@pgsql/types';
 import { parse } from 'libpg-query';
 
-/** A migration as the judge sees it. */
+/** A migration to be checked. */
 export interface Migration {
-  /** Of its folder: what sorts later is applied later. */
+  /** The name of its folder: migrations are applied in the order of their names. */
   readonly name: string;
   readonly sql: string;
 }
 
-/** What was found in a migration that the former version of the services could not live with. */
+/** A problem of a migration for the previous version of the services, which runs beside it. */
 export interface Finding {
   readonly migration: string;
   readonly problem: string;
 }
 
-/** First line of a step that takes away what an earlier, released one has made superfluous. */
+/** First line of a contract step: it names the released expand step that made superfluous what this one removes. */
 const CONTRACT = /^--\s*contract:\s*(\S+)/m;
-/** Changes of a table that take no time and that neither version notices. */
+/** Changes of a table that are fast and affect neither version. */
 const HARMLESS = [
   'AT_DropNotNull',
   'AT_ValidateConstraint',
@@ -26,7 +26,7 @@ const HARMLESS = [
   'AT_SetStorage',
   'AT_SetCompression',
 ];
-/** Statements that only add, or only set what holds for the migration's own session. */
+/** Statements that only add something, or only change the migration's own session. */
 const ADDING = [
   'CreateSchemaStmt',
   'CreateEnumStmt',
@@ -41,14 +41,14 @@ const tableName = (of: RangeVar | undefined): string => `${of?.schemaname ?? 'pu
 const constraintsOf = (column: ColumnDef): readonly Constraint[] =>
   (column.constraints ?? []).flatMap((node) => ('Constraint' in node ? [node.Constraint] : []));
 
-/** A function gives each row a value of its own: all of them would be written. */
+/** A function gives each row a value of its own, so every row would be written. */
 const isConstant = (value: Node | undefined): boolean =>
   value === undefined ||
   'A_Const' in value ||
   'SQLValueFunction' in value ||
   ('TypeCast' in value && isConstant(value.TypeCast.arg));
 
-/** @returns what is wrong with a column that an existing table gets; null: nothing */
+/** @returns the problem of a column that is added to an existing table; null: none */
 function addedColumn(column: ColumnDef): string | null {
   const name = column.colname ?? '';
   const constraints = constraintsOf(column);
@@ -58,42 +58,45 @@ function addedColumn(column: ColumnDef): string | null {
     NUMBERED.includes(typeName) ||
     constraints.some(({ contype }) => contype === 'CONSTR_IDENTITY' || contype === 'CONSTR_GENERATED')
   )
-    return `ADD COLUMN ${name} rewrites every row: add it empty, and fill it in batches`;
+    return `ADD COLUMN ${name} writes every row: add it empty, and fill it in batches`;
   if (byDefault && !isConstant(byDefault.raw_expr))
-    return `ADD COLUMN ${name} has a default that differs by row: add it empty, and fill it in batches`;
+    return (
+      `ADD COLUMN ${name} has a default that differs for each row, so it writes every row: ` +
+      'add it empty, and fill it in batches'
+    );
   if (constraints.some(({ contype }) => contype === 'CONSTR_NOTNULL') && !byDefault)
-    return `ADD COLUMN ${name} NOT NULL without a default: what the former version inserts would be refused`;
+    return `ADD COLUMN ${name} NOT NULL without a default refuses the inserts of the previous version`;
   const other = constraints.find(
     ({ contype }) => contype !== 'CONSTR_NOTNULL' && contype !== 'CONSTR_NULL' && contype !== 'CONSTR_DEFAULT',
   );
   return other
-    ? `ADD COLUMN ${name} with a constraint reads all rows while writes wait: add the constraint by itself`
+    ? `ADD COLUMN ${name} with a constraint checks or indexes all rows and blocks writes: add the constraint separately`
     : null;
 }
 
 /**
- * @returns what is wrong with a constraint that an existing table gets; null: nothing that a contract step may not do
+ * @returns the problem of a constraint that is added to an existing table; null: none, in a contract step
  */
 function addedConstraint(constraint: Constraint): string | null {
   const name = constraint.conname ?? '';
   if (constraint.contype === 'CONSTR_UNIQUE' || constraint.contype === 'CONSTR_PRIMARY')
     return constraint.indexname
       ? null
-      : `ADD CONSTRAINT ${name} builds an index while writes wait: ` +
+      : `ADD CONSTRAINT ${name} builds an index and blocks writes: ` +
           'CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … USING INDEX';
   if (constraint.contype === 'CONSTR_CHECK' || constraint.contype === 'CONSTR_FOREIGN')
     return constraint.skip_validation
       ? null
-      : `ADD CONSTRAINT ${name} reads all rows while writes wait: ` +
-          'add it NOT VALID, and VALIDATE CONSTRAINT in a migration of its own';
-  return `ADD CONSTRAINT ${name} is of a kind that is not known to be safe`;
+      : `ADD CONSTRAINT ${name} reads all rows and blocks writes: ` +
+          'add it NOT VALID, and VALIDATE CONSTRAINT in a separate migration';
+  return `ADD CONSTRAINT ${name} is not known to be safe`;
 }
 
-/** What is judged together with a statement. */
-interface Surroundings {
-  /** Tables that no released version knows. */
+/** What the check of a statement depends on. */
+interface StatementContext {
+  /** Tables that no released version uses. */
   readonly fresh: ReadonlySet<string>;
-  /** A step that takes away what an earlier release has made superfluous. */
+  /** The migration is a contract step. */
   readonly contract: boolean;
   /** It is the only statement of its migration, so it runs in no transaction. */
   readonly alone: boolean;
@@ -107,7 +110,8 @@ function alteredTable(command: AlterTableCmd, contract: boolean): string | null 
       addedConstraint(def.Constraint) ??
       (contract
         ? null
-        : `ADD CONSTRAINT ${def.Constraint.conname ?? ''} refuses what the former version may write: a contract step`)
+        : `ADD CONSTRAINT ${def.Constraint.conname ?? ''} refuses what the previous version may write: ` +
+          'make it a contract step')
     );
   if (HARMLESS.includes(subtype) || (subtype === 'AT_ColumnDefault' && def !== undefined)) return null;
   if (
@@ -115,19 +119,19 @@ function alteredTable(command: AlterTableCmd, contract: boolean): string | null 
     ['AT_DropColumn', 'AT_AlterColumnType', 'AT_SetNotNull', 'AT_DropConstraint', 'AT_ColumnDefault'].includes(subtype)
   )
     return null;
-  const words: Readonly<Record<string, string>> = {
-    AT_DropColumn: 'the former version reads and writes it: a contract step',
+  const problems: Readonly<Record<string, string>> = {
+    AT_DropColumn: 'the previous version uses it: make it a contract step',
     AT_AlterColumnType:
-      'every row is rewritten while reads wait, and the former version knows the old type: add another column',
-    AT_SetNotNull: 'the former version may write NULL: a contract step',
-    AT_DropConstraint: 'the former version may rely on it: a contract step',
-    AT_ColumnDefault: 'the former version may rely on the default: a contract step',
+      'it rewrites every row and blocks reads, and the previous version expects the old type: add another column',
+    AT_SetNotNull: 'the previous version may write NULL: make it a contract step',
+    AT_DropConstraint: 'the previous version may rely on it: make it a contract step',
+    AT_ColumnDefault: 'the previous version may rely on the default: make it a contract step',
   };
-  return `ALTER TABLE … ${subtype.slice(3)} ${name}: ${words[subtype] ?? 'not known to be safe'}`;
+  return `ALTER TABLE … ${subtype.slice(3)} ${name}: ${problems[subtype] ?? 'not known to be safe'}`;
 }
 
-/** @returns what is wrong with a statement, in words */
-function statement(node: Node, { fresh, contract, alone }: Surroundings): readonly string[] {
+/** @returns the problems of a statement */
+function statement(node: Node, { fresh, contract, alone }: StatementContext): readonly string[] {
   const [kind = ''] = Object.keys(node);
   if (ADDING.includes(kind) || 'CreateStmt' in node) return [];
   if ('AlterTableStmt' in node) {
@@ -142,11 +146,11 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
     if (fresh.has(tableName(relation))) return [];
     if (!concurrent || !alone)
       return [
-        `CREATE INDEX ${idxname} on a table in use: ` +
-          "CONCURRENTLY, in a migration of its own (it can't run in a transaction)",
+        `CREATE INDEX ${idxname} blocks writes to a table in use: make it CONCURRENTLY, ` +
+          'in a migration of its own (it cannot run in a transaction)',
       ];
     return unique && !contract
-      ? [`CREATE UNIQUE INDEX ${idxname} refuses what the former version may write: a contract step`]
+      ? [`CREATE UNIQUE INDEX ${idxname} refuses what the previous version may write: make it a contract step`]
       : [];
   }
   if ('DropStmt' in node) {
@@ -159,15 +163,15 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
     const what = `DROP ${removeType.replace('OBJECT_', '')} ${names.join(', ')}`;
     if (removeType === 'OBJECT_TABLE' && names.every((name) => fresh.has(name.includes('.') ? name : `public.${name}`)))
       return [];
-    if (!contract) return [`${what}: the former version uses it: a contract step`];
+    if (!contract) return [`${what}: the previous version uses it: make it a contract step`];
     return removeType === 'OBJECT_INDEX' && !(concurrent && alone)
-      ? [`${what}: CONCURRENTLY, in a migration of its own`]
+      ? [`${what} blocks queries: make it CONCURRENTLY, in a migration of its own`]
       : [];
   }
   if ('AlterEnumStmt' in node)
     return node.AlterEnumStmt.oldVal === undefined
       ? []
-      : ['ALTER TYPE … RENAME VALUE: one of two versions does not know the name'];
+      : ['ALTER TYPE … RENAME VALUE: one of the two versions does not know the name'];
   if (
     'InsertStmt' in node &&
     node.InsertStmt.selectStmt &&
@@ -177,23 +181,23 @@ function statement(node: Node, { fresh, contract, alone }: Surroundings): readon
     return [];
   if ('RenameStmt' in node)
     return [
-      'RENAME: one of two versions does not know the name. ' +
+      'RENAME: one of the two versions does not know the name. ' +
         'Add the new one, write both, fill it in batches, and drop the old one a release later',
     ];
   if ('UpdateStmt' in node || 'DeleteStmt' in node || 'InsertStmt' in node)
     return [
-      `${kind.replace('Stmt', '').toUpperCase()} of many rows in one transaction locks them all: do it in batches`,
+      `${kind.replace('Stmt', '').toUpperCase()} of many rows in one transaction locks them all: ` +
+        'do it in batches while the services run',
     ];
   return [`${kind}: not known to be safe`];
 }
 
 /**
- * Judges migrations against one rule: the version released before runs on beside the migrated database (expand,
- * migrate, contract), and no query waits for a lock longer than a moment. What is not known to be safe is refused.
+ * Checks that the previous release can keep running on the migrated database (expand, migrate, contract), and that no
+ * statement holds a lock for long. Refuses what is not known to be safe.
  * @param migrations in any order
- * @param releases the last migration of each release, oldest first: what is older than the first was made before
- *   anything ran
- * @throws Error where SQL does not parse
+ * @param releases the last migration of each release, oldest first: those up to the first had no release before them
+ * @throws Error if the SQL does not parse
  */
 export async function findUnsafe(
   migrations: readonly Migration[],
@@ -222,10 +226,10 @@ export async function findUnsafe(
         statement(node, { fresh: tables, contract: expand !== undefined, alone: statements.length === 1 }),
       );
       if (expand !== undefined && !migrations.some((migration) => migration.name === expand))
-        problems.push(`its expand step ${expand} is no migration`);
+        problems.push(`its expand step ${expand} is not a migration`);
       else if (expand !== undefined && releaseOf(expand) >= release)
         problems.push(
-          `its expand step ${expand} is of no earlier release: the version before this one still needs what it drops`,
+          `its expand step ${expand} was not released earlier: the previous version still needs what this step removes`,
         );
       findings.push(...problems.map((problem) => ({ migration: name, problem })));
     }

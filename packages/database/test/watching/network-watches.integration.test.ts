@@ -5,7 +5,7 @@ import { NetworkWatches } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const chain: ChainId = samples.BASE_SEPOLIA;
-/** Long enough that no lease runs out during a test by itself. */
+/** Long enough that no lease expires by itself during a test. */
 const LONG_MS = 600_000;
 
 describe('The lease of a network', () => {
@@ -20,11 +20,11 @@ describe('The lease of a network', () => {
   });
   afterAll(() => own.close());
 
-  /** As if its holder had been silent for the whole lease. */
-  const runOut = (): Promise<unknown> =>
+  /** Expires the lease, as if its holder had not renewed it. */
+  const expireLease = (): Promise<unknown> =>
     own.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
 
-  it('goes to one of two holders that ask at once, and after its release to another, in a later epoch', async () => {
+  it('goes to one of two concurrent holders, and after its release to another in a later epoch', async () => {
     const [first, second] = await Promise.all([
       watches.acquire(chain, 'one', LONG_MS),
       watches.acquire(chain, 'two', LONG_MS),
@@ -40,14 +40,14 @@ describe('The lease of a network', () => {
     const former = await watches.acquire(chain, 'one', LONG_MS);
     if (!former) throw new Error('the lease is free');
     expect(await watches.moveCursor(former, { block: '100' })).toBe(true);
-    await runOut();
+    await expireLease();
     expect(await watches.acquire(chain, 'two', LONG_MS)).toMatchObject({ epoch: 2n, cursor: { block: '100' } });
 
     expect(await watches.moveCursor(former, { block: '99' })).toBe(false);
     expect(await watches.renew(former, LONG_MS)).toBe(false);
     await watches.release(former);
     expect(await watches.acquire(chain, 'three', LONG_MS)).toBeNull();
-    await runOut();
+    await expireLease();
     expect(await watches.acquire(chain, 'three', LONG_MS)).toMatchObject({ epoch: 3n, cursor: { block: '100' } });
   });
 

@@ -86,11 +86,11 @@ describe('Deliveries', () => {
     expect(await webhookPositions(database, [partition])).toEqual(new Map([[partition, 7n]]));
   });
 
-  it('are written by one of several readers of the same batch', async () => {
+  it('are written once if several readers read the same batch', async () => {
     await webhookPositions(own.database, [partition]);
     const batch = events(50);
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => record(0n, 50n, batch)));
-    expect(outcomes.filter((made) => made !== null)).toHaveLength(1);
+    const written = await Promise.all(Array.from({ length: 8 }, () => record(0n, 50n, batch)));
+    expect(written.filter((made) => made !== null)).toHaveLength(1);
     expect(await deliveries()).toHaveLength(50);
   });
 
@@ -134,7 +134,7 @@ describe('Deliveries', () => {
     expect(await claimAttempt(database, { deliveryId }, now, LEASE_MS)).not.toBeNull();
   });
 
-  it('keep what the account or the next worker did after an attempt began', async () => {
+  it('are not changed by the result of an attempt after a retry by the account or the next worker', async () => {
     const { database, deliveryId } = await claimable();
     const first = await claimAttempt(database, { deliveryId }, now, LEASE_MS);
     if (!first) throw new Error('the delivery could not be claimed');
@@ -183,7 +183,7 @@ describe('Deliveries', () => {
     }
   });
 
-  it('are listed for a sweep, at most so many for each URL', async () => {
+  it('are listed for a sweep, up to a limit for each URL', async () => {
     const { database } = own;
     await webhookPositions(database, [partition]);
     await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://other.example/hooks' });

@@ -34,8 +34,8 @@ describe('The list of deliveries', () => {
     const { id: accountId } = await createAccount(database, { name: 'shop' });
     owner = { accountId, livemode: false };
     const endpoint = await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example' });
-    // Most are delivered; four of a time, so that the order needs the id too; one in 4,000 is of a rare type or has
-    // failed.
+    // Most are delivered. Four have the same time, so that the order needs the id too. One in 4,000 has a rare type or
+    // has failed.
     await database.sql.query(
       `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version,
                                        url, status, attempt_count, created_at, delivered_at, next_attempt_at)
@@ -73,7 +73,7 @@ describe('The list of deliveries', () => {
         0,
       );
       expect(read).toBeLessThanOrEqual(2 * LIMIT);
-      // Of one event or intent there are few: those may be put in order.
+      // One event or intent has few deliveries, which may be sorted.
       if (filters.eventId === undefined && filters.intentId === undefined)
         expect(plan.map((node) => node['Node Type']).filter((type) => /Sort|Seq Scan|Bitmap/.test(type))).toEqual([]);
     }
@@ -103,7 +103,7 @@ describe('The list of deliveries', () => {
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
 
-  it('deletes old deliveries, a few at a time, and none that is pending', async () => {
+  it('deletes old deliveries, up to a limit at a time, but no pending ones', async () => {
     const before = new Date(1e12 + 250_000);
     const { rows: old } = await database.sql.query<{ count: string }>(
       'SELECT count(*) FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL',

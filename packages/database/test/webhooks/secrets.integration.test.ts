@@ -32,7 +32,7 @@ describe('Webhook secrets', () => {
     await expect(webhookSecrets(database, secretsKey, owner)).rejects.toThrow('cannot be decrypted');
   });
 
-  it('overlap for 24 hours after a rotation, can begin later, and are deleted when they sign no more', async () => {
+  it('overlap for 24 hours after a rotation, can begin later, and are deleted when they no longer sign', async () => {
     const { database } = own;
     const account = await openAccount(database, secretsKey, { name: 'rotating' });
     const owner = { accountId: account.id, livemode: true };
