@@ -24,7 +24,7 @@ describe("the examples of the client's README", () => {
   const running = new Set<Example>();
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(import.meta.dirname, '../../../../packages/testing/node_modules/.readme-'));
+    folder = await mkdtemp(path.join(import.meta.dirname, '../../node_modules/.readme-'));
     const readme = await readFile(path.join(root, 'packages/client/README.md'), 'utf8');
     examples = new Map(
       [...readme.matchAll(/^#+ (.+)\n(?:(?!^#)[^])*?^```ts\n([^]*?)^```/gm)].map(([, title = '', code = '']) => [

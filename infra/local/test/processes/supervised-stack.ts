@@ -89,8 +89,8 @@ export async function supervisedStack(): Promise<SupervisedStack> {
       exited,
       up: async () =>
         void (await until(
-          'the supervisor to say that everything runs',
-          () => said.includes('Only the backing parts run'),
+          'the supervisor to report that the backing services run',
+          () => said.includes('Only the backing services run'),
           30_000,
         )),
       async end(signal) {
