@@ -53,12 +53,12 @@ describe('pf sanctions', () => {
   it('import rejects an export with suspiciously few addresses unless it is confirmed', async () => {
     const refused = await update(fixture('sdn.xml'));
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.errors).toContain('it has 4 digital currency addresses, and should have 400 at least');
+    expect(refused.errors).toContain('it has 4 digital currency addresses, but should have at least 400');
     await update(fixture('sdn.xml'), ...SMALL);
     const before = await readFile(list, 'utf8');
     const fewer = await without('GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB');
     expect((await update(fewer, ...SMALL)).errors).toContain(
-      'it has 3 digital currency addresses, and the list in use has 4',
+      'it has 3 digital currency addresses, but the list in use has 4',
     );
     expect(await readFile(list, 'utf8')).toBe(before);
     expect((await update(fewer, ...SMALL, '--force')).out).toContain('0 added, 1 removed.');

@@ -5,7 +5,7 @@ import { openScreening, screeningVariables } from '../src/index.ts';
 const open = (environment: Record<string, string>) =>
   openScreening(loadConfig(screeningVariables, environment), createLogger('test', 'silent'));
 
-describe('the configuration of the screening', () => {
+describe('openScreening', () => {
   it('refuses a configuration without a screener unless SCREENING is off', () => {
     expect(() => open({})).toThrow(ConfigurationError);
     expect(() => open({})).toThrow(/SCREENING=off/);

@@ -1,39 +1,39 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 
-/** How OFAC names a digital currency's addresses: the label comes after it. */
+/** Prefix of OFAC's name for a digital currency's addresses; the label follows. */
 const DIGITAL_CURRENCY = 'Digital Currency Address - ';
 
-/** One address of the list: OFAC lists the same one under several labels. */
+/** One address of the list. OFAC lists the same address under several labels. */
 export interface ListedAddress {
   readonly address: string;
-  /** OFAC's: `XBT`, `ETH`, `USDC`, `SOL`. */
+  /** OFAC's label of the currency: `XBT`, `ETH`, `USDC`, `SOL`. */
   readonly label: string;
-  /** Of the party on the list. */
+  /** The id of the party that owns the address. */
   readonly uid: string;
   readonly name: string;
 }
 
-/** What one of OFAC's exports holds of digital currency. */
+/** The digital currency addresses of one of OFAC's exports. */
 export interface OfacExport {
-  /** SDN_ADVANCED.XML, or sdn.xml. */
+  /** SDN_ADVANCED.XML or sdn.xml. */
   readonly format: 'advanced' | 'standard';
-  /** The day of its publication, `2026-11-20`; null where it does not say. */
+  /** The day of its publication, `2026-11-20`; null if the export does not contain it. */
   readonly publishedOn: string | null;
-  /** All parties, also those without digital currency. */
+  /** All parties, including those without digital currency. */
   readonly parties: number;
   readonly addresses: readonly ListedAddress[];
 }
 
-/** The text is no export of the SDN list, or not a whole one. */
+/** The text is not a complete export of the SDN list. */
 export class OfacExportError extends Error {
   override readonly name = 'OfacExportError';
 }
 
 /**
- * Reads an export of OFAC's SDN list as it comes, in little memory: the advanced one has more than 80 MB.
- * Both formats are told apart by their root element.
+ * Reads an export of OFAC's SDN list as a stream: the advanced format has more than 80 MB. The root element determines
+ * the format.
  * @see https://ofac.treasury.gov/sanctions-list-service
- * @throws OfacExportError where it is not well-formed, cut off, another document, or an address is empty
+ * @throws OfacExportError if it is not well-formed, is truncated, is another document, or has an empty address
  */
 export async function readOfacExport(chunks: AsyncIterable<Uint8Array | string>): Promise<OfacExport> {
   const parser = new SaxesParser();
@@ -59,19 +59,19 @@ export async function readOfacExport(chunks: AsyncIterable<Uint8Array | string>)
 
 interface Party {
   uid: string;
-  /** The parts of its name, in their order. */
+  /** The parts of its name, in order. */
   readonly names: string[];
   readonly addresses: { readonly label: string; readonly address: string }[];
 }
 
-/** Namespaces differ between the years and places of publication; the local names do not. */
+/** OFAC has published the same elements in several namespaces, so only local names are compared. */
 const localName = ({ name }: { name: string }): string => name.slice(name.indexOf(':') + 1);
 const attribute = ({ attributes }: SaxesTagPlain, name: string): string => attributes[name] ?? '';
 
 class ExportReader {
   readonly #path: string[] = [];
   readonly #addresses: ListedAddress[] = [];
-  /** Of the advanced format: id of a feature type → label. */
+  /** In the advanced format: label by id of the feature type. */
   readonly #labels = new Map<string, string>();
   readonly #published = new Map<string, string>();
   #format: OfacExport['format'] | null = null;
@@ -79,7 +79,7 @@ class ExportReader {
   #parties = 0;
   #text = '';
   #party: Party | null = null;
-  /** The id or feature that is being read: its label, null where it is none of digital currency. */
+  /** The label of the id or feature that is being read; null if it is not a digital currency address. */
   #label: string | null = null;
   #address = '';
   #featureType = '';
@@ -110,7 +110,7 @@ class ExportReader {
   result(): OfacExport {
     if (this.#format === null) throw new OfacExportError('it is empty');
     if (this.#declaredParties !== null && this.#declaredParties !== this.#parties)
-      throw new OfacExportError(`it says that it has ${this.#declaredParties} entries, and has ${this.#parties}`);
+      throw new OfacExportError(`it declares ${this.#declaredParties} entries, but has ${this.#parties}`);
     return {
       format: this.#format,
       publishedOn: this.#publishedOn(),
@@ -138,7 +138,7 @@ class ExportReader {
     } else if (name === 'NamePartValue') {
       if (this.#inPrimaryAlias && !this.#named) this.#party?.names.push(text);
     } else if (name === 'DocumentedName') {
-      // The same name again follows, in other scripts.
+      // The same name follows in other scripts.
       this.#named ||= this.#inPrimaryAlias;
     } else if (name === 'VersionDetail') this.#address = text;
     else if (name === 'Feature') this.#closeAddress();
@@ -166,7 +166,7 @@ class ExportReader {
     this.#label = null;
     this.#address = '';
     if (label === null) return;
-    if (address === '') throw new OfacExportError(`an address of ${label} is empty`);
+    if (address === '') throw new OfacExportError(`an address with the label ${label} is empty`);
     this.#party?.addresses.push({ label, address });
   }
 
@@ -181,7 +181,7 @@ class ExportReader {
   }
 
   #publishedOn(): string | null {
-    // Month/day/year, as Americans write it.
+    // Publish_Date is MM/DD/YYYY.
     const [month, day, year] =
       this.#format === 'standard'
         ? (this.#published.get('Publish_Date') ?? '').split('/')

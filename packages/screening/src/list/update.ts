@@ -7,18 +7,18 @@ import { type OfacExport, readOfacExport } from './ofac-export.ts';
 export const OFAC_ADVANCED_EXPORT =
   'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.XML';
 
-/** OFAC's list has had more addresses since 2022. */
+/** OFAC's list has had more addresses than this since 2022. */
 export const FEWEST_ADDRESSES = 400;
-/** Parties are taken off the list now and then, but not a tenth of all addresses at once. */
+/** OFAC removes parties now and then, but not a tenth of all addresses at once. */
 const FEWEST_OF_FORMER = 0.9;
-/** The export is large and OFAC's server slow. */
+/** The export is large and OFAC's server is slow. */
 const DOWNLOAD_MS = 600_000;
 
 const isUrl = (from: string): boolean => /^https?:\/\//i.test(from);
 
 /**
  * Reads an export from a file or a URL.
- * @throws OfacExportError; Error that says why it cannot be had
+ * @throws OfacExportError if it is not a complete export; Error with the reason if it cannot be read
  */
 export async function fetchExport(from: string): Promise<OfacExport> {
   if (!isUrl(from)) return readOfacExport(createReadStream(from));
@@ -27,7 +27,7 @@ export async function fetchExport(from: string): Promise<OfacExport> {
   return readOfacExport(response.body);
 }
 
-/** The list to be written, each address once for each label of each party. */
+/** The list to be written, without duplicates of an address, label and party. */
 export function listOf({ publishedOn, addresses }: OfacExport, source: string, fetchedAt: Date): SanctionsList {
   const unique = [
     ...new Map(addresses.map((listed) => [`${listed.uid} ${listed.label} ${listed.address}`, listed])).values(),
@@ -43,16 +43,17 @@ export function listOf({ publishedOn, addresses }: OfacExport, source: string, f
 }
 
 /**
- * Why a list should not take the place of the former one; null where nothing speaks against it. `atLeast`: addresses
- * that it must have.
+ * Checks whether a new list is plausible.
+ * @param atLeast the number of addresses that it must have
+ * @returns why the list should not replace the former one; null if it should
  */
 export function suspicion(next: SanctionsList, former: SanctionsList | null, atLeast: number): string | null {
   if (next.count < atLeast)
-    return `it has ${next.count} digital currency addresses, and should have ${atLeast} at least`;
+    return `it has ${next.count} digital currency addresses, but should have at least ${atLeast}`;
   if (former && next.count < former.count * FEWEST_OF_FORMER)
-    return `it has ${next.count} digital currency addresses, and the list in use has ${former.count}`;
+    return `it has ${next.count} digital currency addresses, but the list in use has ${former.count}`;
   if (former?.publishedOn && next.publishedOn && next.publishedOn < former.publishedOn)
-    return `it was published on ${next.publishedOn}, and the list in use on ${former.publishedOn}`;
+    return `it was published on ${next.publishedOn}, before the list in use (${former.publishedOn})`;
   return null;
 }
 
@@ -60,7 +61,7 @@ export function suspicion(next: SanctionsList, former: SanctionsList | null, atL
 export interface ListChanges {
   readonly added: SanctionsList['addresses'];
   readonly removed: SanctionsList['addresses'];
-  /** Begin like an EVM address and are none: they can match nothing, and are mistakes of the export. */
+  /** Addresses that begin with 0x but are not EVM addresses. They are errors of the export and match no wallet. */
   readonly odd: SanctionsList['addresses'];
 }
 

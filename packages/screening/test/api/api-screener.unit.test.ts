@@ -9,7 +9,7 @@ const SANCTIONED = '0xE41Af7140ec2C863b4eA98139a59A4587E81bf6c';
 const evm = (address: string) => ({ chain: 'eip155:8453', address });
 const numbered = (n: number) => evm(`0x${n.toString(16).padStart(40, '0')}`);
 
-describe('The screener by HTTP API', () => {
+describe('ApiScreener', () => {
   let provider: SanctionsProvider;
   let now: number;
   const opened: ApiScreener[] = [];
@@ -18,12 +18,12 @@ describe('The screener by HTTP API', () => {
     now = Date.now();
   });
   afterEach(async () => {
-    // First the one at the other end: requests that hang end with it.
+    // The provider first: that ends the requests that hang.
     await provider.close();
-    await Promise.all(opened.splice(0).map((part) => part.close()));
+    await Promise.all(opened.splice(0).map((screener) => screener.close()));
   });
   const open = (more: Partial<ConstructorParameters<typeof ApiScreener>[0]> = {}): ApiScreener => {
-    const part = new ApiScreener({
+    const screener = new ApiScreener({
       url: provider.url,
       key: 'right',
       log: createLogger('test', 'silent'),
@@ -31,46 +31,46 @@ describe('The screener by HTTP API', () => {
       timeoutMs: 10_000,
       ...more,
     });
-    opened.push(part);
-    return part;
+    opened.push(screener);
+    return screener;
   };
 
-  it('asks by the path and key of Chainalysis, EVM addresses in lower case', async () => {
+  it('sends requests as to Chainalysis, with the API key and EVM addresses in lower case', async () => {
     expect(await open().find(evm(SANCTIONED))).toMatchObject({ part: 'api', label: 'sanctions' });
     expect(provider.asked).toEqual([SANCTIONED.toLowerCase()]);
   });
 
   it('caches a clean result for ten minutes and not longer, whatever the case of the address', async () => {
-    const part = open();
-    for (const address of [CLEAN, CLEAN.toLowerCase()]) expect(await part.find(evm(address))).toBeNull();
+    const screener = open();
+    for (const address of [CLEAN, CLEAN.toLowerCase()]) expect(await screener.find(evm(address))).toBeNull();
     now += 10 * MINUTE_MS - 1;
-    expect(await part.find(evm(CLEAN))).toBeNull();
+    expect(await screener.find(evm(CLEAN))).toBeNull();
     expect(provider.asked).toHaveLength(1);
     now += 2;
-    await part.find(evm(CLEAN));
+    await screener.find(evm(CLEAN));
     expect(provider.asked).toHaveLength(2);
   });
 
-  it('never remembers a match', async () => {
-    const part = open();
-    for (let n = 0; n < 3; n += 1) expect(await part.find(evm(SANCTIONED))).not.toBeNull();
+  it('never caches a match', async () => {
+    const screener = open();
+    for (let n = 0; n < 3; n += 1) expect(await screener.find(evm(SANCTIONED))).not.toBeNull();
     expect(provider.asked).toHaveLength(3);
   });
 
-  it('never remembers a failure, and still knows who was clean', async () => {
-    const part = open();
-    await part.find(evm(CLEAN));
+  it('never caches a failure, but keeps cached clean results', async () => {
+    const screener = open();
+    await screener.find(evm(CLEAN));
     provider.mode = 'error';
-    await expect(part.find(numbered(1))).rejects.toThrow(ScreeningUnavailableError);
-    expect(await part.find(evm(CLEAN))).toBeNull();
+    await expect(screener.find(numbered(1))).rejects.toThrow(ScreeningUnavailableError);
+    expect(await screener.find(evm(CLEAN))).toBeNull();
     provider.mode = 'up';
-    expect(await part.find(numbered(1))).toBeNull();
+    expect(await screener.find(numbered(1))).toBeNull();
   });
 
-  it('asks once for all who want to know the same at the same time', async () => {
-    const part = open();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => part.find(evm(SANCTIONED))));
-    expect(answers.every((answer) => answer !== null)).toBe(true);
+  it('sends one request for concurrent screenings of the same address', async () => {
+    const screener = open();
+    const findings = await Promise.all(Array.from({ length: 50 }, () => screener.find(evm(SANCTIONED))));
+    expect(findings.every((finding) => finding !== null)).toBe(true);
     expect(provider.asked).toHaveLength(1);
   });
 
@@ -96,91 +96,89 @@ describe('The screener by HTTP API', () => {
   ])(
     'is unavailable if %s, with the reason but without the key',
     async (_name, { key = 'right', url = '' }: { key?: string; url?: string }, says) => {
-      const part = open({ key, url: url.startsWith('http') ? url : `${provider.url}${url}` });
-      await expect(part.find(evm(CLEAN))).rejects.toMatchObject({
+      const screener = open({ key, url: url.startsWith('http') ? url : `${provider.url}${url}` });
+      await expect(screener.find(evm(CLEAN))).rejects.toMatchObject({
         cause: { message: expect.stringContaining(says) as unknown },
       });
     },
   );
 
   it('stops requests to a provider that does not respond, and probes it later', async () => {
-    const part = open();
+    const screener = open();
     provider.mode = 'error';
-    for (let n = 0; n < 10; n += 1) await expect(part.find(numbered(n))).rejects.toThrow(ScreeningUnavailableError);
+    for (let n = 0; n < 10; n += 1) await expect(screener.find(numbered(n))).rejects.toThrow(ScreeningUnavailableError);
     expect(provider.asked).toHaveLength(3);
     provider.mode = 'up';
-    await expect(part.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 1 });
+    await expect(screener.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 1 });
     now += 1_000;
-    expect(await part.find(evm(CLEAN))).toBeNull();
-    expect(await part.find(numbered(1))).toBeNull();
+    expect(await screener.find(evm(CLEAN))).toBeNull();
+    expect(await screener.find(numbered(1))).toBeNull();
     expect(provider.asked).toHaveLength(5);
   });
 
-  it('waits a second, not longer, where many were under way when it went away', async () => {
-    const part = open();
+  it('probes the provider after one second even if a hundred concurrent requests failed', async () => {
+    const screener = open();
     provider.mode = 'error';
-    const answers = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => part.find(numbered(n))));
-    expect(answers.every(({ status }) => status === 'rejected')).toBe(true);
+    const results = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => screener.find(numbered(n))));
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
     provider.mode = 'up';
     now += 1_000;
-    expect(await part.find(evm(CLEAN))).toBeNull();
+    expect(await screener.find(evm(CLEAN))).toBeNull();
   });
 
-  it('refuses at once what would have to wait for too many others', async () => {
-    const part = open();
+  it('refuses a screening at once if 256 addresses are waiting', async () => {
+    const screener = open();
     provider.mode = 'hang';
-    const waiting = Array.from({ length: 256 }, (_, n) => part.find(numbered(n)).catch(() => 'refused'));
-    await expect(part.find(evm(CLEAN))).rejects.toThrow('too many addresses wait');
-    // What hangs ends with the other end.
+    const waiting = Array.from({ length: 256 }, (_, n) => screener.find(numbered(n)).catch(() => 'refused'));
+    await expect(screener.find(evm(CLEAN))).rejects.toThrow('too many addresses wait');
+    // Closing the provider ends the requests that hang.
     await provider.close();
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
     provider = await startSanctionsProvider({ apiKey: 'right', sanctioned: [] });
   });
 
-  it('leaves a provider alone that asks for it, for as long as it says', async () => {
-    const part = open();
+  it('sends no request before the time in the provider’s Retry-After', async () => {
+    const screener = open();
     provider.mode = 'limited';
-    await expect(part.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 7 });
+    await expect(screener.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 7 });
     provider.mode = 'up';
     now += 6_900;
-    await expect(part.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 1 });
+    await expect(screener.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 1 });
     now += 100;
-    expect(await part.find(evm(CLEAN))).toBeNull();
+    expect(await screener.find(evm(CLEAN))).toBeNull();
   });
 });
 
-describe('A screening by several screeners', () => {
-  const part = (find: () => Promise<null | { part: 'list'; label: null; uid: null; name: null }>) => ({
+describe('createScreening', () => {
+  const screenerOf = (find: () => Promise<null | { part: 'list'; label: null; uid: null; name: null }>) => ({
     find,
     close: async () => undefined,
   });
-  const knows = part(async () => ({ part: 'list', label: null, uid: null, name: null }));
-  const knowsNothing = part(async () => null);
-  const fails = part(() => Promise.reject(new Error('broken')));
+  const sanctioned = screenerOf(async () => ({ part: 'list', label: null, uid: null, name: null }));
+  const clean = screenerOf(async () => null);
+  const fails = screenerOf(() => Promise.reject(new Error('broken')));
 
   it.each([
-    ['no part', [], 'clean'],
-    ['all know nothing', [knowsNothing, knowsNothing], 'clean'],
-    ['the last knows', [knowsNothing, knows], 'match'],
-    ['the first knows, the other fails', [knows, fails], 'match'],
-  ])('%s', async (_name, parts, kind) => {
-    expect(await createScreening(parts).screen([numbered(1), numbered(2)])).toMatchObject({ kind });
+    ['clean', 'there is no screener', []],
+    ['clean', 'all screeners return clean', [clean, clean]],
+    ['match', 'the last screener finds a match', [clean, sanctioned]],
+    ['match', 'the first finds a match and the other fails', [sanctioned, fails]],
+  ])('returns %s if %s', async (kind, _condition, screeners) => {
+    expect(await createScreening(screeners).screen([numbered(1), numbered(2)])).toMatchObject({ kind });
   });
 
   it('is unavailable if any screener fails, however it fails', async () => {
-    await expect(createScreening([knowsNothing, fails]).screen([numbered(1)])).rejects.toThrow(
-      ScreeningUnavailableError,
-    );
+    await expect(createScreening([clean, fails]).screen([numbered(1)])).rejects.toThrow(ScreeningUnavailableError);
   });
 
   it('names the sanctioned wallet, even if another cannot be screened', async () => {
     let calls = 0;
-    const half = part(async () => {
+    const failsOnce = screenerOf(async () => {
       calls += 1;
       if (calls === 1) throw new Error('broken');
       return { part: 'list', label: null, uid: null, name: null };
     });
-    expect(await createScreening([half]).screen([numbered(1), numbered(2)])).toMatchObject({
+    expect(await createScreening([failsOnce]).screen([numbered(1), numbered(2)])).toMatchObject({
       kind: 'match',
       wallet: numbered(2),
     });

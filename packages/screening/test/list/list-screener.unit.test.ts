@@ -12,16 +12,16 @@ const SOL = { address: 'GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB', label: 'S
 const evm = (address: string) => ({ chain: 'eip155:8453', address });
 const solana = (address: string) => ({ chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', address });
 
-describe('The screener by list', () => {
+describe('ListScreener', () => {
   let folder: string;
   let file: string;
   let now: number;
-  let part: ListScreener;
+  let screener: ListScreener;
   beforeEach(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'pf-list-'));
     file = path.join(folder, 'list.json');
     now = START;
-    part = new ListScreener({ file, log: createLogger('test', 'silent'), now: () => now });
+    screener = new ListScreener({ file, log: createLogger('test', 'silent'), now: () => now });
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -42,51 +42,56 @@ describe('The screener by list', () => {
       ETH.address.toUpperCase().replace('0X', '0x'),
       '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b',
     ]) {
-      expect(await part.find(evm(address))).toEqual({ part: 'list', label: 'USDT', uid: '90001', name: 'JANE DOE' });
+      expect(await screener.find(evm(address))).toEqual({
+        part: 'list',
+        label: 'USDT',
+        uid: '90001',
+        name: 'JANE DOE',
+      });
     }
-    expect(await part.find(evm(`${ETH.address.slice(0, -1)}c`))).toBeNull();
+    expect(await screener.find(evm(`${ETH.address.slice(0, -1)}c`))).toBeNull();
   });
 
   it('finds base58 addresses exactly', async () => {
     await write([ETH, SOL]);
-    expect(await part.find(solana(SOL.address))).toMatchObject({ uid: '90002' });
-    expect(await part.find(solana(SOL.address.toLowerCase()))).toBeNull();
+    expect(await screener.find(solana(SOL.address))).toMatchObject({ uid: '90002' });
+    expect(await screener.find(solana(SOL.address.toLowerCase()))).toBeNull();
   });
 
-  it('takes up a new file within a second of its clock', async () => {
+  it('reads a new file within a second', async () => {
     await write([ETH]);
-    expect(await part.find(solana(SOL.address))).toBeNull();
+    expect(await screener.find(solana(SOL.address))).toBeNull();
     await write([ETH, SOL]);
     now += 1_000;
-    expect(await part.find(solana(SOL.address))).not.toBeNull();
+    expect(await screener.find(solana(SOL.address))).not.toBeNull();
   });
 
   it('is unavailable if the list was not fetched for 48 hours, until it is fetched again', async () => {
     await write([ETH]);
     now = START + 48 * HOUR_MS;
-    expect(await part.find(solana(SOL.address))).toBeNull();
+    expect(await screener.find(solana(SOL.address))).toBeNull();
     now += 1;
-    await expect(part.find(solana(SOL.address))).rejects.toThrow(ScreeningUnavailableError);
+    await expect(screener.find(solana(SOL.address))).rejects.toThrow(ScreeningUnavailableError);
     await write([ETH], now);
     now += 1_000;
-    expect(await part.find(solana(SOL.address))).toBeNull();
+    expect(await screener.find(solana(SOL.address))).toBeNull();
   });
 
-  it('is unavailable if the list is from the future: it would never become stale', async () => {
+  it('is unavailable if the list is from the future, which would never become stale', async () => {
     await write([ETH], START + HOUR_MS);
-    await expect(part.find(solana(SOL.address))).rejects.toThrow('in the future');
+    await expect(screener.find(solana(SOL.address))).rejects.toThrow('in the future');
   });
 
   it('is unavailable without a list, and available as soon as there is one', async () => {
-    await expect(part.find(evm(ETH.address))).rejects.toThrow('there is no sanctions list');
+    await expect(screener.find(evm(ETH.address))).rejects.toThrow('there is no sanctions list');
     await write([ETH]);
-    expect(await part.find(evm(ETH.address))).not.toBeNull();
+    expect(await screener.find(evm(ETH.address))).not.toBeNull();
   });
 
   it.each([
-    ['cut off', '{"version":1,"source":"te'],
+    ['truncated', '{"version":1,"source":"te'],
     [
-      'with another number of addresses than it says',
+      'inconsistent in its number of addresses',
       JSON.stringify({
         version: 1,
         source: 'x',
@@ -96,14 +101,14 @@ describe('The screener by list', () => {
         addresses: [ETH],
       }),
     ],
-  ])('goes on with the last good one while the file is %s, as long as that is not too old', async (_name, content) => {
+  ])('keeps the last valid list until it is stale if the file is %s', async (_name, content) => {
     await write([ETH]);
-    expect(await part.find(evm(ETH.address))).not.toBeNull();
+    expect(await screener.find(evm(ETH.address))).not.toBeNull();
     await writeFile(file, content);
     now += 1_000;
-    expect(await part.find(evm(ETH.address))).not.toBeNull();
+    expect(await screener.find(evm(ETH.address))).not.toBeNull();
     now = START + 48 * HOUR_MS + 1;
-    await expect(part.find(evm(ETH.address))).rejects.toThrow(ScreeningUnavailableError);
+    await expect(screener.find(evm(ETH.address))).rejects.toThrow(ScreeningUnavailableError);
     await expect(
       new ListScreener({ file, log: createLogger('test', 'silent') }).find(evm(ETH.address)),
     ).rejects.toThrow(ScreeningUnavailableError);

@@ -4,11 +4,11 @@ import { describe, expect, it } from '@jest/globals';
 import { readOfacExport } from '../../src/list/ofac-export.ts';
 
 const fixture = (name: string): Promise<Buffer> => readFile(path.join(import.meta.dirname, '../fixtures', name));
-/** As a network brings it: cut anywhere, also within a character. */
-async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
+/** Chunks as a network delivers them, split anywhere, even within a character. */
+async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
-const read = (bytes: Buffer | string, size = 7) => readOfacExport(inPieces(Buffer.from(bytes), size));
+const read = (bytes: Buffer | string, size = 7) => readOfacExport(chunksOf(Buffer.from(bytes), size));
 
 const ADDRESSES = [
   ['XBT', '1MadeUpBitcoinAddressXXXXXXXXXXXX1', '90001'],
@@ -17,7 +17,7 @@ const ADDRESSES = [
   ['SOL', 'GMRoaytLGHyTLWCvHnfFP8aPYNjvrTYyu4QvazbjCVoB', '90002'],
 ];
 
-describe('reading an export of the SDN list', () => {
+describe('Reading an export of the SDN list', () => {
   it.each([
     ['sdn-advanced.xml', 'advanced', 'DOE Jane'],
     ['sdn.xml', 'standard', 'Jane DOE'],
@@ -28,7 +28,7 @@ describe('reading an export of the SDN list', () => {
     expect(found.addresses.map((listed) => listed.name)).toEqual([name, name, name, 'MADE UP EXCHANGE']);
   });
 
-  it('cares neither for the namespace nor for a prefix', async () => {
+  it('ignores the namespace and its prefix', async () => {
     const text = (await fixture('sdn.xml'))
       .toString()
       .replaceAll(/<(\/?)(?=[a-zA-Z])/g, '<$1o:')
@@ -36,27 +36,27 @@ describe('reading an export of the SDN list', () => {
     expect((await read(text)).addresses).toHaveLength(4);
   });
 
-  it.each(['sdn-advanced.xml', 'sdn.xml'])('refuses %s cut off anywhere', async (file) => {
+  it.each(['sdn-advanced.xml', 'sdn.xml'])('refuses a truncated %s', async (file) => {
     const whole = await fixture(file);
     for (const part of [0.1, 0.5, 0.9, 0.999])
       await expect(read(whole.subarray(0, Math.floor(whole.length * part)), 512)).rejects.toThrow('not well-formed');
   });
 
-  it('refuses an export with fewer entries than it says', async () => {
+  it('refuses an export with fewer entries than it declares', async () => {
     const text = (await fixture('sdn.xml')).toString().replace('<Record_Count>3<', '<Record_Count>17000<');
-    await expect(read(text)).rejects.toThrow('says that it has 17000 entries, and has 3');
+    await expect(read(text)).rejects.toThrow('it declares 17000 entries, but has 3');
   });
 
-  it('refuses an address that is empty: it would be lost', async () => {
+  it('refuses an empty address', async () => {
     const text = (await fixture('sdn.xml')).toString().replace('1MadeUpBitcoinAddressXXXXXXXXXXXX1', ' ');
-    await expect(read(text)).rejects.toThrow('an address of XBT is empty');
+    await expect(read(text)).rejects.toThrow('an address with the label XBT is empty');
   });
 
   it.each([
-    ['a page that is no list', '<html><body>Service unavailable</body></html>', 'its root element is html'],
-    ['nothing', '', 'document must contain a root element'],
-    ['bytes that are no text', Buffer.from([0x3c, 0x61, 0xff, 0xfe]), 'not UTF-8'],
-  ])('refuses %s', async (_name, content, says) => {
-    await expect(read(content)).rejects.toThrow(says);
+    ['an HTML page', '<html><body>Service unavailable</body></html>', 'its root element is html'],
+    ['an empty file', '', 'document must contain a root element'],
+    ['bytes that are not UTF-8', Buffer.from([0x3c, 0x61, 0xff, 0xfe]), 'not UTF-8'],
+  ])('refuses %s', async (_name, content, problem) => {
+    await expect(read(content)).rejects.toThrow(problem);
   });
 });

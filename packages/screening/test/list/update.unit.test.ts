@@ -10,23 +10,28 @@ const list = (count: number, publishedOn: string | null = '2026-11-05'): Sanctio
     new Date('2026-11-21T00:00:00Z'),
   );
 
-describe('a new list in place of the former one', () => {
+describe('A new sanctions list', () => {
   it.each([
-    ['far too few addresses', list(399), null, 'it has 399 digital currency addresses, and should have 400 at least'],
     [
-      'a tenth of the former ones gone',
+      'it has far too few addresses',
+      list(399),
+      null,
+      'it has 399 digital currency addresses, but should have at least 400',
+    ],
+    [
+      'more than a tenth of the addresses were removed',
       list(890),
       list(1_000),
-      'it has 890 digital currency addresses, and the list in use has 1000',
+      'it has 890 digital currency addresses, but the list in use has 1000',
     ],
     [
-      'older than the former one',
+      'it is older than the former list',
       list(1_000, '2026-10-30'),
       list(1_000),
-      'it was published on 2026-10-30, and the list in use on 2026-11-05',
+      'it was published on 2026-10-30, before the list in use (2026-11-05)',
     ],
-  ])('is suspicious with %s', (_name, next, former, says) => {
-    expect(suspicion(next, former, 400)).toBe(says);
+  ])('is suspicious if %s', (_name, next, former, problem) => {
+    expect(suspicion(next, former, 400)).toBe(problem);
   });
 
   it('is not suspicious if a few addresses were removed, or none changed', () => {
@@ -37,7 +42,7 @@ describe('a new list in place of the former one', () => {
     ]).toEqual([null, null, null]);
   });
 
-  it('lists added, removed and malformed addresses', () => {
+  it('is compared with the former one: added, removed and malformed addresses', () => {
     const odd = { address: '0x12', label: 'ETH', uid: '2', name: 'TYPO' };
     const next = listOf(
       { format: 'standard', publishedOn: null, parties: 2, addresses: [listed(1), listed(1), listed(2), odd] },
