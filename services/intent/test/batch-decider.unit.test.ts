@@ -3,14 +3,14 @@ import { gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import { REPLY_TO_HEADER } from '../src/batch-decider.ts';
 import { create, observed, of, TRACE } from './messages.ts';
-import { arrived, decideBatch, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
+import { recordAt, decideBatch, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
 
 const GATEWAY = 'pf:replies:one';
 
 describe('BatchDecider', () => {
   it('makes an event with its cause, a row, an outcome and a reply with the intent after it', () => {
     const command = create({ metadata: { order: '17' } }, { replyTo: GATEWAY });
-    const batch = decideBatch([arrived(command)]);
+    const batch = decideBatch([recordAt(command)]);
 
     const [event] = eventsOf(batch);
     expect(event).toMatchObject({
@@ -42,7 +42,7 @@ describe('BatchDecider', () => {
     const made = create();
     const batch = decideBatch(
       [made, of(made.intentId, gateway.detect()), of(made.intentId, gateway.cancel())].map((message) =>
-        arrived(message),
+        recordAt(message),
       ),
     );
     expect(typesOf(batch)).toEqual(['intent.created', 'intent.detected', 'intent.cancelled']);
@@ -52,7 +52,7 @@ describe('BatchDecider', () => {
 
   it('decides a repeated command once and replies the same twice', () => {
     const command = create({}, { replyTo: GATEWAY });
-    const batch = decideBatch([arrived(command), arrived(command)]);
+    const batch = decideBatch([recordAt(command), recordAt(command)]);
     expect(batch.records).toHaveLength(1);
     expect(batch.outcomes).toHaveLength(1);
     const [first, second] = batch.replies.get(GATEWAY) ?? [];
@@ -62,9 +62,9 @@ describe('BatchDecider', () => {
   it('repeats the outcome of a command of an earlier batch, with the intent as it is now', () => {
     const model = new PartitionModel();
     const command = create({}, { replyTo: GATEWAY });
-    model.take([command], NOW);
-    model.take([of(command.intentId, gateway.cancel())], NOW + 1);
-    const again = model.take([command], NOW + COMMAND_DEADLINE_MS + 2);
+    model.process([command], NOW);
+    model.process([of(command.intentId, gateway.cancel())], NOW + 1);
+    const again = model.process([command], NOW + COMMAND_DEADLINE_MS + 2);
     expect(again).toMatchObject({ records: [], outcomes: [], late: [] });
     expect(again.replies.get(GATEWAY)).toMatchObject([
       { outcome: { kind: 'accepted', intentId: command.intentId }, intent: { state: 'cancelled' } },
@@ -76,7 +76,7 @@ describe('BatchDecider', () => {
       create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
       create({ idempotencyKey: 'once' }, { replyTo: GATEWAY }),
     ];
-    const batch = decideBatch([arrived(first), arrived(second)]);
+    const batch = decideBatch([recordAt(first), recordAt(second)]);
     expect(batch.records).toHaveLength(1);
     expect(batch.replies.get(GATEWAY)).toMatchObject([
       { outcome: { intentId: first.intentId, replayed: false } },
@@ -90,9 +90,9 @@ describe('BatchDecider', () => {
   it('leaves no trace of a refused command in the log, even when an expiry came first', () => {
     const model = new PartitionModel();
     const made = create({ ttlSeconds: 60 });
-    model.take([made], NOW);
+    model.process([made], NOW);
     const cancel = of(made.intentId, gateway.cancel(), GATEWAY);
-    const batch = model.take([cancel], NOW + 60_000);
+    const batch = model.process([cancel], NOW + 60_000);
     expect(eventsOf(batch)).toMatchObject([{ type: 'intent.expired', commandId: null }]);
     expect(batch.records[0]?.headers).toBeUndefined();
     expect(batch.outcomes).toMatchObject([
@@ -104,10 +104,10 @@ describe('BatchDecider', () => {
   it('notifies streams of public changes only, and not of intents that are new', () => {
     const model = new PartitionModel();
     const made = create();
-    expect(model.take([made], NOW).notices).toEqual([]);
+    expect(model.process([made], NOW).notices).toEqual([]);
     const build = of(made.intentId, gateway.recordBuild());
-    expect(model.take([build], NOW + 1).notices).toEqual([]);
-    expect(model.take([of(made.intentId, gateway.detect())], NOW + 2).notices).toEqual([
+    expect(model.process([build], NOW + 1).notices).toEqual([]);
+    expect(model.process([of(made.intentId, gateway.detect())], NOW + 2).notices).toEqual([
       { intentId: made.intentId, version: 3, state: 'created' },
     ]);
   });
@@ -115,9 +115,9 @@ describe('BatchDecider', () => {
   it('changes an original and its refund together', () => {
     const model = new PartitionModel();
     const made = create({}, { partition: 2 });
-    model.take([made, of(made.intentId, gateway.simulate('confirmed'))], NOW);
+    model.process([made, of(made.intentId, gateway.simulate('confirmed'))], NOW);
     const refund = of(made.intentId, gateway.refund(newIntentId(2)), GATEWAY);
-    const batch = model.take([refund], NOW + 1);
+    const batch = model.process([refund], NOW + 1);
     expect(typesOf(batch)).toEqual(['refund_linked', 'intent.created']);
     expect(batch.intents.map(({ before }) => before)).toEqual([3, 0]);
     const [reply] = batch.replies.get(GATEWAY) ?? [];
@@ -133,7 +133,7 @@ describe('A command past its deadline', () => {
 
   it('is dropped without an outcome', () => {
     const command = create({}, { replyTo: GATEWAY });
-    const batch = decideBatch([arrived(command, NOW)], { now: after });
+    const batch = decideBatch([recordAt(command, NOW)], { now: after });
     expect(batch).toMatchObject({ records: [], outcomes: [], late: [{ commandId: command.commandId }] });
     expect(batch.replies.size).toBe(0);
   });
@@ -141,10 +141,10 @@ describe('A command past its deadline', () => {
   it('is decided when it is of a type that the gateway repeats until it has the outcome', () => {
     const model = new PartitionModel();
     const made = create();
-    model.take([made], NOW);
-    const { intents } = model.take([of(made.intentId, gateway.prepare(samples.FIRST))], NOW);
+    model.process([made], NOW);
+    const { intents } = model.process([of(made.intentId, gateway.prepare(samples.FIRST))], NOW);
     const broadcast = of(made.intentId, gateway.recordBroadcast(samples.FIRST));
-    const batch = decideBatch([arrived(broadcast, NOW)], {
+    const batch = decideBatch([recordAt(broadcast, NOW)], {
       known: { intents: intents.map(({ intent }) => intent), outcomes: [] },
       now: after,
     });
@@ -153,16 +153,16 @@ describe('A command past its deadline', () => {
 
   it('is recognized by the writer’s clock, not by the time of the batch', () => {
     const command = create();
-    expect(decideBatch([arrived(command, NOW)], { now: after, clock: NOW + 1 }).records).toHaveLength(1);
+    expect(decideBatch([recordAt(command, NOW)], { now: after, clock: NOW + 1 }).records).toHaveLength(1);
   });
 });
 
 describe('A message that cannot be processed', () => {
-  it('becomes a dead letter with its reason and place, gets a reply, and does not hold up the next one', () => {
+  it('becomes a dead letter with its reason and offset, gets a reply, and does not delay the next one', () => {
     const broken = create({}, { replyTo: GATEWAY, partition: 0 });
     const next = create({}, { partition: 0 });
     const value = JSON.stringify({ ...broken, data: { secret: 'hunter2' } });
-    const batch = decideBatch([raw(value, { offset: 41n }), arrived(next)]);
+    const batch = decideBatch([raw(value, { offset: 41n }), recordAt(next)]);
     expect(batch.dead).toHaveLength(1);
     const [{ letter } = { letter: null }] = batch.dead;
     expect(letter).toMatchObject({
@@ -183,7 +183,7 @@ describe('A message that cannot be processed', () => {
 
   it('becomes a dead letter when the domain throws, as for an observation of an unknown intent', () => {
     const id = newIntentId(0);
-    const batch = decideBatch([arrived(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
+    const batch = decideBatch([recordAt(observed({ ...watcher.dropped(samples.FIRST), intentId: id }))]);
     expect(batch.dead).toMatchObject([
       {
         letter: {
@@ -199,7 +199,7 @@ describe('A message that cannot be processed', () => {
 
   it('becomes a dead letter when its event would be too large for the broker, and changes nothing', () => {
     const huge = create({ metadata: { note: 'x'.repeat(300_000) } }, { partition: 0 });
-    const batch = decideBatch([arrived(huge), arrived(of(huge.intentId, gateway.cancel()))]);
+    const batch = decideBatch([recordAt(huge), recordAt(of(huge.intentId, gateway.cancel()))]);
     expect(batch.dead).toMatchObject([{ letter: { reason: 'cannot be decided: RangeError' } }]);
     expect(batch.records).toEqual([]);
     expect(batch.outcomes).toMatchObject([

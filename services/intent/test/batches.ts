@@ -19,7 +19,7 @@ import { PARTITIONS } from './messages.ts';
 
 export const NOW: Instant = samples.SCENARIO_START;
 
-/** A record of an input topic. */
+/** A record of an input topic with this value. */
 export const raw = (
   value: string | null,
   {
@@ -38,8 +38,8 @@ export const raw = (
   headers: {},
 });
 
-/** A message as a record, appended at `timestamp`. */
-export const arrived = (message: CommandMessage | ObservationMessage, timestamp: Instant = NOW): LogRecord =>
+/** The record of a message, appended at `timestamp`. */
+export const recordAt = (message: CommandMessage | ObservationMessage, timestamp: Instant = NOW): LogRecord =>
   raw(encodeInput(message), {
     topic: message.kind === 'command' ? 'intent.commands' : 'chain.observations',
     partition: partitionOf(message.intentId),
@@ -64,7 +64,7 @@ export function decideBatch(
 export const eventsOf = ({ records }: DecidedBatch): readonly EventEnvelope[] =>
   records.map(({ value }) => parseEvent(value));
 
-/** One partition with its log and its projection, in memory: states are encoded and decoded, as with Postgres. */
+/** One partition's log and projection in memory. States are encoded and decoded, as with Postgres. */
 export class PartitionModel {
   readonly log: EventEnvelope[] = [];
   readonly rows = new Map<IntentId, string>();
@@ -72,10 +72,10 @@ export class PartitionModel {
   readonly outcomes = new Map<string, DecidedBatch['outcomes'][number]['outcome']>();
 
   /** Decides and projects a batch, and checks each row's version as the database does. */
-  take(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedBatch {
+  process(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedBatch {
     const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
     const batch = decideBatch(
-      messages.map((message) => arrived(message, now)),
+      messages.map((message) => recordAt(message, now)),
       { known, now },
     );
     this.log.push(...eventsOf(batch));
@@ -107,5 +107,5 @@ export class PartitionModel {
   }
 }
 
-/** The domain's events in envelopes. */
+/** The types of the events that a batch appends. */
 export const typesOf = (batch: DecidedBatch): readonly string[] => eventsOf(batch).map((event) => eventOf(event).type);

@@ -9,7 +9,7 @@ import { IntentWriter } from '../src/writer.ts';
 import { create, of } from './messages.ts';
 import { NOW, PartitionModel, raw } from './batches.ts';
 
-// The machine may be busy with the rest of the stack.
+// The machine may be busy with the stack.
 jest.setTimeout(60_000);
 
 let cluster: Cluster;
@@ -29,13 +29,17 @@ beforeEach(async () => {
   );
 });
 
-/** A partition that nothing has happened in. */
-const fresh = async () => {
+/** A partition without events. */
+const emptyPartition = async () => {
   await readCheckpoint(cluster.database, partition);
   const model = new PartitionModel();
   const made = create({}, { partition });
-  const batch = (from: bigint, next: bigint, ...messages: Parameters<PartitionModel['take']>[0]): ProjectionBatch => {
-    const { at, intents, events, outcomes } = model.take(messages, NOW);
+  const batch = (
+    from: bigint,
+    next: bigint,
+    ...messages: Parameters<PartitionModel['process']>[0]
+  ): ProjectionBatch => {
+    const { at, intents, events, outcomes } = model.process(messages, NOW);
     return { partition, from, next, lastAt: at, intents, events, outcomes };
   };
   return { partition, made, batch, model };
@@ -50,9 +54,9 @@ const rowsOf = async (at: number) =>
 const positionOf = async (at: number) => (await readCheckpoint(cluster.database, at)).position;
 
 describe('A writer that catches up with the log', () => {
-  const writerWith = (lines: object[]) => {
+  const writerLoggingTo = (errors: object[]) => {
     const log = createLogger('test', 'silent');
-    jest.spyOn(log, 'error').mockImplementation((fields: unknown) => void lines.push(fields as object));
+    jest.spyOn(log, 'error').mockImplementation((fields: unknown) => void errors.push(fields as object));
     return new IntentWriter({
       partitions: 6,
       database: cluster.database,
@@ -65,37 +69,39 @@ describe('A writer that catches up with the log', () => {
     });
   };
   const record = (model: PartitionModel, index: number) => ({
-    ...raw(encodeEvent(model.log[index] ?? never())),
+    ...raw(encodeEvent(model.log[index] ?? outOfRange())),
     topic: 'intent.events' as const,
     offset: BigInt(index),
   });
-  const never = (): never => {
+  const outOfRange = (): never => {
     throw new Error('the log is shorter');
   };
 
   it('stops at a version gap, with an alarm, and writes nothing', async () => {
-    const { partition: at, made, batch, model } = await fresh();
+    const { partition: at, made, batch, model } = await emptyPartition();
     await projection.project(batch(0n, 1n, made));
     batch(0n, 0n, of(made.intentId, gateway.detect()));
     batch(0n, 0n, of(made.intentId, gateway.cancel()));
-    const alarms: object[] = [];
-    await expect(writerWith(alarms).catchUp(at, 1n, [record(model, 2)], 3n)).rejects.toBeInstanceOf(VersionGapError);
-    expect(alarms).toMatchObject([{ alarm: 'version_gap', partition: at }]);
+    const errors: object[] = [];
+    await expect(writerLoggingTo(errors).catchUp(at, 1n, [record(model, 2)], 3n)).rejects.toBeInstanceOf(
+      VersionGapError,
+    );
+    expect(errors).toMatchObject([{ alarm: 'version_gap', partition: at }]);
     expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 1 }], 1n]);
   });
 
   it('skips events that are projected already', async () => {
-    const { partition: at, made, batch, model } = await fresh();
+    const { partition: at, made, batch, model } = await emptyPartition();
     await projection.project(batch(0n, 0n, made));
     batch(0n, 0n, of(made.intentId, gateway.detect()));
-    expect(await writerWith([]).catchUp(at, 0n, [record(model, 0), record(model, 1)], 2n)).toBe(true);
+    expect(await writerLoggingTo([]).catchUp(at, 0n, [record(model, 0), record(model, 1)], 2n)).toBe(true);
     expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 2 }], 2n]);
   });
 
   it('stops at a record that is not an event', async () => {
-    const { partition: at } = await fresh();
+    const { partition: at } = await emptyPartition();
     await expect(
-      writerWith([]).catchUp(at, 0n, [{ ...raw('{}'), topic: 'intent.events', offset: 9n }], 10n),
+      writerLoggingTo([]).catchUp(at, 0n, [{ ...raw('{}'), topic: 'intent.events', offset: 9n }], 10n),
     ).rejects.toThrow(/offset 9 /);
     expect(await positionOf(at)).toBe(0n);
   });

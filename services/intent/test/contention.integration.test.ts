@@ -4,7 +4,7 @@ import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed, of } from './messages.ts';
-import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
+import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
@@ -13,41 +13,41 @@ const { ALICE, BOB, CAROL, FIRST, SECOND } = samples;
 
 let cluster: Cluster;
 let running: RunningWriter;
-let asker: Asker;
+let client: CommandClient;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  asker = await Asker.open(cluster.log, cluster.database);
+  client = await CommandClient.open(cluster.log, cluster.database);
   running = await startWriter(cluster);
 });
 
 afterAll(async () => {
   await running.stop();
-  await asker.close();
+  await client.close();
   await cluster.close();
 });
 
-const make = async (): Promise<IntentId> => (await asker.ask(create())).outcome.intentId;
+const make = async (): Promise<IntentId> => (await client.execute(create())).outcome.intentId;
 const eventsOf = async (intentId: IntentId) =>
   (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
 /** Sends commands at once, so that they meet in the partition. Returns their outcomes. */
 const atOnce = async (intentId: IntentId, ...commands: readonly Command[]) => {
-  const messages = commands.map((command): CommandMessage => of(intentId, command, asker.channel));
-  await asker.send(...messages);
+  const messages = commands.map((command): CommandMessage => of(intentId, command, client.channel));
+  await client.send(...messages);
   return Promise.all(
-    messages.map(async ({ commandId }) => (await until('the reply', () => asker.repliesTo(commandId)[0])).outcome),
+    messages.map(async ({ commandId }) => (await until('the reply', () => client.repliesTo(commandId)[0])).outcome),
   );
 };
 
 describe('A repeated command', () => {
   it('changes nothing in a later batch and has the first outcome', async () => {
-    const cancel = of(await make(), gateway.cancel(), asker.channel);
-    const first = await asker.ask(cancel);
+    const cancel = of(await make(), gateway.cancel(), client.channel);
+    const first = await client.execute(cancel);
     expect(first.outcome).toMatchObject({ kind: 'accepted' });
     // Decided again it would be refused: the intent is cancelled already.
-    await asker.send(cancel);
-    await until('the second reply', () => asker.repliesTo(cancel.commandId).length === 2);
-    expect(asker.repliesTo(cancel.commandId)[1]).toEqual(first);
+    await client.send(cancel);
+    await until('the second reply', () => client.repliesTo(cancel.commandId).length === 2);
+    expect(client.repliesTo(cancel.commandId)[1]).toEqual(first);
     expect(await eventsOf(cancel.intentId)).toEqual(['intent.created', 'intent.cancelled']);
   });
 });
@@ -66,7 +66,7 @@ describe('A claim', () => {
   });
 
   it('is checked against the current terms of the intent, whatever the gateway has read', async () => {
-    const { intent, outcome } = await asker.ask(create());
+    const { intent, outcome } = await client.execute(create());
     const raise = gateway.update({
       updatedAt: Date.parse(intent?.updatedAt ?? ''),
       amount: '13',
@@ -114,8 +114,8 @@ describe('Commands and observations of one intent', () => {
         const landed = [watcher.landed(FIRST), watcher.landed(FIRST), watcher.landedFinal(FIRST)].map((observation) =>
           observed(about(intentId, observation)),
         );
-        await Promise.all([...commands, ...landed].map((message) => asker.send(message)));
-        await Promise.all(commands.map(({ commandId }) => asker.outcome(commandId)));
+        await Promise.all([...commands, ...landed].map((message) => client.send(message)));
+        await Promise.all(commands.map(({ commandId }) => client.outcome(commandId)));
       }),
     );
     for (const intentId of intents)

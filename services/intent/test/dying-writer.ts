@@ -1,13 +1,13 @@
 import process from 'node:process';
 import { until } from '@pf/testing';
-import { type Place, startWriter } from './running-writer.ts';
+import { startWriter, type WriterLocation } from './running-writer.ts';
 
 /**
  * A writer in its own process, which kills itself between the commit of the first events and their projection, the
- * worst moment. Its only argument is the place, as JSON.
+ * worst moment. Its only argument is the WriterLocation as JSON.
  */
-const place = JSON.parse(process.argv[2] ?? '') as Place;
-const { owner } = await startWriter(place, {
+const location = JSON.parse(process.argv[2] ?? '') as WriterLocation;
+const { owner } = await startWriter(location, {
   wrap: (writer) => {
     writer.project = async (): Promise<boolean> => {
       process.kill(process.pid, 'SIGKILL');

@@ -2,7 +2,7 @@ import { about, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed } from './messages.ts';
-import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
+import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
@@ -11,12 +11,12 @@ describe('An intent past expiresAt', () => {
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   let cluster: Cluster;
-  let asker: Asker;
+  let client: CommandClient;
   let running: RunningWriter;
 
   beforeAll(async () => {
     cluster = await startCluster();
-    asker = await Asker.open(cluster.log, cluster.database);
+    client = await CommandClient.open(cluster.log, cluster.database);
     running = await startWriter(cluster, {
       wrap: (writer) => {
         const decide = writer.decide.bind(writer);
@@ -34,20 +34,20 @@ describe('An intent past expiresAt', () => {
   afterAll(async () => {
     gate.resolve();
     await running.stop();
-    await asker.close();
+    await client.close();
     await cluster.close();
   });
 
   it('is confirmed when its landing was in the log before the expiry, though not yet decided', async () => {
     const partition = 2;
     const [other, short] = [create({}, { partition }), create({ ttlSeconds: 1 }, { partition })];
-    await asker.ask(other);
-    const { intent } = await asker.ask(short);
+    await client.execute(other);
+    const { intent } = await client.execute(short);
     await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
     // The owner is deciding another intent's observation when the landing arrives and the expiry runs.
-    await asker.send(observed(about(other.intentId, watcher.landed(samples.FIRST))));
+    await client.send(observed(about(other.intentId, watcher.landed(samples.FIRST))));
     await begun.promise;
-    await asker.send(observed(about(short.intentId, watcher.landed(samples.SECOND))));
+    await client.send(observed(about(short.intentId, watcher.landed(samples.SECOND))));
     await running.expiry.look();
     gate.resolve();
     const typesOf = async (): Promise<readonly string[]> =>

@@ -6,9 +6,9 @@ import { Expiry } from '../src/expiry.ts';
 
 const ID = 'pi_overdue' as IntentId;
 
-/** An owner of partitions 0 and 1 that records its calls and decides nothing until the test lets it. */
-function parts(due: readonly number[]) {
-  const said: string[] = [];
+/** The expiry of an owner of partitions 0 and 1, with overdue intents in some. Runs end when the test ends them. */
+function expiryWith(due: readonly number[]) {
+  const calls: string[] = [];
   const runs: { partition: number; after: { topic: InputTopic; offset: bigint } | null; end: () => void }[] = [];
   const expiry = new Expiry({
     owner: {
@@ -17,13 +17,13 @@ function parts(due: readonly number[]) {
     },
     states: {
       overdue: async (partitions: readonly number[], _now: Instant) => {
-        said.push(`looked at ${partitions.join(' and ')}`);
+        calls.push(`query of partitions ${partitions.join(' and ')}`);
         return new Map(due.filter((partition) => partitions.includes(partition)).map((partition) => [partition, [ID]]));
       },
     },
     reader: {
       endOffsets: async () => {
-        said.push('asked where observations end');
+        calls.push('end offsets');
         return [10n, 11n];
       },
     },
@@ -31,32 +31,35 @@ function parts(due: readonly number[]) {
     log: createLogger('test', 'silent'),
     clock: () => 0,
   });
-  return { expiry, said, runs };
+  return { expiry, calls, runs };
 }
 
 describe('Expiry', () => {
-  it('expires intents only after the observations that were there when it queried', async () => {
-    const { expiry, said, runs } = parts([1]);
+  it('expires intents only after the observations that were in the log when it queried', async () => {
+    const { expiry, calls, runs } = expiryWith([1]);
     await expiry.look();
-    // If the end were read before the query, an observation between the two would not come first.
-    expect(said).toEqual(['looked at 0 and 1', 'asked where observations end']);
+    // If the end were read before the query, an observation between the two would be decided after the expiry.
+    expect(calls).toEqual(['query of partitions 0 and 1', 'end offsets']);
     expect(runs).toMatchObject([{ partition: 1, after: { topic: 'chain.observations', offset: 11n } }]);
   });
 
-  it('asks Kafka for nothing while no intent is due', async () => {
-    const { expiry, said } = parts([]);
+  it('sends no request to Kafka while no intent is due', async () => {
+    const { expiry, calls } = expiryWith([]);
     await expiry.look();
-    expect(said).toEqual(['looked at 0 and 1']);
+    expect(calls).toEqual(['query of partitions 0 and 1']);
   });
 
   it('skips a partition until its last expiries are decided', async () => {
-    const { expiry, said, runs } = parts([0]);
+    const { expiry, calls, runs } = expiryWith([0]);
     await expiry.look();
     await expiry.look();
-    expect(said.filter((line) => line.startsWith('looked'))).toEqual(['looked at 0 and 1', 'looked at 1']);
+    expect(calls.filter((call) => call.startsWith('query'))).toEqual([
+      'query of partitions 0 and 1',
+      'query of partitions 1',
+    ]);
     runs[0]?.end();
     await new Promise((resolve) => setImmediate(resolve));
     await expiry.look();
-    expect(said.at(-2)).toBe('looked at 0 and 1');
+    expect(calls.at(-2)).toBe('query of partitions 0 and 1');
   });
 });

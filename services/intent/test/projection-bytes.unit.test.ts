@@ -10,7 +10,7 @@ import { NOW, PartitionModel } from './batches.ts';
 const HASHES = [samples.FIRST, samples.SECOND, samples.UNKNOWN] as const;
 const hash = fc.constantFrom(...HASHES);
 
-/** Anything that can be said about an intent that exists. */
+/** Any command for an existing intent. */
 const command: fc.Arbitrary<Command> = fc.oneof(
   fc.constantFrom(
     gateway.detect(),
@@ -42,48 +42,48 @@ interface Step {
   readonly about: number;
   readonly input: Command | Observation;
   readonly afterMs: number;
-  readonly endsSlice: boolean;
+  readonly endsBatch: boolean;
 }
 const step: fc.Arbitrary<Step> = fc.record({
   about: fc.nat(3),
   input: fc.oneof({ weight: 2, arbitrary: command }, { weight: 1, arbitrary: observation }),
   afterMs: fc.constantFrom(0, 0, 1, 5_000, 90_000),
-  endsSlice: fc.boolean(),
+  endsBatch: fc.boolean(),
 });
 
 const PARTITION = 3;
 
-/** Plays a random story of a few intents and their refunds, in slices as they fall. */
-function play(steps: readonly Step[]): PartitionModel {
+/** Runs random commands and observations of two intents and their refunds, in random batches. */
+function runSteps(steps: readonly Step[]): PartitionModel {
   const model = new PartitionModel();
   const ids: IntentId[] = [];
   const first = [create({ ttlSeconds: 120 }, { partition: PARTITION }), create({}, { partition: PARTITION })];
   ids.push(...first.map(({ intentId }) => intentId));
-  model.take(first, NOW);
+  model.process(first, NOW);
   let now = NOW;
-  let slice: (CommandMessage | ObservationMessage)[] = [];
-  for (const { about: which, input, afterMs, endsSlice } of steps) {
+  let batch: (CommandMessage | ObservationMessage)[] = [];
+  for (const { about: which, input, afterMs, endsBatch } of steps) {
     const id = ids[which % ids.length] ?? newIntentId(PARTITION);
-    if (input.kind === 'observation') slice.push(observed(about(id, input)));
+    if (input.kind === 'observation') batch.push(observed(about(id, input)));
     else if (input.type === 'refund') {
       const refundIntentId = newIntentId(PARTITION);
       ids.push(refundIntentId);
-      slice.push(sent(about(id, gateway.refund(refundIntentId))));
-    } else slice.push(sent(about(id, input)));
-    if (!endsSlice) continue;
+      batch.push(sent(about(id, gateway.refund(refundIntentId))));
+    } else batch.push(sent(about(id, input)));
+    if (!endsBatch) continue;
     now += afterMs;
-    model.take(slice, now);
-    slice = [];
+    model.process(batch, now);
+    batch = [];
   }
-  model.take(slice, now);
+  model.process(batch, now);
   return model;
 }
 
-describe('Whatever happens to the intents of a partition', () => {
-  it('the fold of its log from empty is its projection, byte for byte, in runs of any length', () => {
+describe('The log of a partition', () => {
+  it('folds from empty into its projection, byte for byte, in batches of any length', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 10 }), (steps, length) => {
-        const model = play(steps);
+        const model = runSteps(steps);
         const { rows, history } = model.rebuilt(length);
         expect([...rows].sort()).toEqual([...model.rows].sort());
         expect(history).toEqual(model.history);
@@ -91,20 +91,20 @@ describe('Whatever happens to the intents of a partition', () => {
     );
   });
 
-  it('the log tells the outcome of every accepted command that changed something, as it was told at first', () => {
+  it('yields the original outcome of every accepted command that changed something', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
-        const model = play(steps);
+        const model = runSteps(steps);
         for (const outcome of outcomesIn(model.log)) expect(outcome).toEqual(model.outcomes.get(outcome.commandId));
-        const told = new Set(outcomesIn(model.log).map(({ commandId }) => commandId));
-        for (const { commandId } of model.log) if (commandId !== null) expect(told.has(commandId)).toBe(true);
+        const withOutcome = new Set(outcomesIn(model.log).map(({ commandId }) => commandId));
+        for (const { commandId } of model.log) if (commandId !== null) expect(withOutcome.has(commandId)).toBe(true);
       }),
     );
   });
 
-  it('the log does not lay an expiry to the command that came too late', () => {
-    const prepare = { about: 0, input: gateway.prepare(samples.FIRST), endsSlice: true };
-    const { log } = play([
+  it('does not attribute an expiry to the command that came too late', () => {
+    const prepare = { about: 0, input: gateway.prepare(samples.FIRST), endsBatch: true };
+    const { log } = runSteps([
       { ...prepare, afterMs: 90_000 },
       { ...prepare, afterMs: 90_000 },
     ]);

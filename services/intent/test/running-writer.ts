@@ -10,12 +10,12 @@ import { Expiry } from '../src/expiry.ts';
 import { IntentWriter, type WriterContext } from '../src/writer.ts';
 import { PARTITIONS, recordOf } from './messages.ts';
 
-/** The topics and databases that a test's writer works on. */
-export interface Place {
+/** The topics and the database of a test's writer. */
+export interface WriterLocation {
   readonly databaseUrl: string;
   readonly prefix: string;
-  /** host:port of a proxy in front of the stack's. */
-  readonly detours?: { readonly database?: string; readonly redis?: string };
+  /** host:port of proxies in front of the stack's services. */
+  readonly proxies?: { readonly database?: string; readonly redis?: string };
   readonly sessionTimeoutMs?: number;
 }
 
@@ -26,18 +26,22 @@ export interface RunningWriter {
   stop(): Promise<void>;
 }
 
-/** The services of main.ts in the test's process, owning all partitions. `wrap` can intercept the writer's methods. */
+/**
+ * Runs the parts of main.ts in the test's process, until it owns all partitions.
+ * @param options.wrap intercepts the writer's methods
+ */
 export async function startWriter(
-  place: Place,
+  location: WriterLocation,
   {
     wrap = (writer) => writer,
     clock = Date.now,
   }: { wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>; clock?: () => number } = {},
 ): Promise<RunningWriter> {
   const stack = readBackingStack();
-  const { detours = {} } = place;
+  const { proxies = {} } = location;
   const log = createLogger('intent', 'silent');
-  const databaseUrl = detours.database === undefined ? place.databaseUrl : via(place.databaseUrl, detours.database);
+  const databaseUrl =
+    proxies.database === undefined ? location.databaseUrl : via(location.databaseUrl, proxies.database);
   const database = openDatabase({
     url: databaseUrl,
     applicationName: 'intent test',
@@ -45,8 +49,8 @@ export async function startWriter(
     settings: BY_INDEX,
     onError: () => undefined,
   });
-  const announcer = new Announcer(detours.redis === undefined ? stack.redis : via(stack.redis, detours.redis), log);
-  const eventLog = openLog(stack, place);
+  const announcer = new Announcer(proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis), log);
+  const eventLog = openLog(stack, location);
   const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
   const writer = new IntentWriter({ partitions: PARTITIONS, database, publisher, announcer, log, clock });
   const owner = eventLog.partitionOwner(wrap(writer), (error) => {
@@ -75,7 +79,7 @@ export async function startWriter(
   };
 }
 
-const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place): EventLog =>
+const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: WriterLocation): EventLog =>
   createEventLog({
     brokers: stack.kafka.split(','),
     partitions: PARTITIONS,
@@ -84,8 +88,8 @@ const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: Place): Even
     ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
   });
 
-/** The gateway's side: sends commands and receives the replies. */
-export class Asker {
+/** Stands in for the gateway: sends commands and receives the replies. */
+export class CommandClient {
   /** The reply channel. */
   readonly channel = replyChannel(newCommandId());
   readonly replies = new Map<CommandId, Reply[]>();
@@ -103,12 +107,12 @@ export class Asker {
     );
   }
 
-  static async open(log: EventLog, database: Database): Promise<Asker> {
-    const asker = new Asker(await log.publisher(), database);
-    void asker.#subscriber.subscribe(asker.channel);
-    asker.#subscriber.open();
-    await until('the reply channel', () => asker.#subscriber.listening);
-    return asker;
+  static async open(log: EventLog, database: Database): Promise<CommandClient> {
+    const client = new CommandClient(await log.publisher(), database);
+    void client.#subscriber.subscribe(client.channel);
+    client.#subscriber.open();
+    await until('the reply channel', () => client.#subscriber.listening);
+    return client;
   }
 
   repliesTo(commandId: CommandId): readonly Reply[] {
@@ -126,13 +130,13 @@ export class Asker {
     );
   }
 
-  /** Sends and waits for the reply. */
-  async ask(message: CommandMessage): Promise<Reply> {
+  /** Sends a command and waits for the reply. */
+  async execute(message: CommandMessage): Promise<Reply> {
     await this.send({ ...message, replyTo: this.channel });
     return until(`the reply to ${message.type}`, () => this.repliesTo(message.commandId)[0]);
   }
 
-  /** Waits for the outcome in Postgres. */
+  /** Waits until the outcome of a command is in Postgres. */
   outcome(commandId: CommandId): Promise<Outcome> {
     return until(`the outcome of ${commandId}`, async () => (await findOutcomes(this.#database, [commandId]))[0]);
   }

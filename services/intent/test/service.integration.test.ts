@@ -4,13 +4,13 @@ import path from 'node:path';
 import { type Cluster, freePorts, readBackingStack, startCluster, until } from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, PARTITIONS } from './messages.ts';
-import { Asker } from './running-writer.ts';
+import { CommandClient } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
 let cluster: Cluster;
-let asker: Asker;
+let client: CommandClient;
 const started: Service[] = [];
 
 interface Service {
@@ -23,7 +23,7 @@ interface Service {
 
 beforeAll(async () => {
   cluster = await startCluster();
-  asker = await Asker.open(cluster.log, cluster.database);
+  client = await CommandClient.open(cluster.log, cluster.database);
 });
 
 afterEach(async () => {
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await asker.close();
+  await client.close();
   await cluster.close();
 });
 
@@ -83,7 +83,7 @@ describe('The intent service', () => {
       checks: { kafka: 'ok', database: 'ok' },
     });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-    const { intent } = await asker.ask(create({ ttlSeconds: 1 }));
+    const { intent } = await client.execute(create({ ttlSeconds: 1 }));
     await until(
       'its expiry',
       async () =>
@@ -106,16 +106,17 @@ describe('The intent service', () => {
     await isReady(first);
     const commands = Array.from({ length: 300 }, () => create());
     let next = 0;
-    const client = async (): Promise<void> => {
-      for (let command = commands[next++]; command !== undefined; command = commands[next++]) await asker.ask(command);
+    const sendCreates = async (): Promise<void> => {
+      for (let command = commands[next++]; command !== undefined; command = commands[next++])
+        await client.execute(command);
     };
-    const clients = Promise.all(Array.from({ length: 8 }, client));
+    const sending = Promise.all(Array.from({ length: 8 }, sendCreates));
     const second = await start();
     await isReady(second);
     first.process.kill('SIGTERM');
     expect(await first.exited).toBe(0);
-    await clients;
-    for (const { commandId } of commands) expect(asker.repliesTo(commandId)[0]?.outcome.kind).toBe('accepted');
+    await sending;
+    for (const { commandId } of commands) expect(client.repliesTo(commandId)[0]?.outcome.kind).toBe('accepted');
   });
 
   it('refuses to start when the topics have another number of partitions than configured', async () => {

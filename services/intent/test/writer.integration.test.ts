@@ -15,14 +15,14 @@ import { type Cluster, compareProjection, readBackingStack, readWholeLog, startC
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { create, observed, of } from './messages.ts';
-import { Asker, type RunningWriter, startWriter } from './running-writer.ts';
+import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
 jest.setTimeout(60_000);
 
 let cluster: Cluster;
 let running: RunningWriter;
-let asker: Asker;
+let client: CommandClient;
 let publisher: Publisher;
 let reader: LogReader;
 /** Milliseconds by which the writer's clock is ahead of the broker's. */
@@ -30,8 +30,8 @@ let ahead = 0;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  [asker, publisher, reader] = [
-    await Asker.open(cluster.log, cluster.database),
+  [client, publisher, reader] = [
+    await CommandClient.open(cluster.log, cluster.database),
     await cluster.log.publisher(),
     await cluster.log.reader('test'),
   ];
@@ -44,7 +44,7 @@ afterEach(() => {
 
 afterAll(async () => {
   await running.stop();
-  await Promise.all([asker.close(), publisher.close(), reader.close()]);
+  await Promise.all([client.close(), publisher.close(), reader.close()]);
   await cluster.close();
 });
 
@@ -55,7 +55,7 @@ describe('A command', () => {
   it('leads to an event in the log, a row, the body of a webhook, an outcome and a reply', async () => {
     const metadata = { order: 'ä "quoted" \\ , {NULL}' };
     const command = create({ metadata });
-    const reply = await asker.ask(command);
+    const reply = await client.execute(command);
     expect(reply).toMatchObject({
       outcome: { kind: 'accepted', intentId: command.intentId },
       intent: { id: command.intentId, state: 'created', metadata },
@@ -76,42 +76,42 @@ describe('A command', () => {
       [command.intentId],
     );
     expect(rows).toEqual([{ body: event && webhookBody(event), metadata, partition: partitionOf(command.intentId) }]);
-    expect(await asker.outcome(command.commandId)).toEqual(reply.outcome);
+    expect(await client.outcome(command.commandId)).toEqual(reply.outcome);
   });
 
   it('is decided once and replied to twice when it arrives twice', async () => {
-    const command = { ...create(), replyTo: asker.channel };
-    await asker.send(command, command);
-    await until('two replies', () => asker.repliesTo(command.commandId).length === 2);
-    const [first, second] = asker.repliesTo(command.commandId);
+    const command = { ...create(), replyTo: client.channel };
+    await client.send(command, command);
+    await until('two replies', () => client.repliesTo(command.commandId).length === 2);
+    const [first, second] = client.repliesTo(command.commandId);
     expect(second).toEqual(first);
     expect(await eventsOf(command.intentId)).toHaveLength(1);
   });
 
   it('makes one intent when a hundred creates use one idempotency key at once', async () => {
     const commands = Array.from({ length: 100 }, () => create({ idempotencyKey: 'hundred' }));
-    const replies = await Promise.all(commands.map((command) => asker.ask(command)));
+    const replies = await Promise.all(commands.map((command) => client.execute(command)));
     expect(new Set(replies.map(({ intent }) => intent?.id)).size).toBe(1);
     expect(replies.filter(({ outcome }) => outcome.kind === 'accepted' && !outcome.replayed)).toHaveLength(1);
     const { rows } = await cluster.database.sql.query("SELECT FROM ledger.intents WHERE idempotency_key = 'hundred'");
     expect(rows).toHaveLength(1);
     // And once more, from the row and not from the batch.
-    expect(await asker.ask(create({ idempotencyKey: 'hundred' }))).toMatchObject({ outcome: { replayed: true } });
+    expect(await client.execute(create({ idempotencyKey: 'hundred' }))).toMatchObject({ outcome: { replayed: true } });
   });
 
   it('changes nothing when it comes after its deadline', async () => {
     const late = create({}, { partition: 4 });
     ahead = COMMAND_DEADLINE_MS + 1_000;
-    await asker.send({ ...late, replyTo: asker.channel });
+    await client.send({ ...late, replyTo: client.channel });
     // In the same partition behind it, and without a deadline: after the reply to this one, the late one was processed.
-    await asker.ask(of(newIntentId(4), gateway.release(samples.FIRST)));
+    await client.execute(of(newIntentId(4), gateway.release(samples.FIRST)));
     expect(await eventsOf(late.intentId)).toEqual([]);
-    expect(asker.repliesTo(late.commandId)).toEqual([]);
+    expect(client.repliesTo(late.commandId)).toEqual([]);
   });
 
   it('notifies the intent’s stream of a public change', async () => {
     const command = create();
-    await asker.ask(command);
+    await client.execute(command);
     const redis = openConnection(readBackingStack().redis, {
       log: createLogger('test', 'silent'),
       withoutRedis: 'the test fails',
@@ -119,7 +119,7 @@ describe('A command', () => {
     const notices: Notice[] = [];
     redis.on('message', (_channel: string, text: string) => notices.push(JSON.parse(text) as Notice));
     await redis.subscribe(intentChannel(command.intentId));
-    await asker.ask(of(command.intentId, gateway.cancel()));
+    await client.execute(of(command.intentId, gateway.cancel()));
     await until('a notice', () => notices.length > 0);
     expect(notices).toEqual([{ intentId: command.intentId, version: 2, state: 'cancelled' }]);
     redis.disconnect();
@@ -139,21 +139,21 @@ describe('A message that cannot be processed', () => {
     return letters;
   };
 
-  it('goes to the dead letters with its place, and the next command is decided', async () => {
+  it('becomes a dead letter with its partition and offset, and the next command is decided', async () => {
     const partition = 5;
     await publisher.publish('intent.commands', { partition, key: 'poison', value: '{"password":"hunter2"' });
-    const broken = create({ metadata: { note: 'NOTE' } }, { partition, replyTo: asker.channel });
+    const broken = create({ metadata: { note: 'NOTE' } }, { partition, replyTo: client.channel });
     await publisher.publish('intent.commands', {
       partition,
       key: 'poison',
       value: encodeInput(broken).replace('NOTE', '\\u0000'),
     });
-    await asker.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
-    const next = await asker.ask(create({}, { partition }));
+    await client.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
+    const next = await client.execute(create({}, { partition }));
     expect(next.outcome.kind).toBe('accepted');
-    await until('the broken one to be answered', () => asker.repliesTo(broken.commandId).length > 0);
-    expect(asker.repliesTo(broken.commandId)).toMatchObject([{ outcome: { kind: 'dead' }, intent: null }]);
-    expect(await asker.outcome(broken.commandId)).toMatchObject({ kind: 'dead', intentId: broken.intentId });
+    await until('the broken one to be answered', () => client.repliesTo(broken.commandId).length > 0);
+    expect(client.repliesTo(broken.commandId)).toMatchObject([{ outcome: { kind: 'dead' }, intent: null }]);
+    expect(await client.outcome(broken.commandId)).toMatchObject({ kind: 'dead', intentId: broken.intentId });
     const letters = await until('three letters', async () => {
       const found = await lettersOf(partition);
       return found.length >= 3 && found;
@@ -166,21 +166,21 @@ describe('A message that cannot be processed', () => {
     expect(JSON.stringify(letters)).not.toContain('hunter2');
   });
 
-  it('never reaches the projection: any text that passes can be stored in Postgres', async () => {
+  it('never reaches the projection, whatever text it has', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 });
     const data = fc.sample(fc.record({ metadata: fc.dictionary(text, text, { maxKeys: 5 }), token: text }), {
       numRuns: 200,
       seed: 7,
     });
-    const replies = await Promise.all(data.map((change) => asker.ask(create(change, { partition: 1 }))));
+    const replies = await Promise.all(data.map((change) => client.execute(create(change, { partition: 1 }))));
     expect(new Set(replies.map(({ outcome }) => outcome.kind))).toEqual(new Set(['accepted', 'dead']));
-    expect((await asker.ask(create({}, { partition: 1 }))).outcome.kind).toBe('accepted');
+    expect((await client.execute(create({}, { partition: 1 }))).outcome.kind).toBe('accepted');
   });
 });
 
 describe('The time of a partition', () => {
   const past = async (command: ReturnType<typeof create>): Promise<void> => {
-    const { intent } = await asker.ask(command);
+    const { intent } = await client.execute(command);
     await until('its time to run out', () => Date.now() >= Date.parse(intent?.expiresAt ?? ''));
   };
   const stateOf = async (intentId: string): Promise<unknown> =>
@@ -192,7 +192,7 @@ describe('The time of a partition', () => {
 
   it('expires an open intent when expiresAt has passed', async () => {
     const [short, long] = [create({ ttlSeconds: 1 }), create()];
-    await asker.ask(long);
+    await client.execute(long);
     await past(short);
     await running.expiry.look();
     await until('its expiry', async () => (await stateOf(short.intentId)) === 'expired');
@@ -209,7 +209,7 @@ describe('The time of a partition', () => {
     const looks: Promise<void>[] = [];
     await Promise.all(
       commands.map(async ({ intentId }) => {
-        await asker.send(observed(about(intentId, watcher.landed(samples.FIRST))));
+        await client.send(observed(about(intentId, watcher.landed(samples.FIRST))));
         looks.push(running.expiry.look());
       }),
     );
@@ -225,11 +225,11 @@ describe('The time of a partition', () => {
   it('never goes back, though the next writer’s clock is behind', async () => {
     const partition = 2;
     ahead = 5_000;
-    const first = await asker.ask(create({}, { partition }));
+    const first = await client.execute(create({}, { partition }));
     await running.stop();
     ahead = 0;
     running = await startWriter(cluster, { clock: () => Date.now() + ahead });
-    const second = await asker.ask(create({}, { partition }));
+    const second = await client.execute(create({}, { partition }));
     expect(Date.parse(second.intent?.createdAt ?? '')).toBeGreaterThanOrEqual(
       Date.parse(first.intent?.createdAt ?? ''),
     );
@@ -239,7 +239,7 @@ describe('The time of a partition', () => {
 describe('The stored data', () => {
   it('has outcomes of the last day; older ones are deleted in batches', async () => {
     const command = create();
-    await asker.ask(command);
+    await client.execute(command);
     await cluster.database.sql.query(
       `INSERT INTO service.command_outcomes (command_id, body, at)
        SELECT gen_random_uuid(), '{}', now() - interval '25 hours' FROM generate_series(1, 25)`,
@@ -250,7 +250,7 @@ describe('The stored data', () => {
       await forgetOutcomes(cluster.database, dayAgo, 20),
       await forgetOutcomes(cluster.database, dayAgo, 20),
     ]).toEqual([20, 5, 0]);
-    expect(await asker.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
+    expect(await client.outcome(command.commandId)).toMatchObject({ kind: 'accepted' });
   });
 
   it('equals the fold of the log, byte for byte', async () => {

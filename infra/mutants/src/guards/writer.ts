@@ -62,7 +62,7 @@ export const writerGuards: readonly Mutant[] = [
       '      const intent = { ...after, updatedAt: after.createdAt };',
     test: {
       file: 'services/intent/test/rebuild.integration.test.ts',
-      name: 'gives the projection, byte for byte, while the writer goes on writing',
+      name: 'equals the projection, byte for byte, while the writer keeps writing',
     },
   },
   {
@@ -167,7 +167,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'throw error;',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'goes to the dead letters with its place, and the next command is decided',
+      name: 'becomes a dead letter with its partition and offset, and the next command is decided',
     },
   },
   {
@@ -177,7 +177,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'throw error;',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'goes to the dead letters with its place, and the next command is decided',
+      name: 'becomes a dead letter with its partition and offset, and the next command is decided',
     },
   },
   {
@@ -187,7 +187,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
-      name: 'goes to the dead letters with its place, and the next command is decided',
+      name: 'becomes a dead letter with its partition and offset, and the next command is decided',
     },
   },
   {
