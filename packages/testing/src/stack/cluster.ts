@@ -14,6 +14,8 @@ import { type BackingStack, readBackingStack, type StackChain, stackFile } from 
 import { until } from '../until.ts';
 
 export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
+/** A service starts in one or two seconds; on a busy machine, with all its neighbors, in many more. */
+const READY_WITHIN_MS = 120_000;
 const PARTITIONS = 6;
 /** Wallets without an owner, sanctioned in tests. */
 export const LISTED = [
@@ -170,7 +172,7 @@ export async function startCluster(
           if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
           return (await fetch(`${instance.url}/readyz`)).ok;
         },
-        30_000,
+        READY_WITHIN_MS,
       );
     }
     return instance;
