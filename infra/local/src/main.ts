@@ -4,37 +4,37 @@ import { readSettings } from './stack/settings.ts';
 import { supervise } from './processes/supervisor.ts';
 import { reason, terminal } from './processes/terminal.ts';
 
-// Run from source by Node's own type stripping, so that backing parts start while our packages are still compiled.
+// Node runs this from source (type stripping), so the backing services start while our packages are being compiled.
 const root = path.resolve(import.meta.dirname, '../../..');
 const out = terminal((text) => process.stderr.write(text));
 
-/** Resolves when a person or the bootstrap wants the stack to end. */
+/** Resolves when a signal or the end of the bootstrap asks the stack to stop. */
 const end = new Promise<string>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
-  // The bootstrap that started us is gone, and with it whoever could have pressed Ctrl-C.
-  process.once('disconnect', () => resolve('whoever started it is gone'));
+  // Without the bootstrap, Ctrl-C no longer reaches this process.
+  process.once('disconnect', () => resolve('the process that started it is gone'));
 });
-/** Resolves when the bootstrap says so; without one, the code is compiled already. */
+/** Resolves when the bootstrap has compiled the code; at once without a bootstrap. */
 const compiled = process.connected
   ? new Promise<void>((resolve) => process.on('message', (message) => void (message === 'compiled' && resolve())))
   : Promise.resolve();
 
 try {
-  const what = process.argv[2];
+  const command = process.argv[2];
   const settings = readSettings(process.env, root);
-  if (what === 'reset') await reset(settings.data, out);
-  else if (what === 'start' || what === 'backing') {
+  if (command === 'reset') await reset(settings.data, out);
+  else if (command === 'start' || command === 'backing') {
     const up = (): void => void process.send?.('up');
     await supervise({
       settings,
       environment: process.env,
       terminal: out,
-      withServices: what === 'start',
+      withServices: command === 'start',
       compiled,
       end,
       up,
     });
-  } else throw new Error(`Unknown command: ${what ?? '(none)'}. The commands are start, backing and reset.`);
+  } else throw new Error(`Unknown command: ${command ?? '(none)'}. The commands are start, backing and reset.`);
 } catch (error) {
   out.line(`\n${reason(error)}`);
   process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { newAccountId, newApiKeyId, newDeliveryId, newIntentId, type Operation, OPERATIONS } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient, type ApiAnswer, type ApiClient } from '@pf/testing';
+import { apiClient, type ApiResponse, type ApiClient } from '@pf/testing';
 import { type BareApp, type BareAppOptions, startBareApp } from './bare-app.ts';
 
 const operations: readonly Operation[] = Object.values(OPERATIONS);
@@ -94,8 +94,8 @@ describe.each(operations)('$method $path', ({ id, method, path, request, scope }
     body: unknown = good,
     headers: Record<string, string> = {},
     query = '',
-  ): Promise<ApiAnswer<object>> => client.request(method.toUpperCase(), `${target}${query}`, body, headers);
-  const statusAndCode = ({ status, body }: ApiAnswer<object>): unknown[] => [status, body.error?.code];
+  ): Promise<ApiResponse<object>> => client.request(method.toUpperCase(), `${target}${query}`, body, headers);
+  const statusAndCode = ({ status, body }: ApiResponse<object>): unknown[] => [status, body.error?.code];
 
   it('returns 401 without a key', async () => {
     const keyless = apiClient(`${apps[0]?.url}/v1`, null);

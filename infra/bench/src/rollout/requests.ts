@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiAnswer } from '@pf/testing';
+import type { ApiResponse } from '@pf/testing';
 
 /** A request that is refused with 503 as often as this has failed. */
 const MOST_REPEATS = 5;
@@ -27,9 +27,9 @@ export class Requests {
   async send<Body>(
     kind: string,
     statuses: readonly number[],
-    request: () => Promise<ApiAnswer<Body>>,
+    request: () => Promise<ApiResponse<Body>>,
     repeated: readonly number[] = [],
-  ): Promise<ApiAnswer<Body>['body'] | null> {
+  ): Promise<ApiResponse<Body>['body'] | null> {
     const began = performance.now();
     try {
       let { status, body } = await request();

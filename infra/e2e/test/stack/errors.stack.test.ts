@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ApiAnswer, apiClient, chainOf, type IntentBody, pf, readStack } from '@pf/testing';
+import { type ApiResponse, apiClient, chainOf, type IntentBody, pf, readStack } from '@pf/testing';
 
 const stack = readStack();
 const chain = chainOf(stack, 'base');
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
 const good = { chain: chain.caip2, token: 'USDC', amount: '1', requestor: chain.wallets[0]?.address ?? '' };
 const json = { 'content-type': 'application/json' };
-const post = (body: unknown, headers: Record<string, string> = json): Promise<ApiAnswer<IntentBody>> =>
+const post = (body: unknown, headers: Record<string, string> = json): Promise<ApiResponse<IntentBody>> =>
   api.request('POST', '/intents', body, headers);
 
 /** Each line of the list, and what else a first client gets wrong. */
 const cases: readonly [
   name: string,
-  request: () => Promise<ApiAnswer<IntentBody>>,
+  request: () => Promise<ApiResponse<IntentBody>>,
   status: number,
   code: string,
   param: string | null,

@@ -6,7 +6,7 @@ import { base58 } from '@scure/base';
 import { keccak256, toHex } from 'viem';
 import {
   type Anvil,
-  type ApiAnswer,
+  type ApiResponse,
   type ApiClient,
   apiClient,
   type ChainWallet,
@@ -80,7 +80,7 @@ export interface Submitted {
 
 /** What a service says that is busy, or whose nodes are: the same again is safe, and clients do it. */
 const BUSY: readonly (string | undefined)[] = ['rpc.unavailable', 'service.unavailable'];
-const patiently = <Body>(ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> =>
+const patiently = <Body>(ask: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
   until(
     'an answer',
     async () => {
@@ -308,7 +308,7 @@ export class SubmittingHarness {
   }
 }
 
-type SubmitAnswer = ApiAnswer<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
+type SubmitAnswer = ApiResponse<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
 const post = (
   api: ApiClient,
   { id, payer }: Signed,

@@ -5,7 +5,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { toHex } from 'viem';
 import {
   type Anvil,
-  type ApiAnswer,
+  type ApiResponse,
   type ApiClient,
   apiClient,
   associatedAccount,
@@ -75,7 +75,7 @@ async function balanceOf(name: Name, owner: string): Promise<bigint> {
   );
 }
 /** What a busy service, or a node that does not show a transaction yet, wants to be asked again is asked again. */
-const answered = <Body>(what: string, ask: () => Promise<ApiAnswer<Body>>): Promise<ApiAnswer<Body>> =>
+const answered = <Body>(what: string, ask: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
   until(
     what,
     async () => {

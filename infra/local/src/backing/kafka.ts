@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Part } from '../processes/process-spec.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 import { ask } from '../processes/sockets.ts';
 
 const run = promisify(execFile);
 
-/** 210 MB resident and listening in 2 s: a small heap, the collector without threads, only the quick compiler. */
+/** A small heap, the serial collector, the C1 compiler only: 210 MB resident, listening after 2 s. */
 const JVM = [
   '-Xms256m',
   '-Xmx256m',
@@ -20,11 +20,11 @@ const JVM = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
 ];
 
-/** ApiVersions, version 0, as the protocol writes it: length, api key 18, version, correlation id 7, client id "pf". */
+/** A request of Kafka's ApiVersions v0: length, API key 18, version, correlation id 7, client id "pf". */
 const API_VERSIONS = Buffer.from([0, 0, 0, 12, 0, 18, 0, 0, 0, 0, 0, 7, 0, 2, 0x70, 0x66]);
 
-/** One Kafka node from Maven's artifacts, broker and controller in one process. */
-export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
+/** One Kafka node from its Maven artifacts, broker and controller in one process. */
+export function kafkaSpec(settings: Settings): { spec: ProcessSpec; brokers: string } {
   const { kafka: port, kafkaController: controllerPort } = settings.ports;
   const folder = path.join(settings.data, 'kafka');
   const properties = path.join(folder, 'server.properties');
@@ -33,11 +33,11 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
 
   async function configure(): Promise<void> {
     const address = `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`;
-    const usual = await readFile(path.join(settings.root, 'infra', 'kafka', 'broker.properties'), 'utf8');
+    const defaults = await readFile(path.join(settings.root, 'infra', 'kafka', 'broker.properties'), 'utf8');
     await mkdir(folder, { recursive: true });
     await writeFile(
       properties,
-      `${usual}\nlisteners=${address}\nadvertised.listeners=${address}\n` +
+      `${defaults}\nlisteners=${address}\nadvertised.listeners=${address}\n` +
         `controller.quorum.bootstrap.servers=127.0.0.1:${controllerPort}\nlog.dirs=${log}\n`,
     );
   }
@@ -45,7 +45,7 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
   async function format(): Promise<void> {
     await rm(log, { recursive: true, force: true });
     const cluster = randomBytes(16).toString('base64url');
-    // With "=": one id in 64 begins with a dash, and would be taken for an option.
+    // Passed with "=": one id in 64 begins with a dash, which would be read as an option.
     await run('java', [
       ...JVM,
       '-cp',
@@ -61,7 +61,7 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
 
   return {
     brokers: `127.0.0.1:${port}`,
-    part: {
+    spec: {
       name: 'kafka',
       label: 'Kafka 4.3 (KRaft, one node)',
       ports: ['kafka', 'kafkaController'],
@@ -72,7 +72,7 @@ export function kafkaPart(settings: Settings): { part: Part; brokers: string } {
       stuck: async () => false,
       async prepare() {
         await configure();
-        // Written at the end of a format; a format that was interrupted is repeated.
+        // The last file that a format writes: an interrupted format is repeated.
         const formatted = await stat(path.join(log, 'bootstrap.checkpoint')).then(
           () => true,
           () => false,

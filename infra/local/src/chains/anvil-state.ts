@@ -1,11 +1,11 @@
 import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
-/** Empty blocks that stay: two minutes of the testnet, more than any reader lags behind. */
+/** The empty blocks that stay: two minutes of the testnet, more than any reader's lag. */
 const RECENT = 600n;
 
 const hex = z.string().regex(/^0x[0-9a-f]+$/i);
-// The parts of anvil's dump that we touch; everything else goes through as it is.
+// The fields of anvil's dump that we change; all others pass through.
 const dump = z.looseObject({
   best_block_number: z.union([hex, z.number()]),
   blocks: z.array(
@@ -14,9 +14,9 @@ const dump = z.looseObject({
 });
 
 /**
- * Makes anvil's saved state ready for a start: forgets old blocks without transactions (2 KB each, five a second) and
- * all first blocks but the first (each start adds one of its own, and of several any may become the chain's), and puts
- * the last good copy in place of one that was cut off by a kill while it was written.
+ * Prepares anvil's saved state for a start. Drops old blocks without transactions (2 KB each, five a second) and all
+ * genesis blocks but the oldest (each start adds one, and anvil may pick any of them). Replaces a file that a kill
+ * truncated by the last complete copy.
  */
 export async function tidyState(file: string): Promise<void> {
   const good = `${file}.good`;

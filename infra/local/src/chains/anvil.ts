@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { callRpc } from '@pf/rpc/client';
 import { CHAINS, type ChainName } from './chains.ts';
-import type { Part } from '../processes/process-spec.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 import { tidyState } from './anvil-state.ts';
 
-/** The mnemonic every local Ethereum tool knows: its accounts are rich on this chain and nowhere else. */
+/** The well-known mnemonic of Ethereum's development tools: its accounts have money only on local chains. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 
 /** A chain that anvil runs. */
@@ -15,15 +15,18 @@ export interface AnvilChain {
   readonly name: Exclude<ChainName, 'solana'>;
   /** Milliseconds between blocks. */
   readonly blockMs: number;
-  /** Wei of each block's base fee, where the real network's does not follow demand; null: it follows. */
+  /** The base fee of every block in wei, where the real network's does not follow demand; null: it follows demand. */
   readonly baseFee: bigint | null;
-  /** What makes this network of anvil's own: which rules, and how far behind the head `safe` and `finalized` are. */
+  /** anvil's options for this network: its rules, and how far behind the head `safe` and `finalized` are. */
   readonly flags: readonly string[];
 }
 
-const ANVIL_UPSTREAMS = [CHAINS.base, CHAINS.baseLive, CHAINS.tempo].map(({ upstreams }) => upstreams).join(', ');
+const ANVIL_UPSTREAMS = Object.values(CHAINS)
+  .filter(({ family }) => family !== 'solana')
+  .map(({ upstreams }) => upstreams)
+  .join(', ');
 
-/** The binary itself: the package's own launcher would be one more process that signals have to go through. */
+/** The path of the binary: the package's launcher would be one more process between us and anvil's signals. */
 function binary(): string {
   const require = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'));
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
@@ -31,18 +34,18 @@ function binary(): string {
     return path.join(path.dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil');
   } catch (cause) {
     throw new Error(
-      `There is no anvil for ${process.platform}-${process.arch} on npm. Set ${ANVIL_UPSTREAMS} to nodes of your own.`,
+      `npm has no anvil for ${process.platform}-${process.arch}. Set ${ANVIL_UPSTREAMS} to nodes of your own.`,
       { cause },
     );
   }
 }
 
 /**
- * An EVM chain of one's own. Blocks are mined by the supervisor (see block-clock.ts): with a block time of its own
- * below 3 s anvil keeps 1,500 whole states, gigabytes after an hour; mined from outside it keeps the 24 it is told,
- * enough for questions at `safe` and small reorganizations.
+ * A local EVM chain. The supervisor mines its blocks (see block-clock.ts): with a block time below 3 s of its own,
+ * anvil keeps 1,500 whole states, which are gigabytes after an hour. Mined from outside it keeps the 24 of
+ * `--prune-history`, enough for calls at `safe` and small reorgs.
  */
-export function anvilPart(settings: Settings, chain: AnvilChain): { part: Part; url: string } {
+export function anvilSpec(settings: Settings, chain: AnvilChain): { spec: ProcessSpec; url: string } {
   const file = binary();
   const chainId = CHAINS[chain.name].caip2.slice('eip155:'.length);
   const port = settings.ports[chain.name];
@@ -51,7 +54,7 @@ export function anvilPart(settings: Settings, chain: AnvilChain): { part: Part; 
   const state = path.join(folder, `${chain.name}.json`);
   return {
     url,
-    part: {
+    spec: {
       name: chain.name,
       label: `${CHAINS[chain.name].label} (anvil, id ${chainId})`,
       ports: [chain.name],

@@ -1,11 +1,9 @@
 import { type JsonRpcRequest, RpcClient } from '@pf/rpc/client';
 import { z } from 'zod';
 
-/** Filled after a start, so that questions at `safe` and `finalized` have a state to answer from. */
+/** Mined after a start, so that calls at `safe` and `finalized` find a state. */
 const BLOCKS_AFTER_START = 12;
-/**
- * Ten minutes of Base, twenty-five of Tempo. anvil keeps every block in memory and writes them all each time it saves.
- */
+/** 10 minutes of Base, 25 of Tempo. anvil keeps every block in memory and writes them all whenever it saves. */
 const BLOCKS_UNTIL_FULL = 3000;
 
 const hex = (value: number | bigint): string => `0x${value.toString(16)}`;
@@ -13,15 +11,15 @@ const hex = (value: number | bigint): string => `0x${value.toString(16)}`;
 export interface Pace {
   /** Milliseconds between blocks. */
   readonly blockMs: number;
-  /** Wei of each block's base fee, where the real network's does not follow demand; null: it follows. */
+  /** The base fee of every block in wei, where the real network's does not follow demand; null: it follows demand. */
   readonly baseFee: bigint | null;
 }
 
 /**
- * Mines blocks on a local chain at the pace of the real one, whether or not there is something in them. While the chain
- * is down it keeps trying: the supervisor starts it again. While a control has given the chain an interval of its own
- * (`evm_setIntervalMining`) it stands back; 0 gives the chain back. One block more may come after that was said.
- * @param onFull is called when the chain holds many blocks and no transaction waits: the moment to forget empty ones
+ * Mines blocks, also empty ones, on a local chain at the pace of the real network. While the chain is down it keeps
+ * trying: the supervisor restarts it. It pauses while a control has set an interval (`evm_setIntervalMining`) and
+ * continues when the interval is 0 again; one block may still follow the control's call.
+ * @param onFull called when the chain has many blocks and no pending transaction: the moment to drop empty blocks
  * @returns stops the clock
  */
 export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull: () => Promise<void>): () => void {
@@ -29,12 +27,12 @@ export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull:
   let timer: NodeJS.Timeout;
   let due = performance.now();
   let mined: number | null = null; // null: the chain has just started, or is down.
-  let another = false;
+  let paused = false;
 
   const client = new RpcClient(url);
   const interval: JsonRpcRequest = { method: 'anvil_getIntervalMining', params: [] };
 
-  /** After each block, which has made another fee of it: what the chain then proposes to wallets is right, too. */
+  /** Runs after each block, which changes the fee: so the fee that the chain proposes to wallets is right, too. */
   async function setFee(): Promise<void> {
     if (baseFee !== null) await client.call('anvil_setNextBlockBaseFeePerGas', [hex(baseFee)], z.unknown());
   }
@@ -46,14 +44,14 @@ export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull:
       await setFee();
       return;
     }
-    // Asked in the same request: a question of its own before each block would cost as much as the block.
-    const [own] = await client.batch(another ? [interval] : [interval, { method: 'evm_mine', params: [] }]);
-    if (!another) {
+    // One batch: a separate request before each block would cost as much as the block.
+    const [own] = await client.batch(paused ? [interval] : [interval, { method: 'evm_mine', params: [] }]);
+    if (!paused) {
       mined += 1;
       await setFee();
     }
-    another = own !== null;
-    if (another || mined < BLOCKS_UNTIL_FULL) return;
+    paused = own !== null;
+    if (paused || mined < BLOCKS_UNTIL_FULL) return;
     const pool = await client.call('txpool_status', [], z.object({ pending: z.string() }));
     if (BigInt(pool.pending) > 0n) return;
     mined = null;
@@ -64,12 +62,12 @@ export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull:
     try {
       await mine();
     } catch {
-      // It is down, and being started again.
+      // The chain is down; the supervisor is restarting it.
       mined = null;
-      another = false;
+      paused = false;
     }
     if (stopped) return;
-    // From when it was due, not from now: five blocks a second stay five. After a stall there is no burst.
+    // Counted from the due time: five blocks a second stay five. After a stall there is no burst.
     due = Math.max(due + blockMs, performance.now());
     timer = setTimeout(() => void tick(), Math.max(0, due - performance.now()));
   }

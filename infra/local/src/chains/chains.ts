@@ -1,16 +1,21 @@
-import { networkNamed, type NetworkName, type UpstreamVariable } from '@pf/chains/networks';
+import { type ChainFamily, networkNamed, type NetworkName, type UpstreamVariable } from '@pf/chains/networks';
 
 interface LocalNetwork {
-  /** Of the network that it stands in for. */
+  /** The label of the network that it stands in for. */
   readonly label: string;
   readonly caip2: string;
-  /** The variable of its nodes' URLs, comma-separated: the services', and ours where nodes elsewhere are to be used. */
+  readonly family: ChainFamily;
+  readonly livemode: boolean;
+  /**
+   * The variable that lists the network's upstream URLs, comma-separated. The services read it; set where the stack is
+   * started, it replaces the local chain by these upstreams.
+   */
   readonly upstreams: UpstreamVariable;
 }
 
 function standInFor(name: NetworkName): LocalNetwork {
-  const { label, chain, upstreamVariable } = networkNamed(name);
-  return { label, caip2: chain, upstreams: upstreamVariable };
+  const { label, chain, family, livemode, upstreamVariable } = networkNamed(name);
+  return { label, caip2: chain, family, livemode, upstreams: upstreamVariable };
 }
 
 /** The chains of the local stack, by their name in stack.json. */

@@ -2,21 +2,21 @@ import { tokens as solanaTokens, wallets as solanaWallets } from '@pf/local-sola
 import { callRpc } from '@pf/rpc/client';
 import { startBlockClock } from './block-clock.ts';
 import { CHAINS, type ChainName } from './chains.ts';
-import type { Part } from '../processes/process-spec.ts';
-import { type AnvilChain, anvilPart } from './anvil.ts';
-import { solanaPart } from './solana.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
+import { type AnvilChain, anvilSpec } from './anvil.ts';
+import { solanaSpec } from './solana.ts';
 import type { Settings } from '../stack/settings.ts';
 import type { StackChain } from '../stack/stack.ts';
 import type { Supervised } from '../processes/supervised-process.ts';
 import { placeTempoTokens, TEMPO_TOKENS } from './tempo-tokens.ts';
 import { placeTokens, TOKENS, wallets } from './tokens.ts';
 
-/** `safe` is 5 blocks behind the head and `finalized` 10: one and two seconds, for 20 minutes on the real network. */
+/** `safe` is 5 blocks behind the head and `finalized` 10: 1 s and 2 s, instead of 20 minutes on the real network. */
 const BASE = ['--slots-in-an-epoch', '5'];
-/** What is in a block is final. */
+/** Every block is final at once. */
 const TEMPO = ['--network', 'tempo', '--slots-in-an-epoch', '0'];
 
-/** The testnets at their real pace, the live one slower, since it is used less and costs CPU all day. */
+/** The testnets run at their real pace; the live network is slower, since it is used less and costs CPU all day. */
 export const ANVILS = {
   base: { name: 'base', blockMs: 200, baseFee: null, flags: BASE },
   baseLive: { name: 'baseLive', blockMs: 1000, baseFee: null, flags: BASE },
@@ -24,14 +24,14 @@ export const ANVILS = {
 } as const satisfies Record<string, AnvilChain>;
 
 /**
- * EIP-2935 keeps 8,191 block hashes in a contract's storage. anvil copies all state for every block, which with them
- * costs 8 ms a block after an hour, without 0.1 ms. Nothing here asks for old hashes.
+ * EIP-2935 keeps 8,191 block hashes in this contract's storage. anvil copies all state for every block: 8 ms a block
+ * after an hour with these hashes, 0.1 ms without. Nothing here needs old hashes.
  */
 const BLOCK_HASH_HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935';
 
 const bySymbol = (tokens: readonly { symbol: string; address: string }[]): Record<string, string> =>
   Object.fromEntries(tokens.map(({ symbol, address }) => [symbol, address]));
-/** Symbol → address. A test compares them with the service's own registry. */
+/** Symbol → address. A test compares them with the registry of networks. */
 export const TOKENS_OF: Readonly<Record<ChainName, Record<string, string>>> = {
   base: bySymbol(TOKENS.base),
   baseLive: bySymbol(TOKENS.baseLive),
@@ -39,38 +39,40 @@ export const TOKENS_OF: Readonly<Record<ChainName, Record<string, string>>> = {
   tempo: bySymbol(TEMPO_TOKENS),
 };
 
-/** A chain as scripts find it, and what stops its clock: it stands still from then on. */
+/** A chain as stack.json lists it, and what stops its block production. */
 export interface RunningChain {
   readonly chain: StackChain;
   readonly stopClock: () => void;
 }
 
 /**
- * Starts a local chain with its tokens and wallets; one whose nodes the environment names is used as it is, without
- * wallets.
- * @param start runs a part, resolves when it answers
+ * Starts a local chain with its tokens and wallets. A chain whose upstreams the environment lists is used as it is,
+ * without wallets.
+ * @param start starts a process; resolves when it is ready
  */
 export async function startChain(
   name: ChainName,
   settings: Settings,
-  start: (part: Part) => Promise<Supervised>,
+  start: (spec: ProcessSpec) => Promise<Supervised>,
 ): Promise<RunningChain> {
-  const found = { caip2: CHAINS[name].caip2, tokens: TOKENS_OF[name] };
-  const given = settings.given.chains[name];
-  if (given)
-    return { chain: { ...found, rpcUrl: given.split(',')[0] ?? given, wallets: [] }, stopClock: () => undefined };
-  if (name === 'solana') {
-    const { part, url } = solanaPart(settings);
-    await start(part);
-    // The node is born with its tokens, and its slots are its own.
-    return { chain: { ...found, rpcUrl: url, wallets: [...solanaWallets] }, stopClock: () => undefined };
+  const network = { caip2: CHAINS[name].caip2, tokens: TOKENS_OF[name] };
+  const upstreams = settings.external.chains[name];
+  if (upstreams) {
+    const [rpcUrl = upstreams] = upstreams.split(',');
+    return { chain: { ...network, rpcUrl, wallets: [] }, stopClock: () => undefined };
   }
-  const { part, url } = anvilPart(settings, ANVILS[name]);
-  const supervised = await start(part);
+  if (name === 'solana') {
+    const { spec, url } = solanaSpec(settings);
+    await start(spec);
+    // The genesis has the tokens, and the node produces its slots itself.
+    return { chain: { ...network, rpcUrl: url, wallets: [...solanaWallets] }, stopClock: () => undefined };
+  }
+  const { spec, url } = anvilSpec(settings, ANVILS[name]);
+  const supervised = await start(spec);
   await callRpc(url, 'anvil_setCode', [BLOCK_HASH_HISTORY, '0x']);
   await (name === 'tempo' ? placeTempoTokens(url) : placeTokens(url, TOKENS[name]));
   return {
-    chain: { ...found, rpcUrl: url, wallets: wallets() },
+    chain: { ...network, rpcUrl: url, wallets: wallets() },
     stopClock: startBlockClock(url, ANVILS[name], () => supervised.renew()),
   };
 }

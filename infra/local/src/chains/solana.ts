@@ -2,22 +2,22 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { callRpc } from '@pf/rpc/client';
 import { CHAINS } from './chains.ts';
-import type { Part } from '../processes/process-spec.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 
-/** Slower than devnet's 200 ms, at which it would cost twice as much all day. */
+/** Devnet's slots take 200 ms; those would cost twice the CPU all day. */
 const SLOT_MS = 400;
-/** A slot is finalized so many slots after its own: 3.2 s, for about 13 s on the real network. */
+/** Slots until a slot is finalized: 3.2 s, instead of about 13 s on the real network. */
 const FINALITY_SLOTS = 8;
 
 /** The local Solana: a node's JSON-RPC around the real runtime, which keeps its ledger in the data folder. */
-export function solanaPart(settings: Settings): { part: Part; url: string } {
+export function solanaSpec(settings: Settings): { spec: ProcessSpec; url: string } {
   const main = fileURLToPath(new URL('../../../../packages/local-solana/src/main.ts', import.meta.url));
   const port = settings.ports.solana;
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
-    part: {
+    spec: {
       name: 'solana',
       label: `${CHAINS.solana.label} (litesvm)`,
       ports: ['solana', 'solanaWebSocket'],

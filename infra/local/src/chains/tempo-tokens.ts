@@ -1,8 +1,8 @@
 import type { Token } from './tokens.ts';
 
 /**
- * What wallets hold on a local Tempo chain, at the addresses of the testnet. Call it after every start: what is there
- * stays as it is.
+ * Creates the tokens of a local Tempo chain at the testnet's addresses and funds the wallets. Safe to repeat: called
+ * after every start.
  */
 export { placeTempoTokens } from '@pf/testing/tempo-tokens';
 

@@ -17,7 +17,7 @@ const usdc = { symbol: 'USDC', name: 'USD Coin', currency: 'USD' };
 const eurc = { symbol: 'EURC', name: 'Euro Coin', currency: 'EUR' };
 const usdt = { symbol: 'USDT', name: 'Tether USD', currency: 'USD' };
 
-/** The tokens of the real networks, at their real addresses. A test compares them with the service's own registry. */
+/** The tokens of the real networks, at their real addresses. A test compares them with the registry of networks. */
 export const TOKENS = {
   base: [
     { ...usdc, address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
@@ -30,7 +30,7 @@ export const TOKENS = {
   ],
 } as const satisfies Record<string, readonly Token[]>;
 
-/** anvil makes ten accounts; the last one owns the tokens and pays no one. */
+/** anvil creates ten accounts; the last one owns the tokens and makes no payments. */
 const WALLETS = 8;
 const EACH = 1_000_000_000_000n; // a million, 6 decimals
 
@@ -48,7 +48,7 @@ function account(index: number): { address: string; privateKey: string } {
 export const wallets = (): { address: string; privateKey: string }[] =>
   Array.from({ length: WALLETS }, (_, index) => account(index));
 
-/** Puts the token contracts at their addresses and money into the wallets, where that has not been done yet. */
+/** Creates the token contracts that are missing, at their addresses, and funds the wallets. */
 export async function placeTokens(url: string, tokens: readonly Token[]): Promise<void> {
   const { abi, bytecode } = artifact.parse(
     JSON.parse(await readFile(createRequire(import.meta.url).resolve('@pf/testing/contracts/Stablecoin.json'), 'utf8')),

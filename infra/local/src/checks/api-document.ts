@@ -42,12 +42,13 @@ export function apiDocument(responses: readonly RecordedResponse[]): string {
   const tests = testsByCell(responses);
   // How many responses a test saw: the test that saw fewest is the most specific.
   const breadth = new Map<string, number>();
-  for (const test of [...tests.values()].flatMap((of) => [...of])) breadth.set(test, (breadth.get(test) ?? 0) + 1);
+  for (const test of [...tests.values()].flatMap((names) => [...names]))
+    breadth.set(test, (breadth.get(test) ?? 0) + 1);
   // During an outage the response depends on timing: such a test is the last choice.
   const endToEnd = new Set(responses.filter(({ file }) => /\.(e2e|stack)\./.test(file)).map(({ test }) => test));
   const rank = (test: string): number => (endToEnd.has(test) ? 1000 : 0) + (breadth.get(test) ?? 0);
   const byRank = (one: string, other: string): number => rank(one) - rank(other) || one.localeCompare(other, 'en');
-  const parts = operations.map((operation) => {
+  const sections = operations.map((operation) => {
     const rows = statusesOf(operation).map((status) => {
       const codes = errorsOf(operation).filter((code) => ERRORS[code].status === status);
       const [test = ''] = [...(tests.get(cell(operation.id, status)) ?? [])].sort(byRank);
@@ -74,7 +75,7 @@ export function apiDocument(responses: readonly RecordedResponse[]): string {
       'each code',
     'means and what to do, see [errors.md](errors.md).',
     '',
-    ...parts.flatMap((part) => [part, '']),
+    ...sections.flatMap((section) => [section, '']),
   ].join('\n');
 }
 

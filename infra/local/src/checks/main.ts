@@ -17,7 +17,7 @@ const bin = (name: string, file: string): string => path.join(root, 'node_module
 const responsesFile = path.join(root, RESPONSES_FILE);
 const out = terminal((text) => process.stderr.write(text));
 
-/** What `npm run lint` checks the format of. */
+/** The paths whose format `npm run lint` checks. */
 const FORMATTED = ['.'];
 
 /** Runs a program whose output matters only when it fails. */
@@ -45,7 +45,7 @@ const WORKERS = {
 async function jest(project: keyof typeof WORKERS, folder: string, stack: string | null): Promise<Result> {
   const report = path.join(folder, `${project}.json`);
   return await out.step(`Tests: ${project}`, async () => {
-    // A test file that leaves something running fails for it (jest.environment.mjs), so Jest need not wait.
+    // jest.environment.mjs fails a test file that leaves something running, so Jest need not wait.
     const args = [
       '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',

@@ -19,7 +19,7 @@ const SHIFTS = Array.from({ length: 90 }, (_, index) => 6000 + index * 200);
 async function freeShift(): Promise<number> {
   const start = Math.floor(Math.random() * SHIFTS.length);
   for (const shift of [...SHIFTS.slice(start), ...SHIFTS.slice(0, start)]) {
-    const free = await Promise.all(Object.values(PORTS).map(({ usual }) => isFree(usual + shift)));
+    const free = await Promise.all(Object.values(PORTS).map(({ defaultPort }) => isFree(defaultPort + shift)));
     if (free.every(Boolean)) return shift;
   }
   throw new Error('No free range of ports for the test stack. End other stacks, then try again.');

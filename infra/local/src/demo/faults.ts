@@ -1,30 +1,30 @@
 import { type Armed, controlsOf, type AffectedPayment } from '@pf/chain-controls';
 import { type StackChain, type StackWallet, tempoWallet, walletOn } from '@pf/testing';
-import type { DemoChain } from './options.ts';
+import type { ChainName } from '../chains/chains.ts';
 
-/** For the timeline: in short, and how. */
+/** The two columns of a line in the timeline. */
 type Explanation = readonly [what: string, how: string];
 
-/** Something that goes wrong with a payment, made to go wrong by the same controls that `pf chain` has. */
+/** A fault that hits a payment, injected with the same controls as `pf chain`. */
 export interface DemoFault {
-  /** After the build, before the submit. */
+  /** Called after the build and before the submit. */
   arm(): Promise<Explanation>;
-  /** The payer's signature; a wallet may have a part in what goes wrong. */
+  /** Signs as the payer; some faults need the wallet's help. */
   sign(blob: string): Promise<string>;
-  /** After the submit, once it has happened. */
+  /** Called after the submit; resolves when the fault has hit the payment. */
   strike(): Promise<Explanation>;
-  /** Leaves the chain as it was. May be called at any time, also twice. */
+  /** Restores the chain. May be called at any time, and more than once. */
   undo(): Promise<void>;
 }
 
 /**
- * A wallet on Tempo may let its transaction live shorter than the service proposed: only when it is over is the loss
- * proven.
+ * A wallet on Tempo may shorten the lifetime that the service proposed. The drop is proven only when that has passed,
+ * so a short one keeps the demo short.
  */
 const LIFETIME_SECONDS = 8;
 const WHAT = { drop: 'it vanishes', fail: 'it fails in its block' } as const;
 
-export function faultOn(name: DemoChain, chain: StackChain, payer: StackWallet, verb: keyof typeof WHAT): DemoFault {
+export function faultOn(name: ChainName, chain: StackChain, payer: StackWallet, verb: keyof typeof WHAT): DemoFault {
   const controls = controlsOf(chain);
   let armed: Armed<AffectedPayment> | null = null;
   return {
@@ -40,9 +40,9 @@ export function faultOn(name: DemoChain, chain: StackChain, payer: StackWallet, 
           }))
         : walletOn(chain, payer).sign(blob),
     async strike() {
-      const struck = await armed?.done;
-      if (!struck) throw new Error(`the payment met no fault. Was \`pf chain ${verb} ${name}\` ended?`);
-      return [WHAT[verb], struck.how];
+      const affected = await armed?.done;
+      if (!affected) throw new Error(`the fault did not hit the payment. Was \`pf chain ${verb} ${name}\` ended?`);
+      return [WHAT[verb], affected.how];
     },
     undo: async () => void (await armed?.end()),
   };

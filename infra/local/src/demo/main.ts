@@ -12,9 +12,9 @@ import {
   webhookReceiver,
   type WebhookReceiver,
 } from '@pf/testing';
-import { CHAINS } from '../chains/chains.ts';
+import { CHAINS, type ChainName } from '../chains/chains.ts';
 import { faultOn } from './faults.ts';
-import { type DemoChain, type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
+import { type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
 import { bold, dim, money, say, timeline } from './output.ts';
 import { AMOUNT, type Intent, type Scene } from './scene.ts';
 import { fail, LAST_EVENT, pay, payAfterDrop } from './scenarios.ts';
@@ -25,7 +25,7 @@ const TITLES: Readonly<Record<Scenario, string>> = {
   fail: `Failing to pay ${AMOUNT} USDC on`,
 };
 
-/** What has been changed outside and is to be put back, also after Ctrl-C. */
+/** Undoes the changes to the chains, also after Ctrl-C. */
 const undoing = new Set<() => Promise<void>>();
 async function undo(): Promise<void> {
   for (const one of [...undoing].reverse()) {
@@ -34,7 +34,7 @@ async function undo(): Promise<void> {
   }
 }
 
-async function tell(stack: Stack, name: DemoChain, scenario: Scenario, receiver: WebhookReceiver): Promise<void> {
+async function play(stack: Stack, name: ChainName, scenario: Scenario, receiver: WebhookReceiver): Promise<void> {
   const chain = chainOf(stack, name);
   const [payer] = chain.wallets;
   const usdc = chain.tokens['USDC'];
@@ -86,14 +86,14 @@ async function showWebhooks(
   }
 }
 
-/** @throws Error when a payment goes otherwise than told, or `interrupted` does */
+/** @throws Error when a payment does not end as its scenario says, or when `interrupted` rejects */
 async function demo({ chains, scenario }: Options, interrupted: Promise<never>): Promise<void> {
   const stack = readStack();
   const receiver = await webhookReceiver(undefined, stack.webhookHost);
-  // Delivery URLs are set on the command line: until there is a page for it, that is the dashboard.
+  // Accounts register webhook URLs with the CLI, not through the API.
   await pf('webhooks', 'add', receiver.url);
   try {
-    for (const name of chains) await Promise.race([tell(stack, name, scenario, receiver), interrupted]);
+    for (const name of chains) await Promise.race([play(stack, name, scenario, receiver), interrupted]);
     say();
   } finally {
     await undo();
@@ -114,5 +114,5 @@ try {
   console.error(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `\nThe demo stopped: ${error.message}`);
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
-// An interrupted payment goes on being waited for.
+// After Ctrl-C the demo would go on waiting for the payment.
 process.exit();

@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util';
+import { CHAIN_NAMES, CHAINS, type ChainName } from '../chains/chains.ts';
 
-/** The chains that the demo knows, in the order in which it pays on them. */
-const DEMO_CHAINS = ['base', 'solana', 'tempo'] as const;
-export type DemoChain = (typeof DEMO_CHAINS)[number];
+/** The chains of test mode, in the order in which the demo pays on them. */
+const DEMO_CHAINS: readonly ChainName[] = CHAIN_NAMES.filter((name) => !CHAINS[name].livemode);
 export type Scenario = 'pay' | 'drop' | 'fail';
 
 export interface Options {
-  readonly chains: readonly DemoChain[];
+  readonly chains: readonly ChainName[];
   readonly scenario: Scenario;
 }
 
-export const USAGE = `Pays intents as a client does: through the public API only, with a wallet that signs by itself.
+export const USAGE = `Pays intents as a client does: through the public API only, with a wallet that signs locally.
 
-  npm run demo                    a payment on each chain: base, solana, tempo
+  npm run demo                    one payment on each chain: ${DEMO_CHAINS.join(', ')}
   npm run demo solana             on one of them
   npm run demo -- --drop          the chain drops the transaction; the payer builds and signs again
   npm run demo -- --fail          the transaction fails on chain, and so does the intent
@@ -20,14 +20,14 @@ export const USAGE = `Pays intents as a client does: through the public API only
 
 The stack must be running (npm start).`;
 
-/** A wrong command line, with what is wrong. */
+/** The command line is invalid; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
- * @param args what stands after the program's name
- * @returns null where help is wanted
+ * @param args the arguments after the program's name
+ * @returns null when they ask for help
  * @throws UsageError
  */
 export function readOptions(args: readonly string[]): Options | null {
@@ -39,13 +39,13 @@ export function readOptions(args: readonly string[]): Options | null {
       options: { drop: { type: 'boolean' }, fail: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
     });
   } catch (error) {
-    // Node's own words name the option; what follows the first sentence is about shells.
+    // The first sentence of Node's message names the option; the rest explains shells.
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
   const { values, positionals } = parsed;
   if (values.help) return null;
   if (values.drop && values.fail) throw new UsageError('--drop and --fail exclude each other: choose one.');
-  const unknown = positionals.filter((name) => !(DEMO_CHAINS as readonly string[]).includes(name));
+  const unknown = positionals.filter((name) => !DEMO_CHAINS.some((chain) => chain === name));
   if (unknown.length > 0)
     throw new UsageError(`Unknown chain: ${unknown.join(', ')}. The chains are ${DEMO_CHAINS.join(', ')}.`);
   return {

@@ -1,11 +1,11 @@
-/** What the demo says; on stdout, plain where that is no terminal. */
+/** The demo's output on stdout; without styles when stdout is not a terminal. */
 const styled = (code: number, text: string): string =>
   process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text;
 export const bold = (text: string): string => styled(1, text);
 export const dim = (text: string): string => styled(2, text);
 export const say = (text = ''): void => console.log(text);
 
-/** Lines that tell when a step ended, in milliseconds since the beginning, and how long it took. */
+/** Prints a line for each step: when it ended, in milliseconds since the beginning, and how long it took. */
 export interface Timeline {
   step(what: string, result: string): void;
   /** Milliseconds since the beginning. */
@@ -28,5 +28,5 @@ export function timeline(): Timeline {
   };
 }
 
-/** @param units base units of a token of 6 decimals, as all of the demo's are */
+/** @param units base units of a token with 6 decimals: the demo uses no others */
 export const money = (units: bigint): string => `${units / 1_000_000n}.${String(units % 1_000_000n).padStart(6, '0')}`;

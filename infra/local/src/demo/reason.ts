@@ -3,10 +3,10 @@ import type { StackChain } from '@pf/testing';
 import { Interface } from 'ethers';
 import { z } from 'zod';
 
-/** TIP-20's, which anvil shows as bytes. */
+/** TIP-20 errors, which anvil does not decode. */
 const errors = new Interface(['error InsufficientBalance(uint256 available, uint256 required, address token)']);
 const call = { to: z.string().nullish(), input: z.string().nullish() };
-/** On Tempo the call stands in a list. */
+/** A Tempo transaction has a list of calls. */
 const transaction = z.object({
   from: z.string(),
   blockNumber: z.string(),
@@ -15,7 +15,7 @@ const transaction = z.object({
 });
 const landed = z.object({ meta: z.object({ err: z.unknown(), logMessages: z.array(z.string()) }) });
 
-/** Why a transaction failed, in the chain's own words. */
+/** Why a transaction failed, as the chain reports it. */
 export async function reasonOf({ caip2, rpcUrl: url }: StackChain, hash: string): Promise<string> {
   if (caip2.startsWith('solana:')) {
     const { meta } = landed.parse(
@@ -32,18 +32,18 @@ export async function reasonOf({ caip2, rpcUrl: url }: StackChain, hash: string)
     await callRpc(url, 'eth_getTransactionByHash', [hash]),
   );
   const made = calls?.[0] ?? { to, input };
-  // The same once more, on the state that its block began with: a node tells why only of what it runs itself.
+  // Repeats the call on the state before its block: a receipt has no revert reason, an `eth_call` has.
   const before = `0x${(BigInt(blockNumber) - 1n).toString(16)}`;
   return await callRpc(url, 'eth_call', [{ from, to: made.to, data: made.input }, before]).then(
     () => 'unknown',
-    inWords,
+    revertReason,
   );
 }
 
-/** What anvil says of a call that reverts, with TIP-20's errors by their names. */
-function inWords(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
-  const [, selector, args = ''] = /custom error (0x[0-9a-f]{8})(?:: ([0-9a-f]+))?/.exec(said) ?? [];
+/** anvil's message about a call that reverts, with TIP-20 errors by their names. */
+function revertReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, selector, args = ''] = /custom error (0x[0-9a-f]{8})(?:: ([0-9a-f]+))?/.exec(message) ?? [];
   const known = selector === undefined ? null : errors.parseError(`${selector}${args}`);
-  return known === null ? said.replace('eth_call: ', '') : `${known.name}(${known.args.join(', ')})`;
+  return known === null ? message.replace('eth_call: ', '') : `${known.name}(${known.args.join(', ')})`;
 }

@@ -6,7 +6,7 @@ import { build, create, detect, type Intent, reach, type Scene, settle, submit }
 
 const sign = ({ chain, payer }: Scene, blob: string): Promise<string> => walletOn(chain, payer).sign(blob);
 
-/** The usual way. */
+/** A payment that succeeds. */
 export async function pay(scene: Scene): Promise<Intent> {
   const intent = await create(scene);
   await detect(scene, intent);
@@ -15,13 +15,13 @@ export async function pay(scene: Scene): Promise<Intent> {
   return intent;
 }
 
-/** The chain loses the transaction; once it can provably never land, the payer signs a new one. */
-export async function payAfterDrop(scene: Scene, mishap: DemoFault): Promise<Intent> {
+/** The chain drops the transaction; once it can provably never land, the payer signs a new one. */
+export async function payAfterDrop(scene: Scene, fault: DemoFault): Promise<Intent> {
   const intent = await create(scene);
   const blob = await build(scene, intent);
-  scene.time.step(...(await mishap.arm()));
-  await submit(scene, intent, mishap.sign(blob));
-  scene.time.step(...(await mishap.strike()));
+  scene.time.step(...(await fault.arm()));
+  await submit(scene, intent, fault.sign(blob));
+  scene.time.step(...(await fault.strike()));
   await reach(
     scene,
     intent,
@@ -34,13 +34,13 @@ export async function payAfterDrop(scene: Scene, mishap: DemoFault): Promise<Int
   return intent;
 }
 
-/** The transaction gets into a block, and fails there. */
-export async function fail(scene: Scene, mishap: DemoFault): Promise<Intent> {
+/** The transaction lands in a block and fails there. */
+export async function fail(scene: Scene, fault: DemoFault): Promise<Intent> {
   const intent = await create(scene);
   const blob = await build(scene, intent);
-  scene.time.step(...(await mishap.arm()));
-  const { txSignature, at } = await submit(scene, intent, mishap.sign(blob));
-  scene.time.step(...(await mishap.strike()));
+  scene.time.step(...(await fault.arm()));
+  const { txSignature, at } = await submit(scene, intent, fault.sign(blob));
+  scene.time.step(...(await fault.strike()));
   await reach(scene, intent, 'failed', ({ state }) => state === 'failed');
   scene.time.step(
     'failed on chain',
@@ -49,7 +49,7 @@ export async function fail(scene: Scene, mishap: DemoFault): Promise<Intent> {
   return intent;
 }
 
-/** The last webhook of each story. */
+/** The last webhook of each scenario. */
 export const LAST_EVENT = {
   pay: 'intent.finalized',
   drop: 'intent.finalized',

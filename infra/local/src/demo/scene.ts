@@ -1,4 +1,4 @@
-import type { ApiAnswer, ApiClient, BuildBody, IntentBody, StackChain, StackWallet, SubmitBody } from '@pf/testing';
+import type { ApiResponse, ApiClient, BuildBody, IntentBody, StackChain, StackWallet, SubmitBody } from '@pf/testing';
 import { until } from '@pf/testing';
 import type { Timeline } from './output.ts';
 
@@ -10,16 +10,16 @@ export interface Scene {
   readonly chain: StackChain;
   readonly api: ApiClient;
   readonly payer: StackWallet;
-  /** Nothing was ever paid to it: on Solana it has no account for the token yet. */
+  /** A new wallet: on Solana it has no token account yet. */
   readonly requestor: StackWallet;
   readonly time: Timeline;
 }
 
-function succeeded<Body>(answer: ApiAnswer<Body>, what: string): Body {
-  if (answer.status < 300) return answer.body;
-  const { code, message, details } = answer.body.error ?? { code: '', message: 'no message', details: null };
+function succeeded<Body>(response: ApiResponse<Body>, what: string): Body {
+  if (response.status < 300) return response.body;
+  const { code, message, details } = response.body.error ?? { code: '', message: 'no message', details: null };
   throw new Error(
-    `${what} answered ${answer.status} ${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`,
+    `${what} returned ${response.status} ${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`,
   );
 }
 
@@ -38,13 +38,13 @@ export async function create({ api, chain, requestor, time }: Scene): Promise<In
   return intent;
 }
 
-/** What a payer's app does once it has heard of the intent. */
+/** What a payer's app does first. */
 export async function detect({ api, time }: Scene, { id }: Intent): Promise<void> {
   time.step('POST /intents/{id}/detected', succeeded(await api.detected(id), 'detected').intent.state);
   time.step('GET  /intents/{id}', succeeded(await api.get(id), 'GET').intent.state);
 }
 
-/** Each chain names its fee in a field of its own; the others are null. */
+/** Each chain has its own field for the fee; the others are null. */
 function fee({
   estimatedFeeEth,
   estimatedFeeLamports,
@@ -66,7 +66,7 @@ export async function build({ api, payer, time }: Scene, { id }: Intent): Promis
   return transaction.blob;
 }
 
-/** A submission the service took, and when, in the scene's time. */
+/** A submission that the service accepted, and when (ms of the scene's timeline). */
 export interface Submitted extends Pick<SubmitBody, 'txSignature'> {
   readonly at: number;
 }
@@ -84,7 +84,7 @@ export async function submit(
   return { txSignature, at };
 }
 
-/** Polls as a simple client would. @throws when the intent has ended otherwise */
+/** Polls as a simple client would. @throws Error when the intent ends in another state */
 export async function reach(
   { api }: Scene,
   { id }: Intent,

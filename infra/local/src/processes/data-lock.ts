@@ -4,18 +4,16 @@ import path from 'node:path';
 import { z } from 'zod';
 import { eventually } from './wait.ts';
 
-/** A process, told apart from a later one with the same number by when it started. */
+/** A process. Its start time tells it from a later process with the same id. */
 const identity = z.object({ pid: z.number().int().positive(), started: z.string() });
 export type Identity = z.infer<typeof identity>;
 const record = identity.extend({ children: z.array(identity) });
 
-/**
- * The start of a process in the kernel's ticks since boot; empty where there is no /proc, then only the number counts.
- */
+/** The start of a process in clock ticks since boot; empty without /proc: then only the process id counts. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Fields after the command, which stands in parentheses and may hold anything; the start is the 22nd of all.
+    // The second field is the command in parentheses, with any characters; the start is the 22nd (proc_pid_stat(5)).
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     return '';
@@ -41,7 +39,7 @@ async function read(data: string): Promise<z.infer<typeof record> | null> {
   try {
     return record.parse(JSON.parse(text));
   } catch {
-    return null; // Cut off by a crash of the machine: nothing of that boot lives.
+    return null; // Truncated by a crash of the machine: no process of that boot is alive.
   }
 }
 
@@ -51,16 +49,16 @@ export async function ownerOf(data: string): Promise<number | null> {
   return found && isAlive(found) ? found.pid : null;
 }
 
-/** The data folder, held by this process alone. */
+/** The data folder, owned by this process alone. */
 export interface Ownership {
-  /** Says which programs run, so that the next start finds them if nothing ends them. */
+  /** Records the running programs, so that the next start can end them if this process is killed. */
   children(running: readonly Identity[]): Promise<void>;
   release(): Promise<void>;
 }
 
 /**
- * Takes the data folder.
- * @throws Error when another supervisor has it, with its process id
+ * Acquires the data folder.
+ * @throws Error with the process id of the supervisor that owns it
  */
 export async function takeOwnership(data: string, say: (text: string) => void): Promise<Ownership> {
   await mkdir(data, { recursive: true, mode: 0o700 });
@@ -106,8 +104,8 @@ export async function takeOwnership(data: string, say: (text: string) => void): 
 }
 
 /**
- * After a kill -9 of the supervisor its guard ends the programs; here we wait for that, and do it where the guard died
- * too.
+ * After a kill -9 of the supervisor its reaper ends the programs. Waits for that, and ends them itself if the reaper
+ * died, too.
  */
 async function endLeftOvers(children: readonly Identity[], say: (text: string) => void): Promise<void> {
   const alive = (): Identity[] => children.filter(isAlive);

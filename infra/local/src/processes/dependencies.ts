@@ -1,33 +1,34 @@
 import path from 'node:path';
-import type { Guard } from './reaper.ts';
-import type { Part } from './process-spec.ts';
+import type { Reaper } from './reaper.ts';
+import type { ProcessSpec } from './process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 import { Supervised } from './supervised-process.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What every part of one running stack stands on. */
+/** What the processes of one running stack depend on. */
 export interface StackDependencies {
   readonly settings: Settings;
-  readonly guard: Guard;
+  readonly reaper: Reaper;
   readonly terminal: Terminal;
   readonly environment: NodeJS.ProcessEnv;
   /**
-   * Learns of every part before it runs, so that an interrupted start can end it; throws when the end has come already.
+   * Called with every process before it runs, so that an interrupted start can stop it.
+   * @throws Error when the stack is already stopping
    */
-  readonly started: (part: Supervised) => void;
-  /** A program started or ended: what is written about process ids is stale. */
+  readonly started: (process: Supervised) => void;
+  /** Called when a program started or ended: the recorded process ids are stale. */
   readonly changed: () => void;
 }
 
-/** A part under supervision, known to whoever ends the stack, not yet started. */
+/** Creates the supervised process and registers it with the stack, without starting it. */
 export function superviseOn(
-  { settings, guard, terminal, environment, started, changed }: StackDependencies,
-  part: Part,
+  { settings, reaper, terminal, environment, started, changed }: StackDependencies,
+  spec: ProcessSpec,
 ): Supervised {
-  const supervised = new Supervised(part, {
+  const supervised = new Supervised(spec, {
     logs: path.join(settings.data, 'logs'),
     environment,
-    guard,
+    reaper,
     say: terminal.line,
     changed,
   });

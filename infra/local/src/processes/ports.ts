@@ -2,16 +2,13 @@ import { CHAIN_NAMES, type ChainName } from '../chains/chains.ts';
 import { isFree } from './sockets.ts';
 import { PORTS, type PortName, type Settings } from '../stack/settings.ts';
 
-const CHAIN_PORTS: Readonly<Record<ChainName, readonly PortName[]>> = {
-  base: ['base'],
-  baseLive: ['baseLive'],
-  solana: ['solana', 'solanaWebSocket'],
-  tempo: ['tempo'],
-};
+/** The ports that a chain's variable moves: for Solana the WebSocket port, too. */
+const portsOf = (chain: ChainName): readonly PortName[] =>
+  (Object.keys(PORTS) as PortName[]).filter((port) => PORTS[port].variable === PORTS[chain].variable);
 
-/** Which ports this stack will listen on: a backing part that the environment gives needs none. */
+/** The ports that this stack will listen on: none for a backing service that runs elsewhere. */
 export function portsNeeded(settings: Settings, withServices: boolean): readonly PortName[] {
-  const { given } = settings;
+  const { external } = settings;
   return [
     ...(withServices
       ? ([
@@ -26,15 +23,15 @@ export function portsNeeded(settings: Settings, withServices: boolean): readonly
           'webhookMetrics',
         ] as const)
       : []),
-    ...(given.database ? [] : (['postgres'] as const)),
-    ...(given.redis ? [] : (['redis'] as const)),
-    ...(given.kafka ? [] : (['kafka', 'kafkaController'] as const)),
-    ...CHAIN_NAMES.flatMap((name) => (given.chains[name] ? [] : CHAIN_PORTS[name])),
+    ...(external.database ? [] : (['postgres'] as const)),
+    ...(external.redis ? [] : (['redis'] as const)),
+    ...(external.kafka ? [] : (['kafka', 'kafkaController'] as const)),
+    ...CHAIN_NAMES.flatMap((name) => (external.chains[name] ? [] : portsOf(name))),
   ];
 }
 
 /**
- * @throws Error naming every port that is taken, with the variable that moves it
+ * @throws Error with every port in use and the variable that moves it
  */
 export async function requireFreePorts(settings: Settings, names: readonly PortName[]): Promise<void> {
   const taken: PortName[] = [];

@@ -1,6 +1,6 @@
 import type { PortName } from '../stack/settings.ts';
 
-/** How a program is started. */
+/** How to start a program. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
@@ -9,30 +9,30 @@ export interface Command {
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
-/** One program of the stack: a backing part or a service. */
-export interface Part {
-  /** As in stack.json's `pids`, and the name of its log. */
+/** One program of the stack: a backing service, a chain or one of our services. */
+export interface ProcessSpec {
+  /** Its key in `pids` of stack.json, and the name of its log file. */
   readonly name: string;
-  /** For people. */
+  /** Its name at the terminal. */
   readonly label: string;
   /** The ports it will listen on. */
   readonly ports: readonly PortName[];
-  /** What ends it in order. */
+  /** The signal that shuts it down gracefully. */
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
   /**
-   * What ends it when no supervisor can do it in order: services are made for a kill, and would wait for what goes
-   * beside them.
+   * The signal for when the supervisor died and cannot stop processes in order. Services get SIGKILL, which they are
+   * made for: a graceful shutdown would wait for backing services that end at the same time.
    */
   readonly orphanSignal: 'SIGKILL' | 'SIGTERM' | 'SIGINT';
-  /** How long it may take to end before it is killed, in milliseconds. */
+  /** ms that it may take to end before it is killed. */
   readonly stopMs: number;
-  /** Before every start, also a restart: folders, one-time initialization, left-overs of a kill. */
+  /** Runs before every start and restart: creates folders, initializes once, removes left-overs of a kill. */
   prepare(): Promise<void>;
   command(): Command;
-  /** True when it answers. Asked again and again; must come back within about a second. */
+  /** True when it responds. Polled; must resolve within about a second. */
   ready(): Promise<boolean>;
-  /** True when it says itself that it makes no progress: it is ended then, and started again. */
+  /** True when it reports that it makes no progress: the supervisor then restarts it. */
   stuck(): Promise<boolean>;
-  /** Where it writes warnings as JSON lines, they are shown: services do, backing parts do not. */
+  /** True when it logs JSON lines, as our services do: the terminal shows its warnings. */
   readonly jsonLogs: boolean;
 }

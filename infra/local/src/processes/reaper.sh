@@ -1,5 +1,5 @@
-# Ends the stack's programs when the supervisor is gone, however it went: also by kill -9, which it can't catch.
-# Reads "+ PID SIGNAL" and "- PID" lines from the supervisor; the end of the input is the supervisor's end.
+# Ends the stack's programs when the supervisor is gone, even by kill -9, which it cannot catch.
+# Reads "+ PID SIGNAL" and "- PID" lines from the supervisor; the end of the input means that the supervisor is gone.
 trap '' INT TERM HUP
 children=''
 while read -r sign pid signal; do

@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command } from './process-spec.ts';
 
-/** Knows every running program of the stack, and ends them all when this process is gone, even by kill -9. */
-export interface Guard {
+/** Ends every running program of the stack when this process is gone, even by kill -9. */
+export interface Reaper {
   watch(pid: number, signal: string): void;
   forget(pid: number): void;
-  /** The supervisor ends in order: nothing is left to guard. */
+  /** Called when the supervisor has stopped all programs itself. */
   close(): void;
 }
 
-/** Starts the guard: a POSIX shell of 1 MB that waits for the end of its input. */
-export function startGuard(): Guard {
+/** Starts the reaper: a POSIX shell (1 MB) that waits for the end of its input. */
+export function startReaper(): Reaper {
   const script = fileURLToPath(new URL('./reaper.sh', import.meta.url));
   const watched = new Map<number, string>();
   let closed = false;
@@ -19,25 +19,25 @@ export function startGuard(): Guard {
 
   function start(): ChildProcess {
     const child = spawn('sh', [script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-    // A guard that was killed is replaced; a write that it missed is repeated to the new one.
+    // A reaper that was killed is replaced; the new one gets the whole list, so a lost write does no harm.
     child.stdin.on('error', () => undefined);
     child.once('exit', () => {
       if (closed) return;
       shell = start();
-      for (const [pid, signal] of watched) say(`+ ${pid} ${signal}`);
+      for (const [pid, signal] of watched) send(`+ ${pid} ${signal}`);
     });
     return child;
   }
-  const say = (line: string): void => void shell.stdin?.write(`${line}\n`);
+  const send = (line: string): void => void shell.stdin?.write(`${line}\n`);
 
   return {
     watch(pid, signal) {
       watched.set(pid, signal.replace(/^SIG/, ''));
-      say(`+ ${pid} ${signal.replace(/^SIG/, '')}`);
+      send(`+ ${pid} ${signal.replace(/^SIG/, '')}`);
     },
     forget(pid) {
       watched.delete(pid);
-      say(`- ${pid}`);
+      send(`- ${pid}`);
     },
     close() {
       closed = true;
@@ -47,13 +47,13 @@ export function startGuard(): Guard {
 }
 
 /**
- * What the guard and the supervisor have in common: how a program is started so that the terminal's Ctrl-C misses it.
+ * Starts a program in a process group of its own: the terminal's Ctrl-C reaches only the supervisor, which then stops
+ * everything in order, and the reaper can kill the whole group.
  */
 export function launch(command: Command, environment: NodeJS.ProcessEnv, output: number | 'pipe'): ChildProcess {
   return spawn(command.file, command.args, {
     stdio: ['ignore', output, output],
     env: { ...environment, ...command.env },
-    // A process group of its own: Ctrl-C reaches only the supervisor, which then stops everything in order.
     detached: true,
     ...command.user,
   });

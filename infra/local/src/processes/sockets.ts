@@ -1,12 +1,12 @@
 import net from 'node:net';
 
-/** True when something listens on the port of loopback. */
+/** True when a process listens on the loopback port. */
 export async function listens(port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     const socket = net.connect({ host: '127.0.0.1', port });
-    const end = (answer: boolean): void => {
+    const end = (listening: boolean): void => {
       socket.destroy();
-      resolve(answer);
+      resolve(listening);
     };
     socket.setTimeout(1000, () => end(false));
     socket.once('connect', () => end(true));
@@ -14,7 +14,7 @@ export async function listens(port: number): Promise<boolean> {
   });
 }
 
-/** True when the port of loopback can be bound: no process has it. */
+/** True when the loopback port can be bound: no process uses it. */
 export async function isFree(port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     const server = net.createServer();
@@ -24,8 +24,8 @@ export async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Sends bytes to a port of loopback and returns the first bytes that come back.
- * @throws Error when no process listens or nothing comes within a second
+ * Sends bytes to a loopback port and returns the first bytes of the response.
+ * @throws Error when no process listens or none responds within a second
  */
 export async function ask(port: number, bytes: Uint8Array): Promise<Buffer> {
   return await new Promise((resolve, reject) => {

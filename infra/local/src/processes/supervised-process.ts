@@ -5,9 +5,9 @@ import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Guard } from './reaper.ts';
+import type { Reaper } from './reaper.ts';
 import { launch } from './reaper.ts';
-import type { Part } from './process-spec.ts';
+import type { ProcessSpec } from './process-spec.ts';
 import { reason } from './terminal.ts';
 import { eventually } from './wait.ts';
 import { warningOf } from './warnings.ts';
@@ -19,30 +19,30 @@ const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 export interface ProcessDependencies {
   readonly logs: string;
   readonly environment: NodeJS.ProcessEnv;
-  readonly guard: Guard;
-  /** Tells a person. */
+  readonly reaper: Reaper;
+  /** Prints a line at the terminal. */
   readonly say: (text: string) => void;
-  /** A program started or ended: what is written about process ids is stale. */
+  /** Called when a program started or ended: the recorded process ids are stale. */
   readonly changed: () => void;
 }
 
-/** A program that is kept running: started, watched, started again a second after it died, stopped in order. */
+/** A program that is kept running: started, checked, restarted a second after it died, shut down gracefully. */
 export class Supervised {
-  readonly part: Part;
-  readonly #around: ProcessDependencies;
+  readonly spec: ProcessSpec;
+  readonly #dependencies: ProcessDependencies;
   #child: ChildProcess | null = null;
   #stopping = false;
   #startedOnce = false;
   #renewing = false;
   #ending = false;
   #restart: Promise<void> = Promise.resolve();
-  /** Resolves when all that it wrote is in its log. */
+  /** Resolves when all its output is in its log. */
   #copied: Promise<unknown> = Promise.resolve();
   #checks: NodeJS.Timeout | undefined;
 
-  constructor(part: Part, around: ProcessDependencies) {
-    this.part = part;
-    this.#around = around;
+  constructor(spec: ProcessSpec, dependencies: ProcessDependencies) {
+    this.spec = spec;
+    this.#dependencies = dependencies;
   }
 
   /** The running process, null while it is down. */
@@ -51,22 +51,22 @@ export class Supervised {
   }
 
   /**
-   * Starts it and waits until it answers.
-   * @throws Error with the end of its log when it dies first or does not answer within `withinMs`
+   * Starts it and waits until it is ready.
+   * @throws Error with the end of its log when it dies first or is not ready within `withinMs`
    */
   async start({ withinMs = 60_000, checkEveryMs = CHECK_EVERY_MS } = {}): Promise<void> {
     await this.#launch();
     const child = this.#child;
     const dead = (): boolean => this.#stopping || this.#child !== child;
-    const answers = await eventually(() => this.part.ready(), withinMs, dead);
+    const ready = await eventually(() => this.spec.ready(), withinMs, dead);
     if (this.#stopping) throw new Error('Stopped during the start.');
-    if (!answers || dead())
-      throw new Error(`${this.part.name} did not start. The end of its log, ${this.#log}:\n${await this.#tail()}`);
+    if (!ready || dead())
+      throw new Error(`${this.spec.name} did not start. The end of its log, ${this.#log}:\n${await this.#tail()}`);
     this.#startedOnce = true;
     this.#checks = setInterval(() => void this.#check(), checkEveryMs).unref();
   }
 
-  /** Asks it to end, kills it when it takes longer than the part says. Resolves when the process is gone. */
+  /** Shuts it down; kills it when that takes longer than `stopMs`. Resolves when the process is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#checks);
@@ -74,7 +74,7 @@ export class Supervised {
     await this.#end();
   }
 
-  /** Ends it in order and starts it at once again, for one that tidies up when it starts. Not reported. */
+  /** Restarts it gracefully, without a message: for a program that tidies up when it starts. */
   async renew(): Promise<void> {
     this.#renewing = true;
     try {
@@ -90,33 +90,33 @@ export class Supervised {
     if (!child?.pid) return;
     this.#ending = true;
     const gone = once(child, 'exit');
-    child.kill(this.part.stopSignal);
-    // A program that was paused (SIGSTOP) takes no other signal until it runs again.
+    child.kill(this.spec.stopSignal);
+    // A paused program (SIGSTOP) handles no other signal until it continues.
     child.kill('SIGCONT');
-    const patience = new AbortController();
-    const late = sleep(this.part.stopMs, 'late', { signal: patience.signal }).catch(() => 'gone');
+    const waiting = new AbortController();
+    const late = sleep(this.spec.stopMs, 'late', { signal: waiting.signal }).catch(() => 'gone');
     if ((await Promise.race([gone, late])) === 'late') {
-      this.#around.say(`${this.part.name} did not stop within ${this.part.stopMs / 1000} s; killing it`);
+      this.#dependencies.say(`${this.spec.name} did not stop within ${this.spec.stopMs / 1000} s; killing it`);
       process.kill(-child.pid, 'SIGKILL');
       await gone;
     }
-    patience.abort();
+    waiting.abort();
   }
 
   async #check(): Promise<void> {
-    // Not to be asked: it is busy ending, or does not answer just now.
-    if (!(await this.part.stuck().catch(() => false)) || this.#stopping || this.#ending) return;
-    this.#around.say(`${this.part.name} reports that it makes no progress; stopping it`);
+    // No response is no verdict; a program that is ending needs none.
+    if (!(await this.spec.stuck().catch(() => false)) || this.#stopping || this.#ending) return;
+    this.#dependencies.say(`${this.spec.name} reports that it makes no progress; stopping it`);
     await this.#end();
   }
 
   get #log(): string {
-    return path.join(this.#around.logs, `${this.part.name}.log`);
+    return path.join(this.#dependencies.logs, `${this.spec.name}.log`);
   }
 
   async #launch(): Promise<void> {
-    await this.part.prepare();
-    await mkdir(this.#around.logs, { recursive: true });
+    await this.spec.prepare();
+    await mkdir(this.#dependencies.logs, { recursive: true });
     const size = await stat(this.#log).then(
       (file) => file.size,
       () => 0,
@@ -127,19 +127,19 @@ export class Supervised {
       await file.close();
       return;
     }
-    const child = launch(this.part.command(), this.#around.environment, this.part.jsonLogs ? 'pipe' : file.fd);
+    const child = launch(this.spec.command(), this.#dependencies.environment, this.spec.jsonLogs ? 'pipe' : file.fd);
     const { pid } = child;
     if (pid === undefined) {
       const [error] = (await once(child, 'error')) as [Error];
       await file.close();
       throw error;
     }
-    // Nothing may come between its start and its being watched: a supervisor killed there would leave it running.
-    this.#around.guard.watch(pid, this.part.orphanSignal);
+    // Nothing may come between these lines and the start: if the supervisor were killed there, the program would stay.
+    this.#dependencies.reaper.watch(pid, this.spec.orphanSignal);
     this.#child = child;
     child.once('exit', (code, signal) => this.#ended(pid, signal ?? `exit code ${code}`));
-    this.#around.changed();
-    if (this.part.jsonLogs) this.#copy(child, file.createWriteStream());
+    this.#dependencies.changed();
+    if (this.spec.jsonLogs) this.#copy(child, file.createWriteStream());
     else await file.close();
   }
 
@@ -149,7 +149,7 @@ export class Supervised {
       createInterface({ input: stream }).on('line', (line) => {
         log.write(`${line}\n`);
         const warning = warningOf(line);
-        if (warning) this.#around.say(`${this.part.name}: ${warning}`);
+        if (warning) this.#dependencies.say(`${this.spec.name}: ${warning}`);
       });
     }
     child.once('close', () => log.end());
@@ -159,10 +159,10 @@ export class Supervised {
   #ended(pid: number, how: string): void {
     this.#child = null;
     this.#ending = false;
-    this.#around.guard.forget(pid);
-    this.#around.changed();
+    this.#dependencies.reaper.forget(pid);
+    this.#dependencies.changed();
     if (this.#stopping || this.#renewing || !this.#startedOnce) return;
-    this.#around.say(`${this.part.name} ended (${how}); restarting it in one second. Its log: ${this.#log}`);
+    this.#dependencies.say(`${this.spec.name} ended (${how}); restarting it in one second. Its log: ${this.#log}`);
     this.#restart = this.#startAgain();
   }
 
@@ -172,15 +172,15 @@ export class Supervised {
       if (this.#stopping) return;
       try {
         await this.#launch();
-        this.#around.say(`${this.part.name} was restarted (process ${this.pid})`);
+        this.#dependencies.say(`${this.spec.name} was restarted (process ${this.pid})`);
       } catch (error) {
-        this.#around.say(`${this.part.name} could not be restarted: ${reason(error)}`);
+        this.#dependencies.say(`${this.spec.name} could not be restarted: ${reason(error)}`);
       }
     }
   }
 
   async #tail(): Promise<string> {
-    // What it started itself may hold the pipe open for long.
+    // Its child processes may hold the pipe open for long.
     const copied = new AbortController();
     await Promise.race([this.#copied, sleep(1000, undefined, { signal: copied.signal }).catch(() => undefined)]);
     copied.abort();

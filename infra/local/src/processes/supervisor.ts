@@ -1,5 +1,5 @@
 import { startBacking } from '../backing/backing.ts';
-import { startGuard } from './reaper.ts';
+import { startReaper } from './reaper.ts';
 import { identify, takeOwnership } from './data-lock.ts';
 import { portsNeeded, requireFreePorts } from './ports.ts';
 import { prepareData } from '../stack/preparation.ts';
@@ -18,17 +18,17 @@ interface Order {
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly withServices: boolean;
-  /** Resolves when our packages are compiled; backing parts do not wait for it. */
+  /** Resolves when our packages are compiled; the backing services do not wait for it. */
   readonly compiled: Promise<void>;
-  /** Resolves with the reason when the stack is to end. */
+  /** Resolves with the reason when the stack should stop. */
   readonly end: Promise<string>;
   /** Called when everything runs. */
   readonly up: () => void;
 }
 
 /**
- * Runs the stack until it is told to end, and ends everything in order: services first, then what they stand on.
- * @throws Error with what could not be started
+ * Runs the stack until `end` resolves, then stops everything in order: first the services, then their dependencies.
+ * @throws Error that says what did not start
  */
 export async function supervise({
   settings,
@@ -48,45 +48,45 @@ export async function supervise({
   let writing = Promise.resolve();
   const aborted = new AbortController();
 
-  /** Process ids changed: write them where the next start and where scripts look. */
+  /** Process ids changed: records them for the next start (supervisor.json) and for scripts (stack.json). */
   function changed(): void {
-    const alive = [...services, ...backing].flatMap(({ part, pid }) =>
-      pid === null ? [] : [[part.name, pid] as const],
+    const alive = [...services, ...backing].flatMap(({ spec, pid }) =>
+      pid === null ? [] : [[spec.name, pid] as const],
     );
     writing = writing.then(async () => {
       await owner.children(alive.map(([, pid]) => identify(pid)));
       if (stack) await writeStack(settings.data, { ...stack, pids: Object.fromEntries(alive) });
     });
   }
-  const stillWanted = (): void => {
+  const requireStarting = (): void => {
     if (phase === 'ending') throw new Error('Stopped during the start.');
   };
-  /** A part may run from now on: an end that comes before it does must not miss it. */
+  /** Registers a process before it runs, so that a stop during the start does not miss it. */
   const joins =
     (group: Supervised[]) =>
-    (part: Supervised): void => {
-      stillWanted();
-      group.push(part);
+    (supervised: Supervised): void => {
+      requireStarting();
+      group.push(supervised);
     };
-  // The user does not wait for the start: what runs is ended, which makes the start fail.
+  // A stop does not wait for the start: it stops what runs, which makes the start fail.
   const ended = end.then((why) => {
     terminal.line(`\nStopping: ${why}`);
-    if (phase === 'starting') for (const part of [...services, ...backing]) void part.stop();
+    if (phase === 'starting') for (const supervised of [...services, ...backing]) void supervised.stop();
     phase = 'ending';
     aborted.abort();
   });
 
-  const guard = startGuard();
+  const reaper = startReaper();
   let stopClocks = (): void => undefined;
   try {
     await requireFreePorts(settings, portsNeeded(settings, withServices));
     const former = await readStack(settings.data);
-    // The API keys live here only, so the file stays; but nothing of the last run is true any more.
+    // The file stays, since only it has the API keys; but the addresses and process ids of the last run are stale.
     if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, metrics: undefined, pids: {} });
 
-    const dependencies = { settings, environment, terminal, guard, changed, started: joins(backing) };
+    const dependencies = { settings, environment, terminal, reaper, changed, started: joins(backing) };
     const screening = withServices ? startSanctions(dependencies) : Promise.resolve();
-    // Told below, when the backing parts have come to their end too.
+    // Reported below, when the starts of the backing services have settled, too.
     screening.catch(() => undefined);
     const running = await startBacking(dependencies);
     stopClocks = running.stopClocks;
@@ -94,7 +94,7 @@ export async function supervise({
     if (withServices) {
       await screening;
       await Promise.race([compiled, ended]);
-      stillWanted();
+      requireStarting();
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
       const account = stackAccount.safeParse(former);
       const { database, kafka } = running.addresses;
@@ -105,7 +105,7 @@ export async function supervise({
       );
       stack = { ...stack, ...prepared, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
       await startServices(
-        { settings, environment, terminal, guard, changed, started: joins(services) },
+        { settings, environment, terminal, reaper, changed, started: joins(services) },
         running.addresses,
         secretsKey,
       );
@@ -119,8 +119,8 @@ export async function supervise({
       up();
     }
     await ended;
-    // The gateway first: a request that it has begun still gets its answer from the others.
-    const order = [services.filter(({ part }) => part.name === 'gateway'), services];
+    // The gateway first: its requests in flight still need the other services.
+    const order = [services.filter(({ spec }) => spec.name === 'gateway'), services];
     if (services.length > 0)
       await terminal.step('Stop the services', async () => {
         for (const group of order) await stopAll(group);
@@ -135,11 +135,11 @@ export async function supervise({
     if (stack) stack = { ...stack, baseUrl: undefined, metrics: undefined };
     changed();
     await writing;
-    guard.close();
+    reaper.close();
     await owner.release();
   }
 }
 
-async function stopAll(parts: readonly Supervised[]): Promise<void> {
-  await Promise.all(parts.map((part) => part.stop()));
+async function stopAll(processes: readonly Supervised[]): Promise<void> {
+  await Promise.all(processes.map((supervised) => supervised.stop()));
 }

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks until the answer is yes. An exception counts as no: what is asked is still starting.
- * @returns false when the time ran out or `stop` said so
+ * Polls until the check is true. An exception counts as false: the program is still starting.
+ * @returns false when the time ran out or `stop` returned true
  */
 export async function eventually(
-  ask: () => Promise<boolean>,
+  check: () => Promise<boolean>,
   withinMs: number,
   stop: () => boolean = () => false,
 ): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (!stop() && performance.now() < deadline) {
     try {
-      if (await ask()) return true;
+      if (await check()) return true;
     } catch {
-      // Not yet: a refused connection is what "starting" looks like.
+      // A program that is starting refuses connections.
     }
     await sleep(50);
   }

@@ -4,14 +4,14 @@ const logLine = z.object({
   level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
   msg: z.string().default(''),
   err: z.object({ message: z.string().optional() }).optional(),
-  /** What a chain's observer warns of. */
+  /** The warning of a chain's observer. */
   warning: z.string().optional(),
 });
 const SHOWN: readonly string[] = ['warn', 'error', 'fatal'];
 
 /**
- * What a service's log line has to say to the person at the terminal: warnings and errors, and whatever is not a log
- * line at all (a stack trace of a crash). Null for everything else.
+ * What the terminal shows of a service's log line: warnings, errors, and lines that are no log lines (the stack trace
+ * of a crash). Null for everything else.
  */
 export function warningOf(line: string): string | null {
   if (line.trim() === '') return null;

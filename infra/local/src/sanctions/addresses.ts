@@ -3,8 +3,8 @@ import { type ChainName, forEachChain } from '../chains/chains.ts';
 import type { Settings } from '../stack/settings.ts';
 
 /**
- * Unused wallets, sanctioned in the local stack: some known to the list only, some to the provider only. EVM chains
- * share theirs.
+ * Unused wallets that are sanctioned in the local stack: one only on the list, one only known to the provider. The EVM
+ * chains share theirs.
  */
 const SANCTIONED = {
   evm: { list: '0xb347602026A95B43AaE9dF164E3749Be50f017E1', provider: '0x8Fb3F31a7c6A39484053c09D8EbaBcBE12E5014A' },
@@ -27,14 +27,14 @@ export const sanctionedAddresses = (): Record<ChainName, string[]> =>
     return [list, provider];
   });
 
-/** Where the screening of this stack is; `pf sanctions` reads it from stack.json. */
+/** The list and the provider that this stack screens with; `pf sanctions` reads them from stack.json. */
 export const sanctionsOf = ({ data, ports }: Settings) => ({
   listFile: path.join(data, 'sanctions-list.json'),
   providerUrl: `http://127.0.0.1:${ports.sanctions}`,
   apiKey: 'local-sanctions-provider-key',
 });
 
-/** What the gateway is told. */
+/** The gateway's variables. */
 export function screeningVariables(settings: Settings): Readonly<Record<string, string>> {
   const { listFile, providerUrl, apiKey } = sanctionsOf(settings);
   return {
@@ -42,7 +42,7 @@ export function screeningVariables(settings: Settings): Readonly<Record<string, 
     SCREENING_LIST_FILE: listFile,
     SCREENING_API_URL: providerUrl,
     SCREENING_API_KEY: apiKey,
-    // Ten minutes in production: who takes the provider down here wants to see it.
+    // 10 minutes in production. Here a developer who stops the provider should see the effect at once.
     SCREENING_CACHE_SECONDS: '1',
   };
 }

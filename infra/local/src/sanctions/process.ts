@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
-import type { Part } from '../processes/process-spec.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import { sanctionsOf } from './addresses.ts';
 import type { Settings } from '../stack/settings.ts';
 
-/** In place of a sanctions API of the real world. It runs from source: nothing need be compiled. */
-function sanctionsPart(settings: Settings): Part {
+/** A stand-in for a commercial sanctions API. It runs from source and does not wait for the compiler. */
+function sanctionsSpec(settings: Settings): ProcessSpec {
   const { providerUrl, apiKey, listFile } = sanctionsOf(settings);
   return {
     name: 'sanctions',
@@ -32,11 +32,11 @@ function sanctionsPart(settings: Settings): Part {
   };
 }
 
-/** Resolves when it answers and its list is there. */
+/** Resolves when the provider responds and has written its list. */
 export async function startSanctions(dependencies: StackDependencies): Promise<void> {
-  const part = sanctionsPart(dependencies.settings);
-  const supervised = superviseOn(dependencies, part);
-  await dependencies.terminal.step(`${part.label} on 127.0.0.1:${dependencies.settings.ports.sanctions}`, () =>
+  const spec = sanctionsSpec(dependencies.settings);
+  const supervised = superviseOn(dependencies, spec);
+  await dependencies.terminal.step(`${spec.label} on 127.0.0.1:${dependencies.settings.ports.sanctions}`, () =>
     supervised.start(),
   );
 }

@@ -1,13 +1,13 @@
-// The sanctions provider of the local stack, and the one who keeps its list fresh: in production that is a job that
-// runs `pf sanctions update`.
+// The sanctions provider of the local stack. It also keeps the list fresh; in production a job does that with
+// `pf sanctions update`.
 import { writeListFile } from '@pf/screening/list-file';
 import { startSanctionsProvider } from '@pf/testing/sanctions-provider';
 import { z } from 'zod';
 import { sanctionedByList, sanctionedByProvider } from './addresses.ts';
 
-/** The list is good for 48 hours. */
+/** Screening rejects a list that is older than 48 hours. */
 const REFRESH_MS = 6 * 3_600_000;
-/** About what a provider near by takes. */
+/** About the latency of a provider in the same region. */
 const LATENCY_MS = 5;
 
 const { PORT, API_KEY, LIST_FILE } = z
@@ -25,7 +25,7 @@ const refresh = (): Promise<void> =>
   });
 
 await refresh();
-// One that fails ends the process; its supervisor starts it again, and shows why.
+// A failed refresh ends the process; the supervisor restarts it and shows why.
 const refreshing = setInterval(() => void refresh(), REFRESH_MS);
 const provider = await startSanctionsProvider({
   port: PORT,

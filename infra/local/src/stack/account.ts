@@ -3,8 +3,8 @@ import type { Preparation } from './preparation.ts';
 import type { StackAccount } from './stack.ts';
 
 /**
- * The account that scripts and demos use: the one of the last start if the database still has it, else a new one.
- * Its API keys can't be read back from the database, so `former` is the only place that knows them.
+ * The account that scripts and the demo use: that of the last start if the database still has it, or a new one. The
+ * database stores only hashes of API keys, so `former` is the only source of them.
  */
 export async function seedAccount({
   database: url,

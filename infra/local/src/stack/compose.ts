@@ -1,5 +1,5 @@
-// The last step of `docker compose up`: an account, and stack.json as `npm start` writes it, so that whatever works
-// with that stack (the demo, pf, scripts) works with this one. Ends with 0 when the file is there.
+// The last step of `docker compose up`: creates an account and writes stack.json as `npm start` does, so that the demo,
+// pf and scripts work with this stack, too. Exits with 0 when the file is written.
 import { chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -10,14 +10,14 @@ import { reason, terminal } from '../processes/terminal.ts';
 const environment = z.object({
   DATABASE_URL: z.string(),
   SECRETS_KEY: z.string(),
-  /** With `/v1`, as programs of this machine reach it. */
+  /** The API with `/v1`, as programs on the host reach it. */
   BASE_URL: z.url(),
   WEBHOOK_HOST: z.string(),
-  /** Where the container of the chains has written its own stack.json. */
+  /** The folder where the chains' container wrote its stack.json. */
   CHAINS_DATA: z.string(),
-  /** Mounted from this machine. */
+  /** The data folder, mounted from the host. */
   STACK_DATA: z.string(),
-  /** A file of this machine: whose it is, theirs is what is written. */
+  /** A file of the host: the written files get its owner. */
   OWNED_LIKE: z.string(),
 });
 
@@ -32,7 +32,7 @@ async function write(): Promise<string> {
     secretsKey: env.SECRETS_KEY,
     former: former.data ?? null,
   });
-  // No pids: none of them is a process of this machine's. No wallet is screened.
+  // No process ids: containers are no processes of the host. Screening is off, so there are no sanctioned addresses.
   await writeStack(env.STACK_DATA, {
     ...chains,
     ...account,

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type StackAccount, stackAccount } from './stack.ts';
 
-/** What the platform is prepared with. It holds secrets, so it goes through a pipe. */
+/** The input of prepare.ts. It has secrets, so it goes through a pipe. */
 export interface Preparation {
   readonly database: string;
   readonly kafka: string;
@@ -15,9 +15,10 @@ export interface Preparation {
 }
 
 /**
- * Creates topics, migrates, and finds or makes the account, in a process of its own (prepare.ts). Safe to repeat.
- * @param signal ends it
- * @throws Error when it failed; it has said why on the terminal
+ * Creates the topics, migrates the database, and finds or creates the account, in a separate process (prepare.ts). Safe
+ * to repeat.
+ * @param signal aborts it
+ * @throws Error when it failed; it has printed why
  */
 export async function prepareData(
   preparation: Preparation,
@@ -30,7 +31,7 @@ export async function prepareData(
     env: environment,
     signal,
   });
-  child.stdin.on('error', () => undefined); // It ended before it read: its exit code says so.
+  child.stdin.on('error', () => undefined); // It ended before it read its input: the exit code reports that.
   child.stdin.end(JSON.stringify(preparation));
   const ended = once(child, 'close').then(
     ([code]) => code as number | null,

@@ -1,5 +1,6 @@
-// Topics, migrations and an account, as a process of its own that ends: Prisma and the Kafka client weigh 100 MB, which
-// the supervisor need not carry all day. It reads a Preparation on stdin and writes a StackAccount to stdout.
+// Creates topics, migrates the database and creates an account, in a process of its own: Prisma and the Kafka client
+// take 100 MB, which the supervisor should not keep all day. Reads a Preparation on stdin and writes a StackAccount to
+// stdout.
 import { json } from 'node:stream/consumers';
 import { migrate } from '@pf/database';
 import { createEventLog } from '@pf/event-log';

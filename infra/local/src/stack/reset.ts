@@ -14,7 +14,7 @@ export async function reset(data: string, terminal: Terminal): Promise<void> {
     terminal.line(`${data} is already empty.`);
     return;
   }
-  // PF_DATA may point anywhere, by mistake too.
+  // PF_DATA may point to any folder by mistake.
   if (!entries.includes('logs')) throw new Error(`${data} is not the data folder of a stack. Nothing was removed.`);
   await terminal.step(`Emptied ${data}`, () => rm(data, { recursive: true }));
 }

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * The key that encrypts webhook secrets in this data folder's database, 32 bytes in base64, made on the first start.
+ * The key that encrypts webhook secrets in this data folder's database: 32 bytes, base64, generated on the first start.
  * `pf` reads the same file.
  */
 export async function secretsKeyOf(data: string): Promise<string> {

@@ -3,7 +3,7 @@ import { networks } from '@pf/chains/networks';
 import type { BackingAddresses } from '../backing/backing.ts';
 import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
-import type { Part } from '../processes/process-spec.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import { screeningVariables } from '../sanctions/addresses.ts';
 import { type PortName, PORTS, type Settings } from './settings.ts';
 
@@ -17,12 +17,12 @@ const SERVICES = [
   { name: 'gateway', label: 'gateway: the API' },
 ] as const satisfies readonly { name: PortName; label: string }[];
 
-/** Where each service serves its metrics (docs/operations/telemetry.md). */
+/** The metrics URL of each service (docs/operations/telemetry.md). */
 export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> =>
   Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
 
 /** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
-function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly Part[] {
+function serviceSpecs(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly ProcessSpec[] {
   const shared = {
     DATABASE_URL: addresses.database,
     REDIS_URL: addresses.redis,
@@ -30,14 +30,17 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
     SECRETS_KEY: secretsKey,
-    // Networks without a local chain get none: set where the stack was started, they would be served, but not watched.
+    // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     ...Object.fromEntries(
-      CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, settings.given.chains[name] ?? addresses.chains[name].rpcUrl]),
+      CHAIN_NAMES.map((name) => [
+        CHAINS[name].upstreams,
+        settings.external.chains[name] ?? addresses.chains[name].rpcUrl,
+      ]),
     ),
     NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
     ...screeningVariables(settings),
-    // A developer's webhook receiver is on this machine.
+    // A developer's webhook receiver runs on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
     NODE_ENV: 'production',
   };
@@ -49,7 +52,7 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
       ports: [name, `${name}Metrics`],
       stopSignal: 'SIGTERM',
       orphanSignal: 'SIGKILL',
-      // Services promise to be gone within 25 s.
+      // Services shut down within 25 s.
       stopMs: 28_000,
       jsonLogs: true,
       prepare: async () => undefined,
@@ -62,7 +65,7 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
           [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port),
         },
       }),
-      // The liveness probe of production; no answer at all is no verdict.
+      // Production's liveness probe; no response at all is no verdict.
       stuck: async () =>
         (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2000) })).status === 503,
       ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) })).ok,
@@ -71,8 +74,8 @@ function serviceParts(settings: Settings, addresses: BackingAddresses, secretsKe
 }
 
 /**
- * Starts all services at once and waits until each says that it is ready.
- * @throws Error with the end of the log of one that is not
+ * Starts all services in parallel and waits until each reports that it is ready.
+ * @throws Error with the end of the log of a service that is not
  */
 export async function startServices(
   dependencies: StackDependencies,
@@ -80,10 +83,10 @@ export async function startServices(
   secretsKey: string,
 ): Promise<void> {
   const { settings, terminal } = dependencies;
-  const starts = serviceParts(settings, addresses, secretsKey).map((part) => {
-    const service = superviseOn(dependencies, part);
-    const [own] = part.ports.map((name) => settings.ports[name]);
-    return terminal.step(`${part.label}, on 127.0.0.1:${own}`, () => service.start());
+  const starts = serviceSpecs(settings, addresses, secretsKey).map((spec) => {
+    const service = superviseOn(dependencies, spec);
+    const [port] = spec.ports.map((name) => settings.ports[name]);
+    return terminal.step(`${spec.label}, on 127.0.0.1:${port}`, () => service.start());
   });
   await Promise.allSettled(starts);
   await Promise.all(starts);

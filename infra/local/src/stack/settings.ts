@@ -3,50 +3,53 @@ import type { UpstreamVariable } from '@pf/chains/networks';
 import { z } from 'zod';
 import { CHAINS, type ChainName, forEachChain } from '../chains/chains.ts';
 
+interface Port {
+  readonly variable: string;
+  readonly defaultPort: number;
+}
+
 /**
- * Every port of the local stack, the variable that moves it (with those after it of the same variable), and where it is
- * otherwise.
+ * Every port of the local stack, its default, and the variable that moves it. Ports with the same variable move
+ * together: the variable sets the first of them.
  */
 export const PORTS = {
-  gateway: { variable: 'GATEWAY_PORT', usual: 4000 },
-  intent: { variable: 'INTENT_PORT', usual: 4001 },
-  watcher: { variable: 'WATCHER_PORT', usual: 4002 },
-  webhook: { variable: 'WEBHOOK_PORT', usual: 4003 },
-  postgres: { variable: 'POSTGRES_PORT', usual: 4010 },
-  redis: { variable: 'REDIS_PORT', usual: 4011 },
-  kafka: { variable: 'KAFKA_PORT', usual: 4012 },
-  kafkaController: { variable: 'KAFKA_CONTROLLER_PORT', usual: 4013 },
-  base: { variable: 'BASE_PORT', usual: 4020 },
-  baseLive: { variable: 'BASE_LIVE_PORT', usual: 4021 },
-  solana: { variable: 'SOLANA_PORT', usual: 4022 },
-  // Solana's clients look for the WebSocket one port further.
-  solanaWebSocket: { variable: 'SOLANA_PORT', usual: 4023 },
-  tempo: { variable: 'TEMPO_PORT', usual: 4024 },
-  sanctions: { variable: 'SANCTIONS_PORT', usual: 4030 },
-  gatewayMetrics: { variable: 'METRICS_PORT', usual: 4040 },
-  intentMetrics: { variable: 'METRICS_PORT', usual: 4041 },
-  watcherMetrics: { variable: 'METRICS_PORT', usual: 4042 },
-  webhookMetrics: { variable: 'METRICS_PORT', usual: 4043 },
-} as const;
+  gateway: { variable: 'GATEWAY_PORT', defaultPort: 4000 },
+  intent: { variable: 'INTENT_PORT', defaultPort: 4001 },
+  watcher: { variable: 'WATCHER_PORT', defaultPort: 4002 },
+  webhook: { variable: 'WEBHOOK_PORT', defaultPort: 4003 },
+  postgres: { variable: 'POSTGRES_PORT', defaultPort: 4010 },
+  redis: { variable: 'REDIS_PORT', defaultPort: 4011 },
+  kafka: { variable: 'KAFKA_PORT', defaultPort: 4012 },
+  kafkaController: { variable: 'KAFKA_CONTROLLER_PORT', defaultPort: 4013 },
+  base: { variable: 'BASE_PORT', defaultPort: 4020 },
+  baseLive: { variable: 'BASE_LIVE_PORT', defaultPort: 4021 },
+  solana: { variable: 'SOLANA_PORT', defaultPort: 4022 },
+  // Solana clients expect WebSockets at the RPC port + 1.
+  solanaWebSocket: { variable: 'SOLANA_PORT', defaultPort: 4023 },
+  tempo: { variable: 'TEMPO_PORT', defaultPort: 4024 },
+  sanctions: { variable: 'SANCTIONS_PORT', defaultPort: 4030 },
+  gatewayMetrics: { variable: 'METRICS_PORT', defaultPort: 4040 },
+  intentMetrics: { variable: 'METRICS_PORT', defaultPort: 4041 },
+  watcherMetrics: { variable: 'METRICS_PORT', defaultPort: 4042 },
+  webhookMetrics: { variable: 'METRICS_PORT', defaultPort: 4043 },
+} as const satisfies Record<ChainName, Port> & Record<string, Port>;
 
 export type PortName = keyof typeof PORTS;
 
 export interface Settings {
   /** The repository. */
   readonly root: string;
-  /** Programs the bootstrap fetched: `.tools` in the repository. */
+  /** The programs that the bootstrap downloaded: `.tools` in the repository. */
   readonly tools: string;
   /** Everything the running stack writes, absolute. */
   readonly data: string;
   readonly ports: Readonly<Record<PortName, number>>;
   /** Where the local chains listen: loopback, except in a container. */
   readonly chainsHost: string;
-  /** SECRETS_KEY; null where the data folder is to have one of its own. */
+  /** SECRETS_KEY; null: the data folder gets a key of its own. */
   readonly secretsKey: string | null;
-  /**
-   * Backing parts that run elsewhere: their addresses as the environment gives them; null where one is to be started.
-   */
-  readonly given: {
+  /** The addresses of backing services that run elsewhere, from the environment; null: the stack starts its own. */
+  readonly external: {
     readonly database: string | null;
     readonly redis: string | null;
     readonly kafka: string | null;
@@ -54,24 +57,24 @@ export interface Settings {
   };
 }
 
-/** Ports that fetch and browsers refuse to talk to (https://fetch.spec.whatwg.org/#port-blocking), from 1024 on. */
+/** The ports from 1024 that fetch and browsers refuse to connect to (https://fetch.spec.whatwg.org/#port-blocking). */
 const BLOCKED: readonly number[] = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ];
 
 const port = z.coerce.number().int().min(1).max(65_535);
-const given = z.string().trim().min(1).optional();
+const optionalText = z.string().trim().min(1).optional();
 const environment = z.object({
   PF_DATA: z.string().min(1).default('.local'),
   CHAINS_HOST: z.ipv4().default('127.0.0.1'),
   PF_PORT_SHIFT: z.coerce.number().int().min(0).max(60_000).default(0),
-  SECRETS_KEY: given,
-  DATABASE_URL: given,
-  REDIS_URL: given,
-  KAFKA_BROKERS: given,
-  ...(Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, given])) as Record<
+  SECRETS_KEY: optionalText,
+  DATABASE_URL: optionalText,
+  REDIS_URL: optionalText,
+  KAFKA_BROKERS: optionalText,
+  ...(Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, optionalText])) as Record<
     UpstreamVariable,
-    typeof given
+    typeof optionalText
   >),
   ...(Object.fromEntries(Object.values(PORTS).map(({ variable }) => [variable, port.optional()])) as Record<
     (typeof PORTS)[PortName]['variable'],
@@ -80,12 +83,12 @@ const environment = z.object({
 });
 
 /**
- * Reads the stack's settings. A port's own variable wins; else it is the usual one plus PF_PORT_SHIFT, so that a
- * second stack beside the first takes two variables: `PF_DATA=… PF_PORT_SHIFT=1000`.
- * @throws Error naming every variable that is wrong
+ * Reads the stack's settings. A port's own variable wins; without it, the port is its default plus PF_PORT_SHIFT, so
+ * that a second stack on the same machine needs two variables: `PF_DATA=… PF_PORT_SHIFT=1000`.
+ * @throws Error with every variable that is invalid
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>, root: string): Settings {
-  // An empty variable is one that is not set.
+  // An empty variable counts as unset.
   const parsed = environment.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   if (!parsed.success) {
     throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
@@ -94,19 +97,21 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   const names = Object.keys(PORTS) as PortName[];
   const ports = Object.fromEntries(
     names.map((name) => {
-      const { variable, usual } = PORTS[name];
+      const { variable, defaultPort } = PORTS[name];
       const chosen = values[variable];
-      return [name, chosen === undefined ? usual + values.PF_PORT_SHIFT : chosen + usual - firstOf(variable)];
+      const port =
+        chosen === undefined ? defaultPort + values.PF_PORT_SHIFT : chosen + defaultPort - firstDefaultOf(variable);
+      return [name, port];
     }),
   ) as Record<PortName, number>;
   for (const name of names) {
     if (ports[name] > 65_535)
       throw new Error(
-        `${PORTS[name].variable}: port ${ports[name]} of ${name} is above 65535. Choose a smaller PF_PORT_SHIFT.`,
+        `${PORTS[name].variable}: port ${ports[name]} of ${name} is above 65535. Set a smaller PF_PORT_SHIFT.`,
       );
     if (BLOCKED.includes(ports[name]))
       throw new Error(
-        `${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}; choose another, or another ` +
+        `${PORTS[name].variable}: fetch and browsers refuse port ${ports[name]}. Set another port, or another ` +
           'PF_PORT_SHIFT.',
       );
     const twin = names.find((other) => other !== name && ports[other] === ports[name]);
@@ -119,7 +124,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
     ports,
     chainsHost: values.CHAINS_HOST,
     secretsKey: values.SECRETS_KEY ?? null,
-    given: {
+    external: {
       database: values.DATABASE_URL ?? null,
       redis: values.REDIS_URL ?? null,
       kafka: values.KAFKA_BROKERS ?? null,
@@ -128,6 +133,6 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   };
 }
 
-/** Where the first of the ports is otherwise that a variable moves. */
-const firstOf = (variable: string): number =>
-  Math.min(...Object.values(PORTS).flatMap((port) => (port.variable === variable ? [port.usual] : [])));
+/** The default of the first port that a variable moves. */
+const firstDefaultOf = (variable: string): number =>
+  Math.min(...Object.values(PORTS).flatMap((port) => (port.variable === variable ? [port.defaultPort] : [])));

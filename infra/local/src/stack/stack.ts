@@ -7,48 +7,48 @@ const chain = z.object({
   rpcUrl: z.string(),
   /** Symbol → address. */
   tokens: z.record(z.string(), z.string()),
-  /** Accounts with money on this chain, keys in the chain's usual encoding. None where the chain is not ours. */
+  /** Accounts with money on this chain, keys in the chain's usual encoding. None when the chain runs elsewhere. */
   wallets: z.array(z.object({ address: z.string(), privateKey: z.string() })),
 });
 export type StackChain = z.infer<typeof chain>;
 
 export const stackAccount = z.object({
   accountId: z.string(),
-  /** API keys in plain text. The only place where they are kept. */
+  /** API keys in plain text. They are stored nowhere else. */
   apiKeys: z.object({ test: z.string(), live: z.string() }),
-  /** Of test mode. */
+  /** The secret of test mode. */
   webhookSecret: z.string(),
 });
 export type StackAccount = z.infer<typeof stackAccount>;
 
 const stack = z.object({
   ...stackAccount.partial().shape,
-  /** With `/v1`; absent while the API does not run. */
+  /** The API with `/v1`; absent while it does not run. */
   baseUrl: z.string().optional(),
   database: z.string(),
   redis: z.string(),
   kafka: z.string(),
-  /** Process ids by name, of what runs now. */
+  /** The running processes: id by name. */
   pids: z.record(z.string(), z.number()),
-  /** By name: chains.ts. One of an older version may have fewer. */
+  /** By name (infra/local/src/chains/chains.ts). The file of an older version may have fewer. */
   chains: z.record(z.string(), chain),
-  /** By service: where Prometheus finds its metrics. */
+  /** The metrics URL by service. */
   metrics: z.record(z.string(), z.string()).optional(),
-  /** By the chains' names; the first is on the list, the second known to the provider. */
+  /** By name of the chain: the first is on the list, the second is known to the provider. */
   sanctionedAddresses: z.record(z.string(), z.array(z.string())).optional(),
-  /** The name that the services have for this machine, where they are containers on it: webhooks go there. */
+  /** The host name for webhook URLs, where the services run in containers: how they reach this machine. */
   webhookHost: z.string().optional(),
-  /** What the gateway screens with. */
+  /** The list and the provider that the gateway screens with. */
   sanctions: z.object({ listFile: z.string(), providerUrl: z.string(), apiKey: z.string() }).optional(),
 });
-/** `stack.json`: where everything is, for scripts. */
+/** `stack.json`: the addresses and credentials of the stack, for scripts. */
 export type Stack = z.infer<typeof stack>;
 
 export const stackFile = (data: string): string => path.join(data, 'stack.json');
 
 /**
- * @returns null where there is none yet
- * @throws Error when it is not as this version writes it: `npm run reset` is the way out
+ * @returns null when there is none yet
+ * @throws Error when another version wrote it: `npm run reset` empties the folder
  */
 export async function readStack(data: string): Promise<Stack | null> {
   let text: string;
@@ -67,7 +67,7 @@ export async function readStack(data: string): Promise<Stack | null> {
   }
 }
 
-/** Atomic, and only its owner may read it. */
+/** Writes stack.json atomically, readable only by its owner. */
 export async function writeStack(data: string, content: Stack): Promise<void> {
   const file = stackFile(data);
   await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

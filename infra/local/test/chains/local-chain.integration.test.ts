@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callRpc } from '@pf/rpc/client';
 import { ANVILS } from '../../src/chains/local-chains.ts';
 import { startBlockClock } from '../../src/chains/block-clock.ts';
-import { startGuard } from '../../src/processes/reaper.ts';
-import { anvilPart } from '../../src/chains/anvil.ts';
+import { startReaper } from '../../src/processes/reaper.ts';
+import { anvilSpec } from '../../src/chains/anvil.ts';
 import { readSettings } from '../../src/stack/settings.ts';
 import { Supervised } from '../../src/processes/supervised-process.ts';
 import { placeTokens, TOKENS, wallets } from '../../src/chains/tokens.ts';
@@ -16,19 +16,19 @@ describe('a long-running local chain', () => {
   let data: string;
   let chain: Supervised;
   let url: string;
-  const guard = startGuard();
-  const said: string[] = [];
+  const reaper = startReaper();
+  const output: string[] = [];
 
   beforeEach(async () => {
     data = await mkdtemp(path.join(os.tmpdir(), 'pf-chain-'));
     const [port = 0] = await freePorts(1);
     const settings = readSettings({ PF_DATA: data, BASE_PORT: String(port) }, '/repository');
-    const { part, url: at } = anvilPart(settings, ANVILS.base);
-    chain = new Supervised(part, {
+    const { spec, url: at } = anvilSpec(settings, ANVILS.base);
+    chain = new Supervised(spec, {
       logs: data,
       environment: process.env,
-      guard,
-      say: (text) => void said.push(text),
+      reaper,
+      say: (text) => void output.push(text),
       changed: () => undefined,
     });
     await chain.start();
@@ -36,7 +36,7 @@ describe('a long-running local chain', () => {
   });
   afterEach(async () => {
     await chain.stop();
-    guard.close();
+    reaper.close();
     await rm(data, { recursive: true });
   });
 
@@ -71,7 +71,7 @@ describe('a long-running local chain', () => {
     }
 
     expect(before).toBeGreaterThan(3000);
-    expect(said).toEqual([]);
+    expect(output).toEqual([]);
     expect(await callRpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' });
     expect(
       await callRpc(url, 'eth_getLogs', [
@@ -79,13 +79,13 @@ describe('a long-running local chain', () => {
       ]),
     ).toHaveLength(1);
     expect(await callRpc(url, 'eth_getBlockByNumber', ['0x0', false])).toMatchObject({ number: '0x0' });
-    // States from before the restart are gone: the final block has one again some blocks later.
+    // The restart drops earlier states: some blocks later the finalized block has one again.
     expect(
       await until('a state at the final block', () =>
         callRpc(url, 'eth_getTransactionCount', [payer?.address, 'finalized']),
       ),
     ).toBe('0x1');
-    // 600 empty blocks of 1.6 KB and the state; 3,000 were 5 MB.
+    // 600 empty blocks of 1.6 KB and the state; 3,000 blocks take 5 MB.
     expect((await stat(path.join(data, 'chains', 'base.json'))).size).toBeLessThan(3_000_000);
   }, 90_000);
 });

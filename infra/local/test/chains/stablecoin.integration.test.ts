@@ -34,7 +34,7 @@ const token = (signer: NonceManager) => new Contract(address, abi, signer);
 const owner = at(9);
 const rich = at(8);
 
-/** Sends, and waits until it is mined. */
+/** Waits until the transaction is mined. */
 async function done(sent: Promise<{ wait: () => Promise<unknown> }>): Promise<unknown> {
   return (await sent).wait();
 }

@@ -8,7 +8,7 @@ import { freePorts, readBackingStack, until } from '@pf/testing';
 
 const MAIN = path.join(import.meta.dirname, '../../src/main.ts');
 
-/** Ended, but not yet asked for by its parent: an init that is slow to do so leaves it for seconds. */
+/** Ended, but not yet reaped by its parent: an init may take seconds for that. */
 const isZombie = (pid: number): boolean =>
   existsSync(`/proc/${pid}/stat`) &&
   readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') === true;
@@ -25,11 +25,11 @@ export const isAlive = (pid: number): boolean => {
 interface StackFile {
   readonly pids: Record<string, number>;
   readonly chains: Record<'base' | 'tempo', { readonly rpcUrl: string }>;
-  /** Who may read it. */
+  /** The file's permissions. */
   readonly mode: number;
 }
 
-/** A supervisor that runs Redis, Base and Tempo by itself, and takes the rest from the tests' stack. */
+/** Runs supervisors that start their own Redis, Base and Tempo, and use the shared test stack for the rest. */
 export interface SupervisedStack {
   readonly data: string;
   readonly redisPort: number;
@@ -37,16 +37,16 @@ export interface SupervisedStack {
   start(extra?: Record<string, string>): Supervisor;
   /** stack.json as it is now. */
   file(): StackFile;
-  /** The process ids that the supervisor wrote down for the next one. */
+  /** The process ids that the supervisor recorded for the next start. */
   children(): number[];
   close(): Promise<void>;
 }
 
 interface Supervisor {
   readonly pid: number;
-  /** What it told the terminal so far. */
-  said(): string;
-  /** Resolves when its parts run. */
+  /** Its output at the terminal so far. */
+  output(): string;
+  /** Resolves when its processes run. */
   up(): Promise<void>;
   end(signal: NodeJS.Signals): Promise<number | null>;
   readonly exited: Promise<number | null>;
@@ -69,7 +69,7 @@ export async function supervisedStack(): Promise<SupervisedStack> {
     DATABASE_URL: shared.database,
     KAFKA_BROKERS: shared.kafka,
     RPC_BASE: shared.chains['baseLive']?.rpcUrl,
-    // No test asks it.
+    // No test connects to it.
     RPC_SOLANA_DEVNET: 'http://127.0.0.1:9',
   };
 
@@ -80,17 +80,17 @@ export async function supervisedStack(): Promise<SupervisedStack> {
       { env: { ...environment, ...extra }, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     supervisors.add(child);
-    let said = '';
-    child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+    let output = '';
+    child.stderr.on('data', (text: Buffer) => (output += text.toString()));
     const exited = once(child, 'exit').then(([code]) => (supervisors.delete(child), code as number | null));
     return {
       pid: child.pid ?? 0,
-      said: () => said,
+      output: () => output,
       exited,
       up: async () =>
         void (await until(
           'the supervisor to report that the backing services run',
-          () => said.includes('Only the backing services run'),
+          () => output.includes('Only the backing services run'),
           30_000,
         )),
       async end(signal) {

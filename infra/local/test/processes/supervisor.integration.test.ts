@@ -33,7 +33,7 @@ describe('the supervisor of the local stack', () => {
       return pid !== undefined && pid !== pids['redis'] && pid;
     });
     await until('the new Redis to listen', () => listens(stack.redisPort));
-    expect(supervisor.said()).toMatch(/redis ended \(SIGKILL\); restarting it/);
+    expect(supervisor.output()).toMatch(/redis ended \(SIGKILL\); restarting it/);
 
     expect(await supervisor.end('SIGTERM')).toBe(0);
     expect([again, pids['base'] as number].filter(isAlive)).toEqual([]);
@@ -59,7 +59,7 @@ describe('the supervisor of the local stack', () => {
     await first.up();
     const second = stack.start({ REDIS_PORT: '1', BASE_PORT: '2', TEMPO_PORT: '3' });
     expect(await second.exited).toBe(1);
-    expect(second.said()).toContain(`(process ${first.pid})`);
+    expect(second.output()).toContain(`(process ${first.pid})`);
 
     const reset = run(
       process.execPath,
@@ -81,7 +81,7 @@ describe('the supervisor of the local stack', () => {
     try {
       const second = elsewhere.start({ REDIS_PORT: String(stack.redisPort) });
       expect(await second.exited).toBe(1);
-      expect(second.said()).toContain(`port ${stack.redisPort} (redis): set REDIS_PORT`);
+      expect(second.output()).toContain(`port ${stack.redisPort} (redis): set REDIS_PORT`);
     } finally {
       await elsewhere.close();
     }
@@ -89,7 +89,7 @@ describe('the supervisor of the local stack', () => {
 
   it('stops what it had started when it is ended during the start', async () => {
     const supervisor = stack.start();
-    const pids = await until('a first part', () => {
+    const pids = await until('a first process', () => {
       const children = stack.children();
       return children.length > 0 && children;
     });

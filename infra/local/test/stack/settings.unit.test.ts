@@ -8,7 +8,7 @@ describe('the settings of the local stack', () => {
     const settings = read({});
     expect(settings.ports.gateway).toBe(4000);
     expect(settings.data).toBe('/repository/.local');
-    expect(settings.given.database).toBeNull();
+    expect(settings.external.database).toBeNull();
   });
 
   it('move every port by PF_PORT_SHIFT, except one with a variable of its own', () => {
@@ -24,8 +24,8 @@ describe('the settings of the local stack', () => {
     expect(() => read({ SOLANA_PORT: '65535' })).toThrow(/SOLANA_PORT: .*65536/);
   });
 
-  it('use the nodes that the environment names', () => {
-    expect(read({ RPC_SOLANA_DEVNET: 'https://a.example,https://b.example' }).given.chains).toEqual({
+  it('use the upstreams that the environment lists', () => {
+    expect(read({ RPC_SOLANA_DEVNET: 'https://a.example,https://b.example' }).external.chains).toEqual({
       base: null,
       baseLive: null,
       solana: 'https://a.example,https://b.example',
@@ -34,7 +34,7 @@ describe('the settings of the local stack', () => {
   });
 
   it('treat an empty variable as unset', () => {
-    expect(read({ DATABASE_URL: '', GATEWAY_PORT: '' }).given.database).toBeNull();
+    expect(read({ DATABASE_URL: '', GATEWAY_PORT: '' }).external.database).toBeNull();
   });
 
   it('name the variable that is invalid', () => {

@@ -10,7 +10,7 @@ export interface ApiError {
   readonly param: string | null;
   readonly details: Record<string, unknown> | null;
 }
-export interface ApiAnswer<Body> {
+export interface ApiResponse<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body & { readonly error?: ApiError };
@@ -49,24 +49,24 @@ export interface ApiClient {
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<ApiAnswer<Body>>;
-  create(body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
-  get(id: string): Promise<ApiAnswer<IntentBody>>;
+  ): Promise<ApiResponse<Body>>;
+  create(body: Record<string, unknown>): Promise<ApiResponse<IntentBody>>;
+  get(id: string): Promise<ApiResponse<IntentBody>>;
   /** @param query as it stands after the question mark */
-  list(query?: string): Promise<ApiAnswer<ListBody>>;
-  update(id: string, body: Record<string, unknown>): Promise<ApiAnswer<IntentBody>>;
-  refund(id: string): Promise<ApiAnswer<IntentBody>>;
-  simulate(id: string, targetState: string): Promise<ApiAnswer<IntentBody>>;
-  detected(id: string): Promise<ApiAnswer<IntentBody>>;
-  cancel(id: string): Promise<ApiAnswer<IntentBody>>;
-  build(id: string, fulfiller?: string): Promise<ApiAnswer<BuildBody>>;
-  submit(id: string, signedTransaction: string, fulfiller: string): Promise<ApiAnswer<SubmitBody>>;
+  list(query?: string): Promise<ApiResponse<ListBody>>;
+  update(id: string, body: Record<string, unknown>): Promise<ApiResponse<IntentBody>>;
+  refund(id: string): Promise<ApiResponse<IntentBody>>;
+  simulate(id: string, targetState: string): Promise<ApiResponse<IntentBody>>;
+  detected(id: string): Promise<ApiResponse<IntentBody>>;
+  cancel(id: string): Promise<ApiResponse<IntentBody>>;
+  build(id: string, fulfiller?: string): Promise<ApiResponse<BuildBody>>;
+  submit(id: string, signedTransaction: string, fulfiller: string): Promise<ApiResponse<SubmitBody>>;
   /** The history. */
-  events(id: string): Promise<ApiAnswer<EventsBody>>;
+  events(id: string): Promise<ApiResponse<EventsBody>>;
   /** The stream, after the version that was seen last where one is named. */
   follow(id: string, lastEventId?: string): Promise<OpenStream>;
-  deliveries(query?: Readonly<Record<string, string>>): Promise<ApiAnswer<DeliveriesBody>>;
-  retry(deliveryId: string): Promise<ApiAnswer<DeliveryBody>>;
+  deliveries(query?: Readonly<Record<string, string>>): Promise<ApiResponse<DeliveriesBody>>;
+  retry(deliveryId: string): Promise<ApiResponse<DeliveryBody>>;
 }
 
 /** @param baseUrl with `/v1` @param apiKey null: requests carry no key */
@@ -76,7 +76,7 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<ApiAnswer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
@@ -89,7 +89,7 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
     const answer = {
       status: response.status,
       headers: response.headers,
-      body: (await response.json()) as ApiAnswer<Body>['body'],
+      body: (await response.json()) as ApiResponse<Body>['body'],
     };
     holdToContract({ method, path, ...answer });
     return answer;

@@ -3,7 +3,7 @@ import { intentResponse } from '@pf/contracts';
 import { createAccount, createKey, setPlan } from '@pf/database';
 import type { PublicIntent } from '@pf/domain';
 import {
-  type ApiAnswer,
+  type ApiResponse,
   type ApiClient,
   apiClient,
   type Cluster,
@@ -53,11 +53,11 @@ describe('changes of a payment intent', () => {
     (await readWholeLog(cluster)).events.filter(({ intentId }) => intentId === id).map(({ type }) => type);
 
   /** The intent of a response with the documented shape. */
-  function intentOf({ status, body }: ApiAnswer<{ readonly intent: PublicIntent }>, expected = 200): PublicIntent {
+  function intentOf({ status, body }: ApiResponse<{ readonly intent: PublicIntent }>, expected = 200): PublicIntent {
     expect([status, body.error]).toEqual([expected, undefined]);
     return intentResponse.parse(body).intent;
   }
-  const errorOf = ({ status, body }: ApiAnswer<unknown>) => ({ status, ...body.error });
+  const errorOf = ({ status, body }: ApiResponse<unknown>) => ({ status, ...body.error });
 
   describe.each([
     ['PATCH', '/intents/{id}'],

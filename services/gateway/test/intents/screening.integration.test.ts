@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readListFile, writeListFile } from '@pf/screening';
 import {
-  type ApiAnswer,
+  type ApiResponse,
   type ApiClient,
   apiClient,
   type Cluster,
@@ -81,14 +81,14 @@ describe('sanctions screening of requests', () => {
     );
   }
 
-  function expectMatch(response: ApiAnswer<unknown>, param: string, address: string): void {
+  function expectMatch(response: ApiResponse<unknown>, param: string, address: string): void {
     expect([response.status, response.body.error]).toMatchObject([
       422,
       { code: 'address.sanctions_match', param, details: { address } },
     ]);
     expect(JSON.stringify(response.body)).not.toMatch(/NAME|ENTITY|SANCTIONS:|uid|list-file/);
   }
-  function expectUnavailable(response: ApiAnswer<unknown>): void {
+  function expectUnavailable(response: ApiResponse<unknown>): void {
     expect([response.status, response.body.error]).toMatchObject([
       503,
       { code: 'screening.unavailable', param: null, details: { retry_after: expect.any(Number) as unknown } },
