@@ -151,7 +151,7 @@ describe('A message that cannot be processed', () => {
     await client.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
     const next = await client.execute(create({}, { partition }));
     expect(next.outcome.kind).toBe('accepted');
-    await until('the broken one to be answered', () => client.repliesTo(broken.commandId).length > 0);
+    await until('the reply to the broken command', () => client.repliesTo(broken.commandId).length > 0);
     expect(client.repliesTo(broken.commandId)).toMatchObject([{ outcome: { kind: 'dead' }, intent: null }]);
     expect(await client.outcome(broken.commandId)).toMatchObject({ kind: 'dead', intentId: broken.intentId });
     const letters = await until('three letters', async () => {
