@@ -32,7 +32,7 @@ describe('pf intents', () => {
       apiKeys: cluster.apiKeys,
     };
     await write(stack);
-  }, 60_000);
+  });
   afterAll(async () => {
     await rm(data, { recursive: true });
     await cluster.close();
@@ -191,5 +191,5 @@ describe('pf intents', () => {
     expect((await run(['list'], { PF_BASE_URL: 'http://127.0.0.1:1/v1' })).errors).toMatch(
       /does not respond.*npm start/,
     );
-  }, 60_000);
+  });
 });

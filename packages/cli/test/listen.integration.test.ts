@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseIntentId } from '@pf/contracts';
 import { addWebhookEndpoint, listWebhookEndpoints } from '@pf/database';
 import {
@@ -16,8 +16,6 @@ import {
 } from '@pf/testing';
 import { z } from 'zod';
 import { runPf } from '../src/index.ts';
-
-jest.setTimeout(60_000);
 
 const line = z.looseObject({
   type: z.string().optional(),

@@ -28,7 +28,7 @@ describe('pf', () => {
       JSON.stringify({ database: cluster.databaseUrl, accountId: cluster.accountId, more: true }),
     );
     await writeFile(path.join(data, 'secrets-key'), `${cluster.secretsKey.toString('base64')}\n`);
-  }, 60_000);
+  });
   afterAll(async () => {
     await rm(data, { recursive: true });
     await cluster.close();

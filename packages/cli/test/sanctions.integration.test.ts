@@ -8,7 +8,7 @@ describe('pf sanctions flagged', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster();
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   const pf = async (...args: string[]): Promise<string> => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Producer } from 'kafkajs';
 import { BRIEF_RETRY, createClient } from '../src/kafka/client.ts';
 import {
@@ -15,8 +15,6 @@ import { sizeOf } from '../src/record.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
 
 // A busy machine may be slow.
-jest.setTimeout(30_000);
-
 /** A connection to the real broker that the test can delay or cut, and that records the requests. */
 class Line {
   readonly #options: EventLogOptions;

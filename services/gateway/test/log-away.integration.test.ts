@@ -5,7 +5,7 @@ describe('POST /intents while the event log is unavailable', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster();
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   it('returns 503 with the id of the intent that may have been created, and creates none', async () => {
@@ -23,5 +23,5 @@ describe('POST /intents while the event log is unavailable', () => {
       { code: 'service.unavailable', details: { intent_id: expect.stringMatching(/^pi_/) } },
     ]);
     expect((await cluster.database.sql.query('SELECT FROM ledger.intents')).rows).toEqual([]);
-  }, 60_000);
+  });
 });

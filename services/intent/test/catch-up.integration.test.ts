@@ -10,8 +10,6 @@ import { create, of } from './messages.ts';
 import { NOW, PartitionModel, raw } from './batches.ts';
 
 // The machine may be busy with the stack.
-jest.setTimeout(60_000);
-
 let cluster: Cluster;
 let projection: ProjectionWriter;
 

@@ -2,13 +2,11 @@ import type { CommandMessage } from '@pf/contracts';
 import type { Command, IntentId } from '@pf/domain';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, observed, of } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
-jest.setTimeout(60_000);
-
 const { ALICE, BOB, CAROL, FIRST, SECOND } = samples;
 
 let cluster: Cluster;

@@ -1,12 +1,10 @@
 import { about, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, readWholeLog, startCluster, until } from '@pf/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, observed } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
-jest.setTimeout(60_000);
-
 describe('An intent past expiresAt', () => {
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();

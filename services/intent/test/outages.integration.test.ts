@@ -13,13 +13,11 @@ import {
   type TcpProxy,
   until,
 } from '@pf/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, of, PARTITIONS } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter, type WriterLocation } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
-jest.setTimeout(60_000);
-
 let cluster: Cluster;
 let client: CommandClient;
 let proxies: { readonly database: TcpProxy; readonly redis: TcpProxy };

@@ -3,13 +3,11 @@ import { type ReadEvents, rebuildProjection, type RebuildReport, verifyProjectio
 import type { LogReader } from '@pf/event-log';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readWholeLog, startCluster } from '@pf/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, observed, of, PARTITIONS } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the stack.
-jest.setTimeout(60_000);
-
 let cluster: Cluster;
 let running: RunningWriter;
 let client: CommandClient;

@@ -2,13 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { type Cluster, freePorts, readBackingStack, startCluster, until } from '@pf/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, PARTITIONS } from './messages.ts';
 import { CommandClient } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
-jest.setTimeout(60_000);
-
 let cluster: Cluster;
 let client: CommandClient;
 const started: Service[] = [];

@@ -12,14 +12,12 @@ import { intentChannel, type Notice, openConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readBackingStack, readWholeLog, startCluster, until } from '@pf/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { create, observed, of } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
-jest.setTimeout(60_000);
-
 let cluster: Cluster;
 let running: RunningWriter;
 let client: CommandClient;

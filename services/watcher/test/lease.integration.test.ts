@@ -17,7 +17,7 @@ describe('Lease', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     watches = new NetworkWatches(cluster.database);
-  }, 60_000);
+  });
   beforeEach(async () => {
     await cluster.database.sql.query('DELETE FROM service.network_watches');
   });

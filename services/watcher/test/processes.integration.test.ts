@@ -30,7 +30,7 @@ describe('watcher processes', () => {
   beforeAll(async () => {
     [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
     writer = await openIntentLog(cluster, stack.kafka);
-  }, 60_000);
+  });
   afterEach(async () => {
     for (const instance of running) instance.kill('SIGKILL');
     await Promise.all(running.splice(0).map(({ exited }) => exited));
@@ -85,14 +85,14 @@ describe('watcher processes', () => {
     expect((await observed(cluster, unknown.id, 'landed', 'confirmed')).data.hash).toBe(hash);
     await new Payer(chain, 2).pay(later);
     await observed(cluster, later.id, 'landed', 'confirmed');
-  }, 90_000);
+  });
 
   it('take over at once from a process that is asked to stop and exits cleanly', async () => {
     const { holder, other } = await pair(300);
     holder.kill('SIGTERM');
     await active(other);
     expect((await holder.exited).code).toBe(0);
-  }, 60_000);
+  });
 
   it('take over from a killed process once its lease has expired, and miss nothing', async () => {
     const { holder, other } = await pair();
@@ -101,7 +101,7 @@ describe('watcher processes', () => {
     const hash = await new Payer(chain, 3).pay(intent);
     await active(other);
     expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
-  }, 90_000);
+  });
 
   it('stop watching when they resume after another process has taken over', async () => {
     const { holder, other } = await pair();
@@ -113,7 +113,7 @@ describe('watcher processes', () => {
     await new Payer(chain, 4).pay(intent);
     await observed(cluster, intent.id, 'landed', 'confirmed');
     expect([await isActive(holder), await isActive(other)]).toEqual([false, true]);
-  }, 90_000);
+  });
 
   it('continue after the database was unavailable for longer than the lease, and miss nothing', async () => {
     const database = await startTcpProxy(new URL(stack.database).host);
@@ -130,10 +130,10 @@ describe('watcher processes', () => {
     } finally {
       await database.close();
     }
-  }, 90_000);
+  });
 
   it('refuse to start for a network without an upstream, naming the variable', async () => {
     const instance = await cluster.start('watcher', { env: { NETWORKS: 'eip155:84532,eip155:4217' }, wait: false });
     expect((await instance.exited).code).toBe(78);
-  }, 30_000);
+  });
 });

@@ -24,7 +24,7 @@ describe('Sender of a payment that was not submitted', () => {
     writer = await openIntentLog(cluster, stack.kafka);
     payments = new UnscreenedPayments(cluster.database);
     watching = await startWatching(cluster, { [chain.caip2]: chain.rpcUrl });
-  }, 60_000);
+  });
   afterAll(async () => {
     await watching.stop();
     await writer.close();
@@ -92,7 +92,7 @@ describe('Sender of a payment that was not submitted', () => {
       { chain: chain.caip2 as ChainId, hash, sender: sanctioned.address, intentId: fromSanctioned.id },
     ]);
     expect(await payments.waiting(chains(), 10)).toEqual([]);
-  }, 60_000);
+  });
 
   it('is screened by the service, retrying until screening is available', async () => {
     await payments.note([
@@ -130,5 +130,5 @@ describe('Sender of a payment that was not submitted', () => {
       30_000,
     );
     expect(await readFile(service.log, 'utf8')).toContain('sanctioned_payment');
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ describe('WatchSets', () => {
   let reader: LogReader;
   beforeAll(async () => {
     cluster = await startCluster(stack);
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
   beforeEach(async () => {
     writer = await openIntentLog(cluster, stack.kafka);

@@ -37,7 +37,7 @@ describe('NetworkWatch of Base', () => {
     [cluster, chain] = await Promise.all([startCluster(stack), startAnvil({ blockMs: 200 })]);
     writer = await openIntentLog(cluster, stack.kafka);
     watching = await watch();
-  }, 60_000);
+  });
   afterAll(async () => {
     await watching.stop();
     await writer.close();
@@ -90,7 +90,7 @@ describe('NetworkWatch of Base', () => {
     expect((await observationsOf(cluster, intent.id)).map(({ trace }) => trace)).not.toContainEqual({
       requestId: expect.anything(),
     });
-  }, 60_000);
+  });
 
   it('stores the bytes of a payment that was not submitted until it is final', async () => {
     const intent = await request(writer, chain);
@@ -100,7 +100,7 @@ describe('NetworkWatch of Base', () => {
     await until('the bytes to be kept', async () =>
       (await new SignedTransactions(cluster.database).find(intent.terms.chain, [hash])).has(hash),
     );
-  }, 60_000);
+  });
 
   it('observes the revert of a submitted transaction', async () => {
     const intent = await request(writer, chain, 10n ** 15n);
@@ -108,7 +108,7 @@ describe('NetworkWatch of Base', () => {
     const { raw, hash } = await prepare(intent, payer, true);
     await payer.send(raw);
     expect((await observed(cluster, intent.id, 'reverted')).data.hash).toBe(hash);
-  }, 60_000);
+  });
 
   it('observes a transaction as dropped once its nonce is used, and not before', async () => {
     const intent = await request(writer, chain);
@@ -121,13 +121,13 @@ describe('NetworkWatch of Base', () => {
 
     await payer.burnNonce();
     expect((await observed(cluster, intent.id, 'dropped', undefined, 60_000)).data.hash).toBe(hash);
-  }, 90_000);
+  });
 
   it('broadcasts a prepared transaction that was never sent, and finds it on chain', async () => {
     const intent = await request(writer, chain);
     const { hash } = await prepare(intent, new Payer(chain, 5), true, Date.now() - LONG_AGO_MS);
     expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
-  }, 60_000);
+  });
 
   it('broadcasts a transaction again after a reorg, and finds it in its new block', async () => {
     const intent = await request(writer, chain);
@@ -153,7 +153,7 @@ describe('NetworkWatch of Base', () => {
     expect(again.data.hash).toBe(hash);
     // At once, and not when the next turn of the transaction that was live a moment ago would have come.
     expect(performance.now() - lostAt).toBeLessThan(12_000);
-  }, 90_000);
+  });
 
   it('loses no observation when the log becomes unavailable before the publish and the watcher then ends', async () => {
     const intent = await request(writer, chain);
@@ -165,7 +165,7 @@ describe('NetworkWatch of Base', () => {
     expect(await observationsOf(cluster, intent.id)).toEqual([]);
     watching = await watch();
     await observed(cluster, intent.id, 'landed', 'confirmed');
-  }, 60_000);
+  });
 
   it('is not delayed by a network in trouble, and reports which one it is', async () => {
     const [live, test] = [...watching.watches.values()];

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DUE_CHANNEL, type DueNotice, encodeDueNotice, openConnection, type RedisConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { readBackingStack, startTcpProxy, type TcpProxy, until, via } from '@pf/testing';
 import { DueNotices } from '../src/due-notices.ts';
-
-jest.setTimeout(30_000);
 
 describe('Notices of due deliveries', () => {
   const { redis: redisUrl } = readBackingStack();

@@ -13,8 +13,8 @@ describe('The webhook service', () => {
   beforeEach(async () => {
     harness = await Harness.open();
     redisUrl = new URL(`/${REDIS_DATABASE}`, harness.redisUrl).href;
-  }, 60_000);
-  afterEach(() => harness.close(), 30_000);
+  });
+  afterEach(() => harness.close());
 
   it('schedules outstanding deliveries again within 60 seconds after Redis was emptied', async () => {
     const redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
@@ -45,7 +45,7 @@ describe('The webhook service', () => {
     );
     expect(performance.now() - began).toBeLessThan(60_000);
     expect(receiver.received).toHaveLength(40);
-  }, 90_000);
+  });
 
   it('reads the log while Redis is unavailable, and sends the webhooks when it is back', async () => {
     const proxy = await startTcpProxy(new URL(redisUrl).host);
@@ -68,5 +68,5 @@ describe('The webhook service', () => {
     await proxy.restore();
     await until('it to arrive too', () => receiver.received.length === 2, 6_000);
     expect(service.live()).toBe(true);
-  }, 90_000);
+  });
 });

@@ -112,7 +112,7 @@ describe('Base verify › a malicious payer', () => {
     expect(read).toBeGreaterThan(500);
     // Another nonce, gas, fee, access list or attribution pays the same.
     expect(accepted).toBeGreaterThan(30);
-  }, 60_000);
+  });
 
   it('cannot repeat, reorder or insert words of the calldata', async () => {
     const words = [
@@ -137,5 +137,5 @@ describe('Base verify › a malicious payer', () => {
       }),
       { numRuns: 1_000 },
     );
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ describe('Base adapter', () => {
   let base: BaseUnderTest;
   beforeAll(async () => {
     base = await startBase();
-  }, 30_000);
+  });
   afterAll(() => base.stop());
 
   function payer(index: number): EvmPayer {

@@ -9,7 +9,7 @@ describe('BaseObserver and the watch set', () => {
   let base: BaseUnderTest;
   beforeAll(async () => {
     base = await startBase();
-  }, 30_000);
+  });
   afterAll(() => base.stop());
 
   it('passes a block only with a watch set that was updated after the block existed', async () => {

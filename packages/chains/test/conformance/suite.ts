@@ -59,7 +59,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
     let turn = 0;
     beforeAll(async () => {
       chain = await start();
-    }, 30_000);
+    });
     afterAll(() => chain.stop());
 
     function nextPayer(): PayerWallet {

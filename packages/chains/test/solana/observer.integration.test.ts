@@ -17,7 +17,7 @@ describe('SolanaObserver', () => {
   // One node for all: each test has recipients and a watcher of its own, which begins where the test begins.
   beforeAll(async () => {
     solana = await startSolana();
-  }, 60_000);
+  });
   afterAll(() => solana.stop());
   beforeEach(async () => {
     await solana.node.finalize();

@@ -24,7 +24,7 @@ describe('Solana adapter', () => {
   let solana: SolanaUnderTest;
   beforeAll(async () => {
     solana = await startSolana();
-  }, 60_000);
+  });
   afterAll(() => solana.stop());
 
   function payer(index: number): SolanaPayer {

@@ -94,7 +94,6 @@ describe('Tempo verify › a malicious payer', () => {
       expect(accepted).toBeGreaterThan(0);
       expect(read).toBeGreaterThan(accepted);
     },
-    60_000,
   );
 
   it('cannot add, change or reorder calls: only the single payment call is accepted', async () => {
@@ -115,5 +114,5 @@ describe('Tempo verify › a malicious payer', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 });

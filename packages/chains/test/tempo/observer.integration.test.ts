@@ -19,7 +19,7 @@ describe('TempoObserver', () => {
     watcher = new Watcher(new TempoObserver(chain.adapter.network, pool, () => chain.now()));
     closing = [() => pool.close(), () => proxy.stop(), () => chain.stop()];
     await watcher.step();
-  }, 60_000);
+  });
   afterEach(async () => {
     for (const close of closing) await close();
   });

@@ -19,7 +19,7 @@ describe('Tempo adapter', () => {
   let chain: TempoUnderTest;
   beforeAll(async () => {
     chain = await startTempoUnderTest();
-  }, 60_000);
+  });
   afterAll(() => chain.stop());
 
   function payer(index: number): TempoPayer {

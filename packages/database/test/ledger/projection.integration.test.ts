@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
 import { events } from '@pf/domain/testing';
 import { findOutcomes, ProjectionGapError, ProjectionWriter, readCheckpoint } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 import { NOW, PartitionLog } from './partition-log.ts';
-
-jest.setTimeout(60_000);
 
 describe('Projecting a batch', () => {
   const partition = 3;

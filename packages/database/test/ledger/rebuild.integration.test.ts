@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import { events, samples } from '@pf/domain/testing';
 import { ProjectionWriter, readCheckpoint, rebuildProjection, verifyProjection } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 import { PartitionLog } from './partition-log.ts';
-
-jest.setTimeout(60_000);
 
 describe('Folding a partition of the log from empty', () => {
   const partition = 2;

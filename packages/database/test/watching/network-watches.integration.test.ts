@@ -14,7 +14,7 @@ describe('The lease of a network', () => {
   beforeAll(async () => {
     own = await createOwnDatabase();
     watches = new NetworkWatches(own.database);
-  }, 60_000);
+  });
   beforeEach(async () => {
     await own.database.sql.query('DELETE FROM service.network_watches');
   });

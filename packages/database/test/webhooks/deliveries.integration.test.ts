@@ -29,7 +29,7 @@ describe('Deliveries', () => {
   const later = (ms: number): Date => new Date(now.getTime() + ms);
   beforeAll(async () => {
     own = await createOwnDatabase();
-  }, 60_000);
+  });
   afterAll(() => own.close());
   beforeEach(async () => {
     ({ id: accountId } = await openAccount(own.database, randomBytes(32), { name: 'deliveries' }));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AccountId } from '@pf/domain';
 import {
   addWebhookEndpoint,
@@ -11,7 +11,6 @@ import {
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
-jest.setTimeout(60_000);
 const ROWS = 40_000;
 const LIMIT = 20;
 

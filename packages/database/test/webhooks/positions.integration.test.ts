@@ -22,7 +22,7 @@ describe('The position of the webhooks in the log', () => {
       livemode: false,
       url: 'https://shop.example/hooks',
     });
-  }, 60_000);
+  });
   afterAll(() => own.close());
 
   const event = (version: number): DeliverableEvent => {

@@ -10,7 +10,7 @@ describe('Webhook secrets', () => {
   let own: OwnDatabase;
   beforeAll(async () => {
     own = await createOwnDatabase();
-  }, 60_000);
+  });
   afterAll(() => own.close());
 
   it('are stored encrypted, bound to their row and to SECRETS_KEY', async () => {

@@ -1,10 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createEventLog } from '../../src/index.ts';
 import { freshLog, freshOptions, until } from '../stack.ts';
 
 // A busy machine may be slow.
-jest.setTimeout(30_000);
-
 describe('the topics of the log', () => {
   it('are created when missing; creating them again changes nothing', async () => {
     const log = await freshLog();

@@ -93,7 +93,7 @@ describe('A partition that goes to another process', () => {
     await Promise.all([gone, second.untilOwning(PARTITIONS)]);
     await handledBy(second, await sendRound());
     await expectConsistent();
-  }, 60_000);
+  });
 
   it('has a new owner after kill -9, once the session has timed out', async () => {
     const first = workers.start({ options, file });
@@ -104,7 +104,7 @@ describe('A partition that goes to another process', () => {
     const second = workers.start({ options, file });
     await handledBy(second, left);
     await expectConsistent();
-  }, 60_000);
+  });
 
   it('gets the projection of events that a killed owner committed and did not project', async () => {
     const first = workers.start({ options, file, trap: { moment: 'committed', signal: 'SIGKILL', time: 1 } });
@@ -116,7 +116,7 @@ describe('A partition that goes to another process', () => {
     await handledBy(second, await sendRound());
     expect(second.caughtUp).toBeGreaterThan(0);
     await expectConsistent();
-  }, 60_000);
+  });
 
   it('rejects the commit of an earlier owner that was suspended while the partition moved', async () => {
     const sleeper = workers.start({ options, file, trap: { moment: 'decided', signal: 'SIGSTOP', time: 1 } });
@@ -134,5 +134,5 @@ describe('A partition that goes to another process', () => {
     const after = await sendRound();
     await until(() => after.every((id) => sleeper.published.has(id) || second.published.has(id)), 'both to work on');
     await expectConsistent();
-  }, 60_000);
+  });
 });

@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
 import type { InputTopic, NewRecord, Topic } from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
 import { SILENT } from '../../src/kafka/options.ts';
 import { OwnedPartition } from '../../src/ownership/owned-partition.ts';
 import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
-import { PARTITION, PATIENCE_MS, Stage } from '../harness.ts';
+import { PARTITION, Stage } from '../harness.ts';
 import { until } from '../stack.ts';
-
-jest.setTimeout(PATIENCE_MS);
 
 const event = (id: number): NewRecord => ({
   partition: PARTITION,

@@ -1,8 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PARTITION, PATIENCE_MS, Stage } from '../harness.ts';
 import { until } from '../stack.ts';
-
-jest.setTimeout(PATIENCE_MS);
 
 describe('PartitionOwner', () => {
   let stage: Stage;

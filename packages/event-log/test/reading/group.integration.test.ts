@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
 import type { EventLog, EventLogOptions, GroupConsumer, GroupWork, RecordBatch } from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
@@ -6,8 +6,6 @@ import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
 import { freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
 // A busy machine may be slow.
-jest.setTimeout(30_000);
-
 /** Rows stored with their offset, as the webhook service does in Postgres. */
 class Rows implements GroupWork {
   readonly offsets = new Map<number, bigint>();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
 import type { EventLog, LogReader, NewRecord, RecordBatch } from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
@@ -6,8 +6,6 @@ import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
 // A busy machine may be slow.
-jest.setTimeout(30_000);
-
 describe('LogReader', () => {
   const options = freshOptions();
   const names = new Names(options.prefix ?? '');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentEvent, intentEventsResponse, newIntentId, streamSnapshot } from '@pf/contracts';
 import { createAccount, createKey, intentEvents, revokeKey } from '@pf/database';
 import type { IntentId } from '@pf/domain';
@@ -16,8 +16,6 @@ import {
 } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
-jest.setTimeout(60_000);
-
 const good = {
   chain: 'eip155:84532',
   token: 'USDC',

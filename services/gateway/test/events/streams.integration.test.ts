@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createKey, revokeKey } from '@pf/database';
@@ -8,7 +8,6 @@ import { until } from '@pf/testing';
 import { isOver } from '../../src/events/feeds.ts';
 import { Streaming } from './streaming.ts';
 
-jest.setTimeout(60_000);
 const { FIRST } = samples;
 /** So long that no comment comes during a test of something else. */
 const SELDOM_MS = 3_600_000;

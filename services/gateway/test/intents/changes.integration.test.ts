@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentResponse } from '@pf/contracts';
 import { createAccount, createKey, setPlan } from '@pf/database';
 import type { PublicIntent } from '@pf/domain';
@@ -14,8 +14,6 @@ import {
 import { RAW_BODIES } from '../raw-bodies.ts';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
-jest.setTimeout(30_000);
-
 const good = {
   chain: 'eip155:84532',
   token: 'USDC',
@@ -43,7 +41,7 @@ describe('changes of a payment intent', () => {
     payer = client(
       (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' })).key,
     );
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   const created = async (more: Record<string, unknown> = {}): Promise<PublicIntent> =>

@@ -25,7 +25,7 @@ describe('requests generated from the OpenAPI document', () => {
       cluster.start('intent'),
     ]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   it(`never return a 5xx or an undocumented response (${REQUESTS} requests)`, async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { publicIntent } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
 import {
@@ -15,8 +15,6 @@ import {
 } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
-jest.setTimeout(30_000);
-
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const good = { chain: 'eip155:84532', token: 'USDC', amount: '12.50', requestor: REQUESTOR };
 
@@ -33,7 +31,7 @@ describe('two gateways with one log', () => {
       cluster.start('intent'),
     ]);
     clients = [client(gateways[0], cluster.apiKeys.test), client(gateways[1], cluster.apiKeys.test)];
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   it('create one intent from 100 concurrent creates with one idempotency key', async () => {
@@ -323,5 +321,5 @@ describe('POST /intents without a writer', () => {
       { code: 'service.unavailable', details: { intent_id: expect.stringMatching(/^pi_/), retry_after: 2 } },
     ]);
     expect(headers.get('retry-after')).toBe('2');
-  }, 60_000);
+  });
 });

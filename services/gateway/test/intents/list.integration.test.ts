@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listIntentsResponse } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
 import type { PublicIntent } from '@pf/domain';
 import { type ApiClient, apiClient, type Cluster, type Instance, startCluster } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
-jest.setTimeout(30_000);
-
 const ALICE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const BOB = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const CAROL = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -44,7 +42,7 @@ describe('GET /intents', () => {
     await make('cancelled');
     made.set('cancelled', (await api.cancel(made.get('cancelled')?.id ?? '')).body.intent);
     await make('live', { chain: 'eip155:8453' }, live);
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   /** The ids that a query returns. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readListFile, writeListFile } from '@pf/screening';
 import {
   type ApiResponse,
@@ -20,8 +20,6 @@ import {
 } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
-jest.setTimeout(60_000);
-
 const CHAIN = 'eip155:84532';
 const KEY = 'a-key-of-the-provider';
 const someone = (): string => `0x${randomBytes(20).toString('hex')}`;
@@ -49,7 +47,7 @@ describe('sanctions screening of requests', () => {
     const wallet = chain?.wallets[1];
     if (!chain || !wallet) throw new Error('the stack has no wallets on Base');
     payer = evmWallet(chain, wallet);
-  }, 60_000);
+  });
   afterEach(() => {
     provider.mode = 'up';
   });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { findIntent, SignedTransactions } from '@pf/database';
 import type { AccountId, ChainId, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
 import {
@@ -16,8 +16,6 @@ import {
 } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
-jest.setTimeout(30_000);
-
 const CHAIN = 'eip155:84532';
 /** Makes the next broadcast fail, and only that one. */
 const ONCE = { methods: ['eth_sendRawTransaction'], times: 1 } as const;
@@ -47,7 +45,7 @@ describe('payments on a local chain without a watcher', () => {
     [payer, rival] = [wallet(0), wallet(1)];
     merchant = wallet(2).address;
     usdc = anvil.tokens['USDC'] ?? '';
-  }, 60_000);
+  });
   afterEach(async () => {
     expect(proxy.faults.filter(({ times }) => times !== undefined)).toEqual([]);
     proxy.faults = [];

@@ -19,8 +19,6 @@ import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
 import { TokenBucket } from '../../src/limits/token-bucket.ts';
 
-jest.setTimeout(60_000);
-
 describe('TokenBucket', () => {
   it('gives at most its size plus the refill, and refills completely', () => {
     fc.assert(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deliveryResponse, deliveriesResponse, type WebhookDelivery } from '@pf/contracts';
 import { addWebhookEndpoint, createAccount, createKey } from '@pf/database';
 import {
@@ -13,8 +13,6 @@ import {
   type WebhookReceiver,
   webhookReceiver,
 } from '@pf/testing';
-
-jest.setTimeout(60_000);
 
 const good = {
   chain: 'eip155:84532',
