@@ -17,7 +17,7 @@ export const PARTITION = 2;
 export const PATIENCE_MS = 60_000;
 
 /** A log for one test file, a ledger, and owners that write to it. */
-export class Stage {
+export class Harness {
   /** Inputs whose outcome an owner of this harness published, without those that a successor found in the log. */
   readonly handled: number[] = [];
   /** Partitions that owners of this harness have lost. */
@@ -41,10 +41,10 @@ export class Stage {
     );
   }
 
-  static async open(): Promise<Stage> {
+  static async open(): Promise<Harness> {
     const options = freshOptions();
     const log = await freshLog(options);
-    return new Stage(options, log, await log.reader('test'), await log.publisher());
+    return new Harness(options, log, await log.reader('test'), await log.publisher());
   }
 
   /** Closes after each test what it opened, the last first. */

@@ -5,7 +5,7 @@ import { Names } from '../../src/names.ts';
 import { SILENT } from '../../src/kafka/options.ts';
 import { OwnedPartition } from '../../src/ownership/owned-partition.ts';
 import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
-import { PARTITION, Stage } from '../harness.ts';
+import { PARTITION, Harness } from '../harness.ts';
 import { until } from '../stack.ts';
 
 const event = (id: number): NewRecord => ({
@@ -22,15 +22,15 @@ class NoCommands extends Names {
 }
 
 describe('The order of an owner’s steps', () => {
-  let stage: Stage;
+  let harness: Harness;
   beforeEach(async () => {
-    stage = await Stage.open();
+    harness = await Harness.open();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
-  const openWriter = async (names = new Names(stage.options.prefix ?? '')): Promise<PartitionWriter> => {
-    const writer = await PartitionWriter.open(createClient(stage.options, 'test', QUICK_RETRY), names, PARTITION);
-    stage.onClose(() => writer.close());
+  const openWriter = async (names = new Names(harness.options.prefix ?? '')): Promise<PartitionWriter> => {
+    const writer = await PartitionWriter.open(createClient(harness.options, 'test', QUICK_RETRY), names, PARTITION);
+    harness.onClose(() => writer.close());
     return writer;
   };
   const expiry = (id: number) => async () => ({ append: [event(id)], context: { values: [], ids: [id] } });
@@ -39,35 +39,35 @@ describe('The order of an owner’s steps', () => {
     const former = await openWriter();
     const resumed = Promise.withResolvers<ReadonlyMap<InputTopic, bigint>>();
     const partition = new OwnedPartition(PARTITION, {
-      work: stage.work(),
+      work: harness.work(),
       feed: { pause: () => undefined, resume: (_, next) => resumed.resolve(next) },
-      reader: stage.reader,
+      reader: harness.reader,
       async openWriter() {
         // The last commit of the earlier owner.
         await former.commit([event(1)], { topic: 'intent.commands', offset: 1n });
         return openWriter();
       },
       committed: async () =>
-        new Map([['intent.commands', await stage.reader.committed('intent', 'intent.commands', PARTITION)]]),
+        new Map([['intent.commands', await harness.reader.committed('intent', 'intent.commands', PARTITION)]]),
       log: SILENT,
     });
-    stage.onClose(() => partition.release());
+    harness.onClose(() => partition.release());
     partition.assign(new AbortController().signal);
     expect((await resumed.promise).get('intent.commands')).toBe(1n);
-    expect(stage.ledger.load(PARTITION).count).toBe(1);
+    expect(harness.ledger.load(PARTITION).count).toBe(1);
   });
 
   it('commits events together with the offset of their input or not at all', async () => {
-    const writer = await openWriter(new NoCommands(stage.options.prefix ?? ''));
+    const writer = await openWriter(new NoCommands(harness.options.prefix ?? ''));
     await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n })).rejects.toThrow();
     await openWriter();
-    expect(await stage.read('intent.events')).toEqual([]);
+    expect(await harness.read('intent.events')).toEqual([]);
   });
 
   it('publishes an outcome only after the projection has it', async () => {
     const shown: number[] = [];
-    await stage.start(stage.work({ published: () => shown.push(stage.ledger.load(PARTITION).count) }));
-    await stage.send(1);
+    await harness.start(harness.work({ published: () => shown.push(harness.ledger.load(PARTITION).count) }));
+    await harness.send(1);
     await until(() => shown.length > 0, 'the answer');
     expect(shown[0]).toBe(1);
   });
@@ -77,31 +77,31 @@ describe('The order of an owner’s steps', () => {
     const count = 300;
     await Promise.all(
       Array.from({ length: count }, (_, id) =>
-        Promise.all([stage.send(id), stage.send(count + id, {}, 'chain.observations')]),
+        Promise.all([harness.send(id), harness.send(count + id, {}, 'chain.observations')]),
       ),
     );
     let now = 0;
     let most = 0;
-    await stage.start(
-      stage.work({
+    await harness.start(
+      harness.work({
         at: async (moment) => {
           if (moment === 'decided') most = Math.max(most, ++now);
           // As long as a decision that queries a database.
-          await stage.reader.endOffset('intent.events', PARTITION);
+          await harness.reader.endOffset('intent.events', PARTITION);
           if (moment === 'projected') now--;
         },
         // A batch in progress starts again.
         lost: () => (now = 0),
       }),
     );
-    await until(() => stage.ledger.load(PARTITION).count >= 2 * count || most > 1, 'all inputs');
+    await until(() => harness.ledger.load(PARTITION).count >= 2 * count || most > 1, 'all inputs');
     expect(most).toBe(1);
   });
 
   it('runs the owner’s own work after the input that had arrived, decided or not', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const owner = await stage.start(
-      stage.work({
+    const owner = await harness.start(
+      harness.work({
         at: async (moment) => {
           if (moment !== 'decided') return;
           begun.resolve();
@@ -109,23 +109,23 @@ describe('The order of an owner’s steps', () => {
         },
       }),
     );
-    await stage.send(1, {}, 'chain.observations');
+    await harness.send(1, {}, 'chain.observations');
     await begun.promise;
-    await stage.send(2, {}, 'chain.observations');
+    await harness.send(2, {}, 'chain.observations');
     const done = owner.run(
       PARTITION,
-      { topic: 'chain.observations', offset: await stage.reader.endOffset('chain.observations', PARTITION) },
+      { topic: 'chain.observations', offset: await harness.reader.endOffset('chain.observations', PARTITION) },
       expiry(99),
     );
     gate.resolve();
     await done;
-    expect(stage.handled).toEqual([1, 2, 99]);
+    expect(harness.handled).toEqual([1, 2, 99]);
   });
 
   it('finishes the owner’s own work before it has stopped', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const owner = await stage.start();
+    const owner = await harness.start();
     const done = owner.run(PARTITION, null, async () => {
       begun.resolve();
       await gate.promise;
@@ -135,11 +135,11 @@ describe('The order of an owner’s steps', () => {
     let stopped = false;
     const stopping = owner.stop().then(() => (stopped = true));
     // Far longer than leaving a group takes.
-    for (let trips = 0; trips < 300 && !stopped; trips++) await stage.reader.endOffset('intent.events', PARTITION);
+    for (let trips = 0; trips < 300 && !stopped; trips++) await harness.reader.endOffset('intent.events', PARTITION);
     expect(stopped).toBe(false);
     gate.resolve();
     await Promise.all([stopping, done]);
-    expect(stage.handled).toEqual([99]);
-    expect((await stage.events(1)).map(({ id }) => id)).toEqual([99]);
+    expect(harness.handled).toEqual([99]);
+    expect((await harness.events(1)).map(({ id }) => id)).toEqual([99]);
   });
 });

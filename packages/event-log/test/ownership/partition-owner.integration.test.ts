@@ -1,40 +1,43 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { PARTITION, PATIENCE_MS, Stage } from '../harness.ts';
+import { PARTITION, PATIENCE_MS, Harness } from '../harness.ts';
 import { until } from '../stack.ts';
 
 describe('PartitionOwner', () => {
-  let stage: Stage;
+  let harness: Harness;
   beforeEach(async () => {
-    stage = await Stage.open();
+    harness = await Harness.open();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
   it('appends events for the input of both topics and moves the consumed offsets', async () => {
-    await stage.start();
-    await Promise.all([stage.send(1), stage.send(2, {}, 'chain.observations'), stage.send(3)]);
-    await until(() => stage.handled.length === 3, 'three inputs');
-    expect((await stage.events(3)).map(({ id }) => id).sort()).toEqual([1, 2, 3]);
+    await harness.start();
+    await Promise.all([harness.send(1), harness.send(2, {}, 'chain.observations'), harness.send(3)]);
+    await until(() => harness.handled.length === 3, 'three inputs');
+    expect((await harness.events(3)).map(({ id }) => id).sort()).toEqual([1, 2, 3]);
     await until(
-      async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 2n,
+      async () => (await harness.reader.committed('intent', 'intent.commands', PARTITION)) === 2n,
       'the offsets of commands',
     );
-    expect(await stage.reader.committed('intent', 'chain.observations', PARTITION)).toBe(1n);
-    expect(await stage.reader.committed('intent', 'intent.commands', 0)).toBe(0n);
+    expect(await harness.reader.committed('intent', 'chain.observations', PARTITION)).toBe(1n);
+    expect(await harness.reader.committed('intent', 'intent.commands', 0)).toBe(0n);
   });
 
   it('processes the commands of a partition in order, in turns with the other topic', async () => {
     const count = 1_000;
     await Promise.all(
       Array.from({ length: count }, (_, index) =>
-        Promise.all([stage.send(index, { pad: 'x'.repeat(200) }), stage.send(count + index, {}, 'chain.observations')]),
+        Promise.all([
+          harness.send(index, { pad: 'x'.repeat(200) }),
+          harness.send(count + index, {}, 'chain.observations'),
+        ]),
       ),
     );
     // In the order of the log: commands that were not acknowledged in time are published again.
-    const [commands, observations] = [await stage.read('intent.commands'), await stage.read('chain.observations')];
+    const [commands, observations] = [await harness.read('intent.commands'), await harness.read('chain.observations')];
     const all = commands.length + observations.length;
-    await stage.start();
-    await until(() => stage.ledger.load(PARTITION).count === all, 'all inputs', PATIENCE_MS);
-    const events = await stage.events(all);
+    await harness.start();
+    await until(() => harness.ledger.load(PARTITION).count === all, 'all inputs', PATIENCE_MS);
+    const events = await harness.events(all);
     const ids = events.map(({ id }) => id);
     expect(ids.filter((id) => id < count)).toEqual(commands.map(({ key }) => Number(key)));
     // Neither topic waits until the other is empty.
@@ -44,78 +47,78 @@ describe('PartitionOwner', () => {
   });
 
   it('moves the offset over commands without events and projects their outcome', async () => {
-    await stage.start();
-    await stage.send(1, { refuse: true });
-    await until(() => stage.handled.length === 1, 'the refusal');
-    expect(await stage.events(0)).toEqual([]);
+    await harness.start();
+    await harness.send(1, { refuse: true });
+    await until(() => harness.handled.length === 1, 'the refusal');
+    expect(await harness.events(0)).toEqual([]);
     await until(
-      async () => (await stage.reader.committed('intent', 'intent.commands', PARTITION)) === 1n,
+      async () => (await harness.reader.committed('intent', 'intent.commands', PARTITION)) === 1n,
       'the offset',
     );
-    await stage.send(2);
-    await until(() => stage.handled.length === 2, 'the next command');
-    expect((await stage.events(1)).map(({ id }) => id)).toEqual([2]);
+    await harness.send(2);
+    await until(() => harness.handled.length === 2, 'the next command');
+    expect((await harness.events(1)).map(({ id }) => id)).toEqual([2]);
   });
 
   it('appends more than one request can hold in one transaction', async () => {
-    await stage.start();
-    await stage.send(1, { copies: 30, pad: 'x'.repeat(60_000) });
-    await until(() => stage.handled.length === 1, 'the command');
-    expect(await stage.events(30)).toHaveLength(30);
-    await stage.send(2);
-    await until(() => stage.handled.length === 2, 'the next command');
-    expect((await stage.events(31)).at(-1)).toMatchObject({ id: 2, version: 31, offset: 31n });
+    await harness.start();
+    await harness.send(1, { copies: 30, pad: 'x'.repeat(60_000) });
+    await until(() => harness.handled.length === 1, 'the command');
+    expect(await harness.events(30)).toHaveLength(30);
+    await harness.send(2);
+    await until(() => harness.handled.length === 2, 'the next command');
+    expect((await harness.events(31)).at(-1)).toMatchObject({ id: 2, version: 31, offset: 31n });
   });
 
   it('projects committed events after a failed projection, and goes on after them', async () => {
     let failures = 1;
-    const work = stage.work({
+    const work = harness.work({
       at: async (moment) => {
         if (moment === 'committed' && failures-- > 0) throw new Error('the database is unavailable');
       },
     });
-    await stage.start(work);
-    await stage.send(1);
+    await harness.start(work);
+    await harness.send(1);
     await until(() => work.caughtUp === 1, 'the catch-up');
-    await stage.send(2);
-    await until(() => stage.handled.includes(2), 'the next command');
-    expect(stage.lost).toEqual([PARTITION]);
-    expect((await stage.events(2)).map(({ id, version }) => [id, version])).toEqual([
+    await harness.send(2);
+    await until(() => harness.handled.includes(2), 'the next command');
+    expect(harness.lost).toEqual([PARTITION]);
+    expect((await harness.events(2)).map(({ id, version }) => [id, version])).toEqual([
       [1, 1],
       [2, 2],
     ]);
-    expect(stage.ledger.load(PARTITION).count).toBe(2);
+    expect(harness.ledger.load(PARTITION).count).toBe(2);
   });
 
   it('decides a batch again after deciding failed, and loses nothing', async () => {
     let failures = 2;
-    await stage.start(
-      stage.work({
+    await harness.start(
+      harness.work({
         at: async (moment) => {
           if (moment === 'decided' && failures-- > 0) throw new Error('the database is unavailable');
         },
       }),
     );
-    await Promise.all([stage.send(1), stage.send(2)]);
-    await until(() => stage.handled.length === 2, 'both commands');
-    expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
+    await Promise.all([harness.send(1), harness.send(2)]);
+    await until(() => harness.handled.length === 2, 'both commands');
+    expect((await harness.events(2)).map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it('loses the partition when another process moved the checkpoint, and reacquires it from there', async () => {
-    await stage.start();
-    await stage.send(1);
-    await until(() => stage.handled.length === 1, 'the first command');
-    const { position, count, hash } = stage.ledger.load(PARTITION);
+    await harness.start();
+    await harness.send(1);
+    await until(() => harness.handled.length === 1, 'the first command');
+    const { position, count, hash } = harness.ledger.load(PARTITION);
     // As if another process had projected the next event, which is at this offset.
     const values = [JSON.stringify({ id: 2, version: 2 })];
     expect(
-      stage.ledger.move(PARTITION, position, { position: position + 2n, count: count + values.length, hash }),
+      harness.ledger.move(PARTITION, position, { position: position + 2n, count: count + values.length, hash }),
     ).toBe(true);
-    await stage.send(2);
-    await until(() => stage.lost.length === 1, 'the partition to be given up');
-    await stage.send(3);
-    await until(() => stage.handled.includes(3), 'the next command');
-    expect((await stage.events(3)).map(({ id }) => id)).toEqual([1, 2, 3]);
+    await harness.send(2);
+    await until(() => harness.lost.length === 1, 'the partition to be given up');
+    await harness.send(3);
+    await until(() => harness.handled.includes(3), 'the next command');
+    expect((await harness.events(3)).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
   describe('with its own work', () => {
@@ -126,40 +129,40 @@ describe('PartitionOwner', () => {
 
     it('runs it only after the input that was there before', async () => {
       const gate = Promise.withResolvers<void>();
-      const running = await stage.start(
-        stage.work({ at: async (moment) => (moment === 'decided' ? gate.promise : undefined) }),
+      const running = await harness.start(
+        harness.work({ at: async (moment) => (moment === 'decided' ? gate.promise : undefined) }),
       );
-      await Promise.all([stage.send(1, {}, 'chain.observations'), stage.send(2, {}, 'chain.observations')]);
+      await Promise.all([harness.send(1, {}, 'chain.observations'), harness.send(2, {}, 'chain.observations')]);
       const after = {
         topic: 'chain.observations',
-        offset: await stage.reader.endOffset('chain.observations', PARTITION),
+        offset: await harness.reader.endOffset('chain.observations', PARTITION),
       } as const;
       const done = running.run(PARTITION, after, expiry(99));
       gate.resolve();
       await done;
-      expect(stage.handled).toEqual([1, 2, 99]);
-      expect((await stage.events(3)).map(({ id }) => id)).toEqual([1, 2, 99]);
+      expect(harness.handled).toEqual([1, 2, 99]);
+      expect((await harness.events(3)).map(({ id }) => id)).toEqual([1, 2, 99]);
       await running.run(PARTITION, null, expiry(100));
       await running.run(PARTITION, after, expiry(101));
-      expect(stage.handled.slice(3)).toEqual([100, 101]);
+      expect(harness.handled.slice(3)).toEqual([100, 101]);
     });
 
     it('resolves without running it when the partition is lost meanwhile or not owned', async () => {
-      const running = await stage.start();
+      const running = await harness.start();
       const waiting = running.run(PARTITION, { topic: 'intent.commands', offset: 1_000n }, expiry(99));
       await running.stop();
       await waiting;
       await running.run(PARTITION, null, expiry(100));
-      expect(stage.handled).toEqual([]);
-      expect(await stage.events(0)).toEqual([]);
+      expect(harness.handled).toEqual([]);
+      expect(await harness.events(0)).toEqual([]);
     });
   });
 
   it('finishes the batch in progress when it is stopped, and leaves the rest to the next owner', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const running = await stage.start(
-      stage.work({
+    const running = await harness.start(
+      harness.work({
         at: async (moment) => {
           if (moment === 'decided') {
             begun.resolve();
@@ -168,21 +171,21 @@ describe('PartitionOwner', () => {
         },
       }),
     );
-    await stage.send(1);
+    await harness.send(1);
     await begun.promise;
-    await stage.send(2);
+    await harness.send(2);
     const stopped = running.stop();
     gate.resolve();
     await stopped;
-    expect(stage.handled).toEqual([1]);
-    expect(stage.lost).toContain(PARTITION);
-    await stage.start();
-    await until(() => stage.handled.length === 2, 'the rest');
-    expect((await stage.events(2)).map(({ id }) => id)).toEqual([1, 2]);
+    expect(harness.handled).toEqual([1]);
+    expect(harness.lost).toContain(PARTITION);
+    await harness.start();
+    await until(() => harness.handled.length === 2, 'the rest');
+    expect((await harness.events(2)).map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it('measures how long the group has been silent', async () => {
-    const running = await stage.start();
+    const running = await harness.start();
     await until(() => running.idleMs() < 100, 'a heartbeat');
     expect(running.owned()).toEqual([0, 1, 2, 3, 4, 5]);
   });
