@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Blocks that come by themselves, until they are held: then time is the test's. */
+/** Produces blocks in the background until a test holds the flow and produces them itself. */
 export class BlockFlow {
   readonly #pass: () => Promise<void>;
   readonly #everyMs: number;
   #flowing: Promise<void> = Promise.resolve();
   #held = new AbortController();
 
-  /** @param pass lets one block pass @param everyMs between two of them */
+  /** @param pass produces one block @param everyMs ms between blocks */
   constructor(pass: () => Promise<void>, everyMs: number) {
     this.#pass = pass;
     this.#everyMs = everyMs;
@@ -18,11 +18,11 @@ export class BlockFlow {
     if (!this.#held.signal.aborted) return;
     this.#held = new AbortController();
     this.#flowing = this.#flow(this.#held.signal);
-    // Whoever holds it hears of a failure.
+    // hold() reports a failure; this only prevents an unhandled rejection.
     this.#flowing.catch(() => undefined);
   }
 
-  /** Resolves when no block is under way. @throws what a block failed with */
+  /** Resolves when no block is being produced. @throws the error of a block that failed */
   async hold(): Promise<void> {
     this.#held.abort();
     await this.#flowing;
@@ -31,7 +31,7 @@ export class BlockFlow {
   async #flow(held: AbortSignal): Promise<void> {
     while (!held.aborted) {
       await this.#pass();
-      // The chain's clock, which the test holds: no test waits for it.
+      // This is the chain's clock: no test waits for it.
       await delay(this.#everyMs);
     }
   }

@@ -13,7 +13,7 @@ import {
 } from '@pf/testing';
 import { nodeRpc } from '../../../packages/testing/src/chains/node-rpc.ts';
 
-/** Base units of a token to a wallet, with the references where the chain's payments have them. */
+/** A transfer of a token, with its references where the chain has them. */
 export interface OddPayment {
   readonly to: string;
   readonly units: bigint;
@@ -27,8 +27,8 @@ const DECIMALS = 6;
 const TRANSFER_WITH_MEMO = parseAbi(['function transferWithMemo(address to, uint256 amount, bytes32 memo)']);
 
 const toHex = (base64: string): Hex => `0x${Buffer.from(base64, 'base64').toString('hex')}`;
-/** What nodes let take the place of a transaction that waits. */
-const dearer = <
+/** Doubles the fees, so that nodes accept it as the replacement of a pending transaction. */
+const withHigherFees = <
   T extends { readonly maxFeePerGas?: bigint | undefined; readonly maxPriorityFeePerGas?: bigint | undefined },
 >(
   transaction: T,
@@ -37,38 +37,39 @@ const dearer = <
   maxFeePerGas: 2n * (transaction.maxFeePerGas ?? 0n),
   maxPriorityFeePerGas: 2n * (transaction.maxPriorityFeePerGas ?? 0n),
 });
-type Again = Readonly<Record<'base' | 'tempo', (chain: StackChain, payer: StackWallet, blob: string) => Promise<Hex>>>;
+type Replacement = Readonly<
+  Record<'base' | 'tempo', (chain: StackChain, payer: StackWallet, blob: string) => Promise<Hex>>
+>;
 
 /**
- * The payment that `build` made, sped up by its wallet: the same nonce and meaning, twice the fee. As it goes to a
- * node.
+ * The raw transaction of a wallet that speeds up the built payment: the same nonce and transfer, twice the fee.
  */
-export const spedUp: Again = {
-  base: async (chain, payer, blob) => toHex(await evmWallet(chain, payer).sign(blob, dearer)),
-  tempo: async (chain, payer, blob) => toHex(await tempoWallet(chain, payer).sign(blob, dearer)),
+export const spedUp: Replacement = {
+  base: async (chain, payer, blob) => toHex(await evmWallet(chain, payer).sign(blob, withHigherFees)),
+  tempo: async (chain, payer, blob) => toHex(await tempoWallet(chain, payer).sign(blob, withHigherFees)),
 };
 
-/** A transaction that uses up the nonce of the one that `build` made, and pays no one. As it goes to a node. */
-export const usedUp: Again = {
+/** A raw transaction that uses the nonce of the built payment without paying. */
+export const usedUp: Replacement = {
   base: async (chain, payer, blob) =>
     toHex(
       await evmWallet(chain, payer).sign(blob, (transaction) =>
-        dearer({ ...transaction, to: payer.address as Hex, data: '0x' }),
+        withHigherFees({ ...transaction, to: payer.address as Hex, data: '0x' }),
       ),
     ),
   tempo: async (chain, payer, blob) =>
     toHex(
       await tempoWallet(chain, payer).sign(blob, (transaction) =>
-        dearer({ ...transaction, calls: [{ to: payer.address as Hex }] }),
+        withHigherFees({ ...transaction, calls: [{ to: payer.address as Hex }] }),
       ),
     ),
 };
 
-/** Sends signed bytes to the node as a wallet does; resolves with the hash. */
+/** Sends a raw transaction to the node as a wallet does; resolves with the hash. */
 export const sendRaw = (chain: StackChain, raw: Hex): Promise<string> =>
   nodeRpc(chain.rpcUrl)('eth_sendRawTransaction', raw);
 
-/** Several payments in one transaction, which the wallet makes and sends by itself; resolves with its hash. */
+/** Pays several intents in one transaction, which the wallet builds and sends itself; resolves with its hash. */
 export const payTogether: Readonly<
   Record<
     'solana' | 'tempo',
@@ -95,7 +96,7 @@ export const payTogether: Readonly<
   },
 };
 
-/** As some wallets pay a Solana Pay code: the token program's `transfer`, which does not name the token. */
+/** Pays with the token program's `Transfer`, which does not name the mint, as some wallets do for Solana Pay. */
 export const payPlainly = (
   chain: StackChain,
   payer: StackWallet,

@@ -28,11 +28,11 @@ import {
 
 const NAMES = ['base', 'solana', 'tempo'] as const;
 type Name = (typeof NAMES)[number];
-/** What is in a block of Tempo is final. */
+/** The chains with reorgs: a block of Tempo is final. */
 const REORGANIZING = ['base', 'solana'] as const;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
-/** So long a payment on Tempo can land here, in seconds: a wallet may choose less than was proposed. */
-const SHORT_LIFE = 15;
+/** Seconds in which a payment on Tempo can land here: a wallet may choose less than the service proposes. */
+const SHORT_LIFETIME = 15;
 const DELAY_SECONDS = 3;
 
 let data: string;
@@ -45,7 +45,7 @@ let chains: Record<Name, StackChain>;
 let stopClocks: readonly (() => void)[] = [];
 
 beforeAll(async () => {
-  // Finality takes long enough by itself that a control is seen to bring it about.
+  // Finality takes so long by itself that only the control can be the cause.
   [base, solana, tempo] = await Promise.all([
     startAnvil({ safeDepth: 20 }),
     startSolana({ slotMs: 400, finalitySlots: 30 }),
@@ -86,25 +86,25 @@ afterAll(async () => {
 });
 
 const pf = (...args: string[]): RunningPf => startPf(data, 'chain', ...args);
-/** Starts a control that waits for a payment; resolves when it does. */
+/** Starts a control that waits for a payment; resolves when it is armed. */
 async function armed(...args: string[]): Promise<RunningPf> {
   const control = pf(...args);
-  const said = await control.next();
-  expect(said ?? (await control.ended)).toMatchObject({ event: 'armed' });
+  const line = await control.next();
+  expect(line ?? (await control.ended)).toMatchObject({ event: 'armed' });
   return control;
 }
-/** What a command says that answers at once. */
-async function answered(...args: string[]): Promise<Record<string, unknown>> {
+/** The output of a command that ends by itself. */
+async function runToEnd(...args: string[]): Promise<Record<string, unknown>> {
   const command = pf(...args);
   const { code, errors, said } = await command.ended;
   expect([code, errors]).toEqual([0, '']);
   return JSON.parse(said) as Record<string, unknown>;
 }
-const everywhere = <Where extends Name, T>(names: readonly Where[], story: (name: Where) => Promise<T>): Promise<T[]> =>
-  Promise.all(names.map(story));
+const everywhere = <Where extends Name, T>(names: readonly Where[], run: (name: Where) => Promise<T>): Promise<T[]> =>
+  Promise.all(names.map(run));
 
 const usdcOn = (name: Name): string => chains[name].tokens['USDC'] ?? '';
-/** Wallet 0 is paid to. */
+/** Wallet 0 is the requestor. */
 const payerOn = (name: Name, place = 1): StackWallet => chains[name].wallets[place] as StackWallet;
 async function create(name: Name): Promise<PublicIntent> {
   const { status, body } = await api.create({
@@ -141,8 +141,8 @@ const reach = (id: string, state: string): Promise<PublicIntent> =>
     },
     60_000,
   );
-const told = async (id: string): Promise<string[]> => (await api.events(id)).body.events.map(({ type }) => type);
-/** Whether a transaction is in a block, whatever it is worth. */
+const eventTypes = async (id: string): Promise<string[]> => (await api.events(id)).body.events.map(({ type }) => type);
+/** Whether a transaction is in a block, successful or not. */
 const landed = async (name: (typeof REORGANIZING)[number], hash: string): Promise<boolean> =>
   name === 'base'
     ? (await base.rpc('eth_getTransactionReceipt', hash)) !== null
@@ -155,7 +155,7 @@ describe('pf chain', () => {
       everywhere(NAMES, async (name) => {
         const control = await armed('drop', name);
         const { id } = await create(name);
-        const hash = await pay(name, id, payerOn(name), SHORT_LIFE);
+        const hash = await pay(name, id, payerOn(name), SHORT_LIFETIME);
         expect(await control.next()).toMatchObject({ event: 'dropped', transaction: hash, intentId: id });
         expect((await control.ended).code).toBe(0);
         const again = await until(
@@ -167,7 +167,7 @@ describe('pf chain', () => {
           60_000,
         );
         expect(again).toMatchObject({ state: 'created', txSignature: null });
-        expect(await told(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required']);
+        expect(await eventTypes(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required']);
       }),
     90_000,
   );
@@ -184,8 +184,8 @@ describe('pf chain', () => {
         const hash = await pay(name, id, payer);
         expect(await control.next()).toMatchObject({ event: 'failed', transaction: hash, intentId: id });
         expect(await reach(id, 'failed')).toMatchObject({ txSignature: hash });
-        expect(await told(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
-        // On Tempo the fee is paid in it.
+        expect(await eventTypes(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
+        // On Tempo the fee is paid in USDC.
         expect(before - (await walletOn(chains[name], payer).tokenBalance(usdcOn(name)))).toBeLessThan(100_000n);
         await until(
           `${other.id} to be paid`,
@@ -210,9 +210,9 @@ describe('pf chain', () => {
           stateBefore: 'confirmed',
         });
         await until(`${hash} to be in a block again`, () => landed(name, hash));
-        expect(await answered('finalize', name)).toMatchObject({ network: name });
+        expect(await runToEnd('finalize', name)).toMatchObject({ network: name });
         await reach(id, 'finalized');
-        expect(await told(id)).toEqual(PAID);
+        expect(await eventTypes(id)).toEqual(PAID);
       }),
     90_000,
   );
@@ -228,13 +228,13 @@ describe('pf chain', () => {
         await until(
           `${id} to have failed`,
           async () => {
-            // The minute in which it might land on another branch, and the blocks until the nonce is safely another's.
+            // Skips the minute in which it might land on another fork, and the blocks until its nonce is used for good.
             await (name === 'solana' ? solana.expire() : controlsOf(base).finalize());
             return (await api.get(id)).body.intent.state === 'failed';
           },
           60_000,
         );
-        expect(await told(id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
+        expect(await eventTypes(id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
       }),
     90_000,
   );
@@ -251,7 +251,7 @@ describe('pf chain', () => {
         expect(await control.next()).toMatchObject({ event: 'resumed' });
         await until(`${id} to be confirmed`, async () => (await api.get(id)).body.intent.confirmedAt, 60_000);
         const { confirmedAt } = (await api.get(id)).body.intent;
-        // On a busy machine the payment may come when the time is nearly over, but never in a block before.
+        // On a busy machine the payment may come late, but no block may have it earlier.
         expect(Date.parse(confirmedAt ?? '')).toBeGreaterThan(began + DELAY_SECONDS * 1000);
       }),
     90_000,
@@ -265,7 +265,7 @@ describe('pf chain', () => {
       return until('blocks to go on', async () => (await state()).head > before.head, 30_000);
     };
     const waiting = await Promise.all(NAMES.map((name) => armed('drop', name)));
-    expect(await answered('heal')).toEqual({ healed: NAMES });
+    expect(await runToEnd('heal')).toEqual({ healed: NAMES });
     for (const control of waiting)
       expect(await control.ended).toMatchObject({ code: 1, errors: expect.stringContaining('healed') });
 
@@ -286,12 +286,12 @@ describe('pf chain', () => {
       expect(code).toBe(1);
       return errors;
     };
-    const said = await Promise.all([
+    const errors = await Promise.all([
       refusal('reorg', 'tempo'),
       refusal('drop', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'),
       refusal('fail', 'ethereum'),
     ]);
-    expect(said).toEqual([
+    expect(errors).toEqual([
       expect.stringContaining('Tempo has no reorgs'),
       expect.stringContaining('real chains have no such controls'),
       expect.stringContaining('Unknown network ethereum'),

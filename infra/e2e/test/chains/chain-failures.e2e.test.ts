@@ -35,7 +35,7 @@ async function create(name: Name): Promise<PublicIntent> {
   expect([status, body.error]).toEqual([201, undefined]);
   return body.intent;
 }
-/** Lets block after block pass until the intent is as `good` says. */
+/** Produces blocks until the intent satisfies `good`. */
 const passUntil = (
   name: Name,
   what: string,
@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 const payers = new Map<Name, number>();
-/** A payer of a test's own: one blacklisted or with a burnt nonce spoils no other test. */
+/** A new payer for each test, so that a blacklisted payer or a used nonce affects no other test. */
 function newPayer(name: Name) {
   const { chain } = on(name);
   const index = (payers.get(name) ?? 0) + 1;
@@ -101,16 +101,16 @@ function newPayer(name: Name) {
       expect([status, body.error]).toEqual([200, undefined]);
       return body.transaction.blob;
     },
-    /** @returns a function that submits, and what it was answered last */
+    /** @returns a function that submits, and one that returns the intent of the last response */
     submitting(id: string) {
-      const answers: PublicIntent[] = [];
+      const intents: PublicIntent[] = [];
       const submit = async (signed: string): Promise<string> => {
         const { status, body } = await api.submit(id, signed, wallet.address);
         expect([status, body.error]).toEqual([200, undefined]);
-        answers.push(body.intent);
+        intents.push(body.intent);
         return body.txSignature;
       };
-      return { submit, answered: () => answers.at(-1) as PublicIntent };
+      return { submit, lastIntent: () => intents.at(-1) as PublicIntent };
     },
   };
 }
@@ -119,9 +119,9 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
   it('fails its intent when it reverts', async () => {
     const payer = newPayer(name);
     const { id } = await create(name);
-    const { submit, answered } = payer.submitting(id);
+    const { submit, lastIntent } = payer.submitting(id);
     await on(name).fail(payer.key, await payer.build(id), submit);
-    const { txSignature } = answered();
+    const { txSignature } = lastIntent();
     expect(await passUntil(name, 'failed', id, ({ state }) => state === 'failed')).toMatchObject({
       txSignature,
       confirmedAt: null,
@@ -132,11 +132,11 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
   it('is built again, signed again and paid when it was provably dropped', async () => {
     const payer = newPayer(name);
     const { id } = await create(name);
-    const { submit, answered } = payer.submitting(id);
+    const { submit, lastIntent } = payer.submitting(id);
     const first = await payer.build(id);
     await on(name).lose(payer.key, first, submit);
-    const lost = answered().txSignature;
-    expect(answered()).toMatchObject({ state: 'pending', retryRequired: false });
+    const lost = lastIntent().txSignature;
+    expect(lastIntent()).toMatchObject({ state: 'pending', retryRequired: false });
     expect(await passUntil(name, 'created again', id, ({ state }) => state === 'created')).toMatchObject({
       retryRequired: true,
       txSignature: null,
@@ -145,7 +145,7 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
     const second = await payer.build(id);
     expect(second).not.toBe(first);
     expect(await submit(await payer.sign(second))).not.toBe(lost);
-    expect(answered().retryRequired).toBe(false);
+    expect(lastIntent().retryRequired).toBe(false);
     await finalized(name, id);
     expect(await history(id)).toEqual([
       'intent.created',
@@ -172,7 +172,7 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
   }, 60_000);
 });
 
-// What is in a block of Tempo is final.
+// Tempo has no reorgs: a block is final.
 describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) => {
   it('stays confirmed when a reorg removes it, and lands again', async () => {
     const payer = newPayer(name);
@@ -180,7 +180,7 @@ describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) =
     const { submit } = payer.submitting(id);
     await submit(await payer.sign(await payer.build(id)));
     await on(name).pass();
-    // Confirmed takes two seconds of the same block on Base; no further blocks meanwhile, or it would be final.
+    // On Base, confirmed takes two seconds without a reorg. No further blocks meanwhile, or it would be final.
     await until('confirmed', async () => (await api.get(id)).body.intent.state === 'confirmed');
     const paid = await payer.balance();
     await on(name).orphan?.();
@@ -190,8 +190,8 @@ describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) =
   }, 90_000);
 });
 
-describe('payments while the watcher is down', () => {
-  it('are found afterwards on every chain', async () => {
+describe('payments made while the watcher is down', () => {
+  it('are found on every chain after its restart', async () => {
     const intents = await Promise.all(NAMES.map(async (name) => ({ name, intent: await create(name) })));
     watcher.kill('SIGKILL');
     await watcher.exited;

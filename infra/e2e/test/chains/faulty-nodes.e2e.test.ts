@@ -25,19 +25,19 @@ type Name = (typeof NAMES)[number];
 type Of<Value> = Readonly<Record<Name, Value>>;
 const AMOUNT = '3';
 const UNITS = 3_000_000n;
-/** Longer than any lag that is passed by as normal. */
+/** More blocks than any lag that counts as normal. */
 const OLD_BLOCKS = 60;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
 
-/** What is wrong with the upstream that is asked first, while payments are made. */
+/** The faults of the preferred upstream while payments are made. */
 const FAULTS: readonly (readonly [string, readonly RpcFault[]])[] = [
-  // First: before any wallet has a nonce that it does not know.
-  ['shows old heads, and nothing beyond', [{ kind: 'behind', blocks: OLD_BLOCKS }]],
-  ['knows nothing of what others know', [{ kind: 'forgetful' }]],
+  // The first case, before any wallet has a nonce that the old head does not know.
+  ['lags behind by 60 blocks', [{ kind: 'behind', blocks: OLD_BLOCKS }]],
+  ['knows no transaction or block that the other knows', [{ kind: 'forgetful' }]],
   ['serves another chain', [{ kind: 'stranger' }]],
-  ['takes what it is asked, and hangs', [{ kind: 'swallow' }]],
+  ['accepts requests and never responds', [{ kind: 'swallow' }]],
   [
-    'answers 429, or what is no JSON, or breaks off',
+    'responds with 429 or invalid JSON, or closes the connection',
     [{ kind: 'status', status: 429, share: 0.33 }, { kind: 'malformed', share: 0.5 }, { kind: 'lose' }],
   ],
 ];
@@ -48,13 +48,13 @@ let cluster: Cluster;
 let api: ApiClient;
 let running: readonly Instance[] = [];
 
-/** Wallet 0 is paid to. */
+/** Wallet 0 is the requestor. */
 const walletAt = (name: Name, place: number): StackWallet => chains[name].wallets[place] as StackWallet;
 const onAll = <Value>(make: (name: Name) => Promise<Value>): Promise<Value[]> => Promise.all(NAMES.map(make));
 const spoil = (faults: readonly RpcFault[], names: readonly Name[] = NAMES): void =>
   names.forEach((name) => (proxies[name].faults = faults));
 
-/** The gateway and the watcher, restarted: their upstreams, in order of preference. */
+/** Restarts the gateway and the watcher with these upstreams, in order of preference. */
 async function serve(upstreamsOf: (name: Name) => readonly string[]): Promise<void> {
   await Promise.all(running.map((instance) => (instance.kill('SIGTERM'), instance.exited)));
   const env = upstreamEnvironment(NAMES.map((name) => ({ ...chains[name], rpcUrl: upstreamsOf(name).join(',') })));
@@ -79,7 +79,7 @@ async function signed(name: Name, id: string, place: number): Promise<string> {
   expect([status, body.error]).toEqual([200, undefined]);
   return wallet.sign(body.transaction.blob);
 }
-/** As a client does that is told to try again: the same bytes. */
+/** Submits the same bytes again after a 503, as a client does. */
 async function submit(name: Name, id: string, place: number): Promise<void> {
   const bytes = await signed(name, id, place);
   await until(`${id} to be submitted`, async () => {
@@ -88,7 +88,7 @@ async function submit(name: Name, id: string, place: number): Promise<void> {
     return status === 200;
   });
 }
-const unsolicited = (name: Name, { reference }: PublicIntent, place: number): Promise<string> =>
+const payDirectly = (name: Name, { reference }: PublicIntent, place: number): Promise<string> =>
   walletOn(chains[name], walletAt(name, place)).pay(
     chains[name].tokens['USDC'] ?? '',
     walletAt(name, 0).address,
@@ -96,19 +96,19 @@ const unsolicited = (name: Name, { reference }: PublicIntent, place: number): Pr
     reference as Reference,
   );
 
-/** What a watcher asks with every step, and no probe. */
-const STEPPING = ['eth_getBlockByNumber', 'getMultipleAccounts'] as const;
-/** Until the watcher's work goes to the first upstream, after what was wrong with it is over. */
+/** The requests of every step of a watcher; probes do not make them. */
+const STEP_METHODS = ['eth_getBlockByNumber', 'getMultipleAccounts'] as const;
+/** Waits until the watcher uses the first upstream again, after its fault has ended. */
 async function preferred(name: Name): Promise<void> {
   proxies[name].calls.clear();
   await until(
-    `the first upstream of ${name} to be asked first`,
-    () => STEPPING.some((method) => proxies[name].calls.has(method)),
+    `the first upstream of ${name} to be used`,
+    () => STEP_METHODS.some((method) => proxies[name].calls.has(method)),
     45_000,
   );
 }
 
-/** It goes the straight way: never failed, never dropped, never signed twice. */
+/** Expects the direct way to finalized: never failed, never dropped, never signed twice. */
 async function paid(id: string, withinMs = 45_000): Promise<void> {
   await until(`${id} to be finalized`, async () => (await api.get(id)).body.intent.state === 'finalized', withinMs);
   expect((await api.events(id)).body.events.map(({ type }) => type)).toEqual(PAID);
@@ -121,7 +121,7 @@ beforeAll(async () => {
     startTempo({ blockMs: 500 }),
   ]);
   chains = { base, solana, tempo };
-  // So that there are old heads to show.
+  // The fault "behind" needs old heads.
   await Promise.all([base.mine(OLD_BLOCKS), solana.advance(OLD_BLOCKS), tempo.mine(OLD_BLOCKS)]);
   const [first, second, third] = await Promise.all([
     startRpcProxy(base.rpcUrl),
@@ -135,7 +135,7 @@ beforeAll(async () => {
   );
   await cluster.start('intent');
   await serve((name) => [proxies[name].url, chains[name].rpcUrl]);
-  // An intent is open, so that every step has something to ask.
+  // An open intent gives every step of the watcher something to request.
   await onAll(create);
 }, 90_000);
 afterAll(async () => {
@@ -144,16 +144,16 @@ afterAll(async () => {
   await onAll((name) => chains[name].stop());
 });
 
-describe('the first of two upstreams', () => {
+describe('payments, submitted or sent directly', () => {
   it.each(FAULTS)(
-    '%s does not keep submitted or directly sent payments from being paid',
+    'are finalized while the preferred of two upstreams %s',
     async (_what, faults) => {
       await onAll(async (name) => {
         await preferred(name);
         spoil(faults, [name]);
-        const [asked, alone] = await Promise.all([create(name), create(name)]);
-        await Promise.all([submit(name, asked.id, 1), unsolicited(name, alone, 2)]);
-        await Promise.all([paid(asked.id), paid(alone.id)]);
+        const [submitted, direct] = await Promise.all([create(name), create(name)]);
+        await Promise.all([submit(name, submitted.id, 1), payDirectly(name, direct, 2)]);
+        await Promise.all([paid(submitted.id), paid(direct.id)]);
         spoil([], [name]);
       });
     },
@@ -161,29 +161,29 @@ describe('the first of two upstreams', () => {
   );
 });
 
-describe('the only upstream', () => {
+describe('payments through a single upstream per network', () => {
   beforeAll(() => serve((name) => [proxies[name].url]), 60_000);
 
   it.each([
     ['base', 'hangs', { kind: 'hang' }],
-    ['solana', 'answers 429', { kind: 'status', status: 429 }],
-    ['tempo', 'answers what is no JSON', { kind: 'malformed' }],
+    ['solana', 'responds with 429', { kind: 'status', status: 429 }],
+    ['tempo', 'responds with invalid JSON', { kind: 'malformed' }],
   ] as const)(
-    'respond with 503 while %s %s, lose nothing, and delay no other network',
-    async (sick, _what, fault) => {
-      const well = NAMES.filter((name) => name !== sick);
-      const [before, during] = await Promise.all([create(sick), create(sick)]);
-      await submit(sick, before.id, 1);
-      spoil([fault], [sick]);
-      const { status, headers, body } = await api.build(during.id, walletAt(sick, 1).address);
+    'get a 503 while that of %s %s, are not lost, and are not delayed on other networks',
+    async (faulty, _what, fault) => {
+      const healthy = NAMES.filter((name) => name !== faulty);
+      const [before, during] = await Promise.all([create(faulty), create(faulty)]);
+      await submit(faulty, before.id, 1);
+      spoil([fault], [faulty]);
+      const { status, headers, body } = await api.build(during.id, walletAt(faulty, 1).address);
       expect([status, body.error?.code, headers.get('retry-after')]).toEqual([
         503,
         'rpc.unavailable',
         String(body.error?.details?.['retry_after']),
       ]);
-      await unsolicited(sick, during, 2);
+      await payDirectly(faulty, during, 2);
       await Promise.all(
-        well.map(async (name) => {
+        healthy.map(async (name) => {
           const { id } = await create(name);
           await submit(name, id, 1);
           await paid(id, 15_000);

@@ -12,30 +12,30 @@ import {
 /** Submits signed bytes; resolves with the hash. */
 type Submit = (signed: string) => Promise<string>;
 
-/** A chain of a test's own, whose blocks come when the test says, and which does to a payment what tests are about. */
+/** A chain whose blocks the test produces, and which can fail, drop or orphan a payment. */
 export interface TroubledChain {
   readonly chain: StackChain;
-  /** A block or slot passes. */
+  /** Produces a block or slot. */
   pass(): Promise<void>;
-  /** Signs and submits a payment that was good when it was simulated, and fails on chain. */
+  /** Signs and submits a payment that passes the simulation and fails on chain. */
   fail(payer: StackWallet, blob: string, submit: Submit): Promise<void>;
-  /** Signs and submits a payment that is lost on its way, and can never land once blocks pass. */
+  /** Signs and submits a payment that the chain drops; after some blocks it can never land. */
   lose(payer: StackWallet, blob: string, submit: Submit): Promise<void>;
   /**
-   * The newest block that has a transaction never was, and only the service sends it again; null on a chain where
-   * a block is final.
+   * Removes the newest block with a transaction, which only the service then broadcasts again; null on a chain without
+   * reorgs.
    */
   readonly orphan: (() => Promise<unknown>) | null;
   stop(): Promise<void>;
 }
 
-/** A wallet on Tempo may choose a shorter life than was proposed: only its end proves that a payment is lost. */
+/** A Tempo wallet may choose a shorter lifetime than proposed; a payment is provably dropped only when it is over. */
 const TEMPO_LIFETIME_SECONDS = 10;
 
 type Sign = (blob: string, payer: StackWallet) => Promise<string>;
 
-/** Signs and submits a payment, and does to it what the control does. */
-const struck =
+/** Arms a control, then signs and submits the payment that it hits. */
+const withControl =
   (chain: StackChain, verb: 'drop' | 'fail', sign: Sign) =>
   async (payer: StackWallet, blob: string, submit: Submit): Promise<void> => {
     const armed = await controlsOf(chain)[verb]({ payer: payer.address });
@@ -53,8 +53,8 @@ async function base(): Promise<TroubledChain> {
   return {
     chain: anvil,
     pass: () => anvil.mine(),
-    fail: struck(anvil, 'fail', sign),
-    lose: struck(anvil, 'drop', sign),
+    fail: withControl(anvil, 'fail', sign),
+    lose: withControl(anvil, 'drop', sign),
     orphan: () => anvil.rpc('anvil_reorg', 1, []),
     stop: () => anvil.stop(),
   };
@@ -66,8 +66,8 @@ async function solana(): Promise<TroubledChain> {
   return {
     chain: node,
     pass: async () => void (await node.advance()),
-    fail: struck(node, 'fail', sign),
-    lose: struck(node, 'drop', sign),
+    fail: withControl(node, 'fail', sign),
+    lose: withControl(node, 'drop', sign),
     orphan: () => node.reorg(2),
     stop: () => node.stop(),
   };
@@ -84,8 +84,8 @@ async function tempo(): Promise<TroubledChain> {
   return {
     chain: anvil,
     pass: () => anvil.mine(),
-    fail: struck(anvil, 'fail', sign),
-    lose: struck(anvil, 'drop', shortLived),
+    fail: withControl(anvil, 'fail', sign),
+    lose: withControl(anvil, 'drop', shortLived),
     orphan: null,
     stop: () => anvil.stop(),
   };

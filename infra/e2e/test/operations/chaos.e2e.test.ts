@@ -15,7 +15,7 @@ const KILLS = 20;
 const WORKERS = 12;
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
-/** mulberry32: a run is told by its seed. */
+/** mulberry32: a seed reproduces a run. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -26,7 +26,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** What a client was told: the only thing the checker holds the service to. */
+/** What the service acknowledged to clients, which the checker verifies. */
 interface Acknowledged {
   readonly created: Map<string, string>;
   readonly detected: Set<string>;
@@ -66,7 +66,7 @@ describe('the service under load while its processes are killed at random', () =
         if (status !== 503) return { status, id: body.intent?.id };
         unanswered++;
       } catch {
-        // A gateway that was killed answers nothing; the request may or may not have been taken.
+        // The gateway was killed; it may or may not have accepted the request.
         unanswered++;
       }
       await delay(50);
@@ -83,19 +83,20 @@ describe('the service under load while its processes are killed at random', () =
       const id = created.id ?? '';
       acknowledged.created.set(idempotencyKey, id);
       if (next() < 0.5 && (await insist((api) => api.detected(id))).status === 200) acknowledged.detected.add(id);
-      // A cancel whose first answer was lost finds the intent cancelled: 409 says it is.
+      // If the response of an earlier cancel was lost, the intent is already cancelled: 409.
       if (next() < 0.3 && [200, 409].includes((await insist((api) => api.cancel(id))).status))
         acknowledged.cancelled.add(id);
     }
   }
 
-  async function killSomeone(): Promise<void> {
+  /** Kills or pauses a random process. */
+  async function disturb(): Promise<void> {
     const victims = next() < 0.75 ? running('intent') : running('gateway');
     const victim = victims[Math.floor(next() * victims.length)];
     if (!victim) return;
     const { service } = victim;
     if (service === 'intent' && next() < 0.2) {
-      // Longer than the session: it wakes up fenced, another has its partitions.
+      // Longer than the session timeout: it continues fenced, and another writer owns its partitions.
       victim.kill('SIGSTOP');
       await delay(4_500);
       victim.kill('SIGCONT');
@@ -112,7 +113,7 @@ describe('the service under load while its processes are killed at random', () =
     const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker, () => over));
     for (let kills = 0; kills < KILLS; kills++) {
       await delay(200 + next() * 900);
-      await killSomeone();
+      await disturb();
     }
     over = true;
     await Promise.all(workers);
@@ -143,7 +144,7 @@ describe('the service under load while its processes are killed at random', () =
     };
     once('intent.detected', acknowledged.detected);
     once('intent.cancelled', acknowledged.cancelled);
-    // It was a real load, and the kills were felt.
+    // The load was real, and clients noticed the kills.
     expect(acknowledged.created.size).toBeGreaterThan(100);
     expect(unanswered).toBeGreaterThan(0);
   }, 240_000);

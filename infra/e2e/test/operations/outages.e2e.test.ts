@@ -49,7 +49,7 @@ describe('the service during an outage', () => {
     await Promise.all(proxies.map((proxy) => proxy.close()));
   });
 
-  /** The promise of every outage: what was acknowledged is there once, and nothing else. */
+  /** Expects that every acknowledged intent exists exactly once, and the log is consistent. */
   async function expectOnce(keys: ReadonlyMap<string, string>): Promise<void> {
     const { intents, problems } = await until('the projection to follow', async () => {
       const contents = await readWholeLog(cluster);
@@ -73,15 +73,15 @@ describe('the service during an outage', () => {
       40_000,
     );
 
-  it('makes one intent of 100 concurrent creates with one idempotency key over two gateways', async () => {
-    const answers = await Promise.all(
+  it('creates one intent from 100 concurrent creates with one idempotency key at two gateways', async () => {
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         (n % 2 === 0 ? clients[0] : clients[1]).create({ ...request, idempotencyKey: 'once' }),
       ),
     );
-    expect(new Set(answers.map(({ body }) => body.intent.id)).size).toBe(1);
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
-    await expectOnce(new Map([['once', answers[0]?.body.intent.id ?? '']]));
+    expect(new Set(responses.map(({ body }) => body.intent.id)).size).toBe(1);
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
+    await expectOnce(new Map([['once', responses[0]?.body.intent.id ?? '']]));
   });
 
   it('acknowledges nothing unprojected without the writer’s Postgres, and decides each command once', async () => {
@@ -98,13 +98,13 @@ describe('the service during an outage', () => {
     await expectOnce(new Map([['no-postgres', id]]));
   }, 90_000);
 
-  it('replies to every request without Redis, more slowly', async () => {
+  it('responds to every request without Redis, more slowly', async () => {
     await redis.cut();
     const ids = new Map<string, string>();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, n) => clients[0].create({ ...request, idempotencyKey: `no-redis-${n}` })),
     );
-    for (const [n, { status, body }] of answers.entries()) {
+    for (const [n, { status, body }] of responses.entries()) {
       expect([status, body.error]).toEqual([201, undefined]);
       ids.set(`no-redis-${n}`, body.intent.id);
     }
@@ -115,13 +115,13 @@ describe('the service during an outage', () => {
   it('returns 503 and no false 201 without Kafka, and recovers with it', async () => {
     const broker = (stack['pids'] as Record<string, number>)['kafka'] ?? 0;
     process.kill(broker, 'SIGSTOP');
-    let away;
+    let response;
     try {
-      away = await clients[1].create({ ...request, idempotencyKey: 'no-kafka' });
+      response = await clients[1].create({ ...request, idempotencyKey: 'no-kafka' });
     } finally {
       process.kill(broker, 'SIGCONT');
     }
-    expect([away.status, away.body.error?.code]).toEqual([503, 'service.unavailable']);
+    expect([response.status, response.body.error?.code]).toEqual([503, 'service.unavailable']);
     const id = await createdWith(clients[1], 'no-kafka');
     await expectOnce(new Map([['no-kafka', id]]));
   }, 90_000);

@@ -15,10 +15,10 @@ import {
 } from '@pf/testing';
 
 const BLOCK_MS = 500;
-/** Paid before, while, and after. */
+/** Payments before and after the rollout. */
 const PAID = 4;
 
-/** `npm run bench:rollout` does the same a hundred times. */
+/** `npm run bench:rollout` repeats this a hundred times. */
 describe('a rollout under load', () => {
   let chain: Anvil;
   let cluster: Cluster;
@@ -36,7 +36,7 @@ describe('a rollout under load', () => {
     await chain.stop();
   }, 60_000);
 
-  /** What a migration may do to tables in use, done to all of them: prisma/releases.json says what that is. */
+  /** Applies what a migration may do to tables in use to all tables; prisma/releases.json has the rules. */
   async function expandSchema(): Promise<number> {
     const { rows } = await cluster.database.sql.query<{ name: string }>(
       "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('service', 'ledger')",
@@ -48,7 +48,7 @@ describe('a rollout under load', () => {
     return rows.length;
   }
 
-  it('answers every request, loses nothing and repeats nothing while each service is replaced', async () => {
+  it('responds to every request, loses nothing and repeats nothing while each service is replaced', async () => {
     const fleet = new Fleet(cluster, front, {});
     await fleet.start();
     const requests = new Requests();
@@ -69,7 +69,7 @@ describe('a rollout under load', () => {
     expect(Object.values(fleet.restarts).map(({ done, badEnds }) => ({ done, badEnds }))).toEqual(
       fleet.services.map(() => ({ done: 1, badEnds: [] })),
     );
-    // Those who only wait were sent from one gateway to another, and knew nothing of it.
+    // Clients with an open event stream moved to another gateway without noticing.
     expect(load.promised.waiting.some(({ opened }) => opened() > 1)).toBe(true);
   }, 360_000);
 });

@@ -27,7 +27,7 @@ import {
 } from '@pf/testing';
 
 const SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const;
-/** What a collector asks for, and what receivers put into their URLs: no one else may read either. */
+/** Secrets: the collector's key, and a token in a webhook receiver's URL. */
 const COLLECTOR_KEY = 'collector-key-of-the-test';
 const URL_SECRET = 'receivers-own-secret';
 
@@ -41,7 +41,7 @@ let signed: string;
 const metricsPorts = new Map<ServiceName, number>();
 const logs = new Map<ServiceName, string>();
 
-/** A payment from its creation to its end, and its webhooks. */
+/** Pays an intent, and waits until it is finalized and its webhooks have arrived. */
 async function pay(): Promise<PublicIntent> {
   const payer = walletOn(chain, chain.wallets[1] as StackWallet);
   const { intent } = (
@@ -97,7 +97,7 @@ afterAll(async () => {
 });
 
 describe('the trace of a payment', () => {
-  /** The trace that a webhook of the payment says it belongs to. */
+  /** The trace id in a webhook's `traceparent`. */
   const traceOf = (type: string): string =>
     String(
       receiver.received.find(({ body }) => body.type === type && body.data.intent.id === paid.id)?.headers[
@@ -107,7 +107,7 @@ describe('the trace of a payment', () => {
   const spansOf = (traceId: string): ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
   const named = (spans: readonly ReceivedSpan[], service: ServiceName, name: string): ReceivedSpan[] =>
     spans.filter((span) => span.service === service && span.name === name);
-  /** All of it: spans are sent every five seconds. */
+  /** The complete trace: services export spans every five seconds. */
   const whole = (type: string): Promise<ReceivedSpan[]> =>
     until(
       `the trace of ${type}`,
@@ -146,7 +146,7 @@ describe('the trace of a payment', () => {
       'webhook: process intent.events',
       'webhook: POST',
     ]);
-    // Below what was processed: the transaction, and then the projection.
+    // The children of a processed record: the Kafka transaction, then the projection.
     for (const processed of spans.filter(({ name, service }) => service === 'intent' && name.startsWith('process '))) {
       const below = spans.filter(({ parentSpanId }) => parentSpanId === processed.spanId);
       const [transaction, projection] = [
@@ -154,7 +154,7 @@ describe('the trace of a payment', () => {
         below.find(({ name }) => name === 'project ledger'),
       ];
       expect([transaction?.kind, projection?.kind, processed.kind]).toEqual(['PRODUCER', 'CLIENT', 'CONSUMER']);
-      // To the millisecond: that is what the system's clock tells.
+      // Span times have a precision of milliseconds.
       expect(
         Number((transaction?.endTimeUnixNano ?? 0n) - (projection?.startTimeUnixNano ?? 0n)) / 1e6,
       ).toBeLessThanOrEqual(2);
@@ -193,10 +193,10 @@ describe('the trace of a payment', () => {
     const linked = ({ links }: ReceivedSpan): string[] =>
       links.flatMap(({ spanId }) => collector.spans.find((span) => span.spanId === spanId)?.name ?? []);
     const [observed] = named(spans, 'watcher', 'observe landed');
-    await until('the look', () => observed && linked(observed).length > 0, 30_000);
+    await until('the link to the scan', () => observed && linked(observed).length > 0, 30_000);
     expect(observed && linked(observed)).toEqual(['watch base-sepolia']);
-    const look = collector.spans.find(({ spanId }) => spanId === observed?.links[0]?.spanId);
-    expect(look?.links.map(({ traceId }) => traceId)).toContain(observed?.traceId);
+    const scan = collector.spans.find(({ spanId }) => spanId === observed?.links[0]?.spanId);
+    expect(scan?.links.map(({ traceId }) => traceId)).toContain(observed?.traceId);
     for (const [service, name, batch] of [
       ['intent', 'process intent.commands', 'batch of intent.commands'],
       ['intent', 'process chain.observations', 'batch of chain.observations'],
@@ -289,26 +289,26 @@ describe('the trace of a payment', () => {
       signed,
       signed.replace(/^0x/, ''),
     ].filter((secret) => secret !== '');
-    const told = [
+    const texts = [
       JSON.stringify(collector.spans, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
       ...[...logs.values()].map((file) => readFileSync(file, 'utf8')),
     ];
-    for (const secret of secrets) for (const text of told) expect(text.includes(secret) ? secret : '').toBe('');
+    for (const secret of secrets) for (const text of texts) expect(text.includes(secret) ? secret : '').toBe('');
   }, 60_000);
 });
 
 describe('metrics after a payment', () => {
   const scrape = async (service: ServiceName): Promise<readonly Sample[]> => {
-    const answer = await fetch(`http://127.0.0.1:${metricsPorts.get(service)}/metrics`);
-    expect([service, answer.status]).toEqual([service, 200]);
-    return parseMetrics(await answer.text());
+    const response = await fetch(`http://127.0.0.1:${metricsPorts.get(service)}/metrics`);
+    expect([service, response.status]).toEqual([service, 200]);
+    return parseMetrics(await response.text());
   };
   const catalogue: readonly (readonly [string, Metric])[] = Object.entries(METRICS);
   const ofService = (service: ServiceName): readonly (readonly [string, Metric])[] =>
     catalogue.filter(([, { services }]) => services.includes(service));
-  /** Without what a histogram's series end in. */
+  /** The name without a histogram's suffix. */
   const family = ({ name }: Sample): string => name.replace(/_(bucket|sum|count)$/, '');
-  /** What a payment that goes well does not touch. */
+  /** The metrics that a successful payment does not touch. */
   const UNTOUCHED: Readonly<Record<ServiceName, readonly string[]>> = {
     gateway: [],
     intent: ['messaging.client.operation.duration'],
@@ -350,10 +350,10 @@ describe('metrics after a payment', () => {
     for (const sample of await scrape(service)) {
       if (sample.name === 'target_info') continue;
       const metric = byName.get(sample.name) ?? byName.get(family(sample));
-      const { service_name: named, le: _bound, ...labels } = sample.labels;
-      expect([sample.name, named]).toEqual([sample.name, service]);
+      const { service_name: serviceName, le: _bound, ...labels } = sample.labels;
+      expect([sample.name, serviceName]).toEqual([sample.name, service]);
       const allowed = new Map(
-        Object.entries(metric?.labels ?? {}).map(([label, those]) => [label.replaceAll('.', '_'), those]),
+        Object.entries(metric?.labels ?? {}).map(([label, rule]) => [label.replaceAll('.', '_'), rule]),
       );
       for (const [label, value] of Object.entries(labels)) {
         const seen = values.get(`${sample.name} ${label}`) ?? new Set();
@@ -365,11 +365,11 @@ describe('metrics after a payment', () => {
           allowed.get(label)?.pattern.test(value),
           seen.size <= (allowed.get(label)?.most ?? 0),
         ]).toEqual([sample.name, label, value, true, true]);
-        // No id, no address, no hash, whatever the catalogue says.
+        // No ids, addresses or hashes, whatever the catalogue allows.
         expect(value).not.toMatch(/\b(pi|evt|acct|req|del|we)_\w{6}|0x[0-9a-f]{16}|[0-9a-f]{8}-[0-9a-f]{4}-/i);
       }
-      for (const [label, those] of Object.entries(metric?.labels ?? {}))
-        if (!those.isOptional)
+      for (const [label, rule] of Object.entries(metric?.labels ?? {}))
+        if (!rule.isOptional)
           expect([sample.name, Object.keys(labels)]).toEqual([
             sample.name,
             expect.arrayContaining([label.replaceAll('.', '_')]),
@@ -387,7 +387,8 @@ describe('metrics after a payment', () => {
     const value = (page: readonly Sample[], name: string, labels: Record<string, string> = {}): number | undefined =>
       page.find(
         (sample) =>
-          sample.name === name && Object.entries(labels).every(([label, wanted]) => sample.labels[label] === wanted),
+          sample.name === name &&
+          Object.entries(labels).every(([label, expected]) => sample.labels[label] === expected),
       )?.value;
     const onChain = { network: 'base-sepolia', livemode: 'false' };
     for (const type of ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'])
@@ -425,10 +426,10 @@ describe('metrics after a payment', () => {
 });
 
 describe('a collector that is unavailable or never responds', () => {
-  async function tryWith(fault: 'hangs' | 'away'): Promise<void> {
+  async function tryWith(fault: 'hangs' | 'unavailable'): Promise<void> {
     const dead = await otlpReceiver();
     dead.behavior = 'hangs';
-    if (fault === 'away') await dead.close();
+    if (fault === 'unavailable') await dead.close();
     const gateway = await cluster.start('gateway', {
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: dead.url,
@@ -449,19 +450,19 @@ describe('a collector that is unavailable or never responds', () => {
         })
       ).status;
     const complaints = (): number => readFileSync(gateway.log, 'utf8').split('telemetry cannot be sent').length - 1;
-    // More than one export's worth of spans.
+    // More spans than one export holds.
     for (let round = 0; round < 6; round++)
       expect(new Set(await Promise.all(Array.from({ length: 20 }, create)))).toEqual(new Set([201]));
-    await until('it to say so', () => complaints() > 0, 30_000);
+    await until('the warning', () => complaints() > 0, 30_000);
     expect(dead.requests > 0).toBe(fault === 'hangs');
     expect([await create(), complaints()]).toEqual([201, 1]);
     gateway.kill('SIGTERM');
-    // Well within the time that Kubernetes gives: what cannot be sent is given up.
+    // Well within Kubernetes' grace period: spans that cannot be exported are dropped.
     expect(await until('the end of the gateway', () => ended, 20_000)).toEqual({ code: 0, signal: null });
     if (fault === 'hangs') await dead.close();
   }
 
   it('neither slows nor stops a service', async () => {
-    await Promise.all([tryWith('hangs'), tryWith('away')]);
+    await Promise.all([tryWith('hangs'), tryWith('unavailable')]);
   }, 90_000);
 });

@@ -10,15 +10,15 @@ const root = path.join(import.meta.dirname, '../../../..');
 const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
 
-/** One example of the client's README, run as a program of its own. */
+/** An example of the client's README, running as a program. */
 interface Example {
-  said(): string;
+  output(): string;
   readonly ended: Promise<number | null>;
   stop(): void;
 }
 
 describe("the examples of the client's README", () => {
-  // Inside this package: the examples' imports are found from here.
+  // Inside packages/testing, so that the examples' imports resolve.
   let folder: string;
   let examples: ReadonlyMap<string, string>;
   const running = new Set<Example>();
@@ -51,10 +51,10 @@ describe("the examples of the client's README", () => {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
     const example = {
-      said: () => said,
+      output: () => output,
       ended: once(child, 'close').then(([exit]) => exit as number | null),
       stop: () => void child.kill(),
     };
@@ -63,20 +63,20 @@ describe("the examples of the client's README", () => {
   }
   async function runToEnd(title: string, environment?: Record<string, string>): Promise<string> {
     const example = await run(title, environment);
-    expect({ title, code: await example.ended, said: example.said() }).toMatchObject({ code: 0 });
-    return example.said();
+    expect({ title, code: await example.ended, output: example.output() }).toMatchObject({ code: 0 });
+    return example.output();
   }
 
   it('create an intent and follow it', async () => {
     const example = await run('Ask to be paid');
     const id = await until(
       'the intent to be followed',
-      () => /^snapshot created$/m.test(example.said()) && /^(pi_\w+) created$/m.exec(example.said())?.[1],
+      () => /^snapshot created$/m.test(example.output()) && /^(pi_\w+) created$/m.exec(example.output())?.[1],
       60_000,
     );
     expect((await api.simulate(id, 'confirmed')).status).toBe(200);
     expect(await example.ended).toBe(0);
-    expect(example.said()).toContain('intent.confirmed confirmed');
+    expect(example.output()).toContain('intent.confirmed confirmed');
   }, 90_000);
 
   it.each([
@@ -94,8 +94,8 @@ describe("the examples of the client's README", () => {
         amount: '0.75',
         requestor: newWallet(chain).address,
       });
-      const said = await runToEnd(title, { PF_INTENT: body.intent.id, PF_PRIVATE_KEY: payer?.privateKey ?? '' });
-      expect(said.trim().split('\n').at(-1)).toBe('confirmed');
+      const output = await runToEnd(title, { PF_INTENT: body.intent.id, PF_PRIVATE_KEY: payer?.privateKey ?? '' });
+      expect(output.trim().split('\n').at(-1)).toBe('confirmed');
       expect((await api.get(body.intent.id)).body.intent.fulfiller).toBe(payer?.address);
     },
     90_000,
@@ -110,7 +110,7 @@ describe("the examples of the client's README", () => {
       (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers: { 'x-pf-signature': header }, body })).status;
     expect(await until('the receiver to listen', () => send(signature), 60_000)).toBe(204);
     expect(await send(signature.replace(/^./, (digit) => (digit === 'a' ? 'b' : 'a')))).toBe(400);
-    expect(example.said()).toContain('evt_1 intent.confirmed pi_1');
+    expect(example.output()).toContain('evt_1 intent.confirmed pi_1');
   }, 90_000);
 
   it('list intents', async () => {

@@ -1,15 +1,16 @@
 import { evmWallet, solanaWallet, type StackChain, type StackWallet, tempoWallet } from '@pf/testing';
 
-/** TransferChecked: the instruction's number, the amount in 8 bytes, the decimals. */
+/** The instruction TransferChecked: its number, the amount in 8 bytes, the decimals. */
 const TRANSFER_CHECKED = 12;
 
 /**
- * The calldata of transfer(to, amount) and of transferWithMemo(to, amount, memo): a selector, then words of 32 bytes.
+ * Replaces the amount in the calldata of transfer(to, amount) or transferWithMemo(to, amount, memo): a selector, then
+ * words of 32 bytes.
  */
 const withAmount = (data: string, units: bigint): `0x${string}` =>
   `0x${data.slice(2, 74)}${units.toString(16).padStart(64, '0')}${data.slice(138)}`;
 
-/** A payer who signs the built transaction with another amount, on each family of chains. */
+/** Signs the built transaction with another amount, on each chain family. */
 export const signWithAmount: Readonly<
   Record<
     'base' | 'solana' | 'tempo',

@@ -23,7 +23,7 @@ const FEE = expect.stringMatching(/^0\.\d+$/) as unknown;
 const LAMPORTS = expect.any(Number) as unknown;
 const noFees = { ataRentLamports: null, estimatedFeeLamports: null, estimatedFeeUsdc: null, estimatedFeeEth: null };
 
-/** What differs between the chains, as a client sees it. */
+/** What a client sees differently on each chain. */
 const chains = [
   { name: 'base', reference: /^0x[0-9a-f]{64}$/, transaction: { ...noFees, format: 'evm_rlp', estimatedFeeEth: FEE } },
   {
@@ -41,7 +41,7 @@ const chains = [
 const stack = readStack();
 const api: ApiClient = apiClient(stack.baseUrl, stack.apiKeys.test);
 let receiver: WebhookReceiver;
-/** What GET showed at the moment a webhook came, by event. */
+/** The intent that GET returned when a webhook arrived, by event. */
 const shownAt = new Map<string, PublicIntent>();
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ const reach = (id: string, ...states: string[]): Promise<PublicIntent> =>
 describe.each(chains)('a payment on $name through the running stack', ({ name, reference, transaction }) => {
   const chain = chainOf(stack, name);
   const usdc = chain.tokens['USDC'] ?? '';
-  // Wallets 0 and 1 are the demo's.
+  // The demo uses wallets 0 and 1.
   const [, , key, rivalKey] = chain.wallets as [StackWallet, StackWallet, StackWallet, StackWallet];
   const payer = walletOn(chain, key);
   const merchant = walletOn(chain, newWallet(chain));
@@ -111,7 +111,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     const built = await api.build(created.id, payer.address);
     expect([built.status, built.body.error]).toEqual([200, undefined]);
     expect(built.body.transaction).toEqual({ blob: expect.any(String) as unknown, ...transaction });
-    // This merchant was never paid before: on Solana its account for the token costs rent.
+    // A new merchant: on Solana its token account costs rent.
     expect(built.body.intent).toMatchObject({
       fulfiller: payer.address,
       ataRentLamports: built.body.transaction.ataRentLamports,
@@ -148,13 +148,13 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
       expect(hasValidSignature(webhook, stack.webhookSecret)).toBe(true);
       expect(webhook.headers['x-pf-event-id']).toBe(webhook.body.eventId);
       expect(PUBLIC_EVENT_TYPES).toContain(webhook.body.type);
-      // Never before GET shows it: what GET showed then is at least as new as what the webhook says.
-      const shown = await until('the look at the intent', () => shownAt.get(webhook.body.eventId));
+      // A webhook never arrives before GET shows its state: what GET returned then is at least as new.
+      const shown = await until('the response of GET', () => shownAt.get(webhook.body.eventId));
       expect(Date.parse(shown.updatedAt)).toBeGreaterThanOrEqual(Date.parse(webhook.body.data.intent.updatedAt));
     }
   }, 60_000);
 
-  it('is not broadcast when the signed transaction pays less', async () => {
+  it('is rejected at submit, and not broadcast, when the signed transaction pays less', async () => {
     const created = await create();
     const { body } = await api.build(created.id, payer.address);
     // The merchant has been paid before.
@@ -181,9 +181,9 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     const created = await create();
     const { body } = await api.build(created.id, payer.address);
     const hash = await payer.send(body.transaction.blob);
-    const submitted = await until('the node to show it', async () => {
-      const answer = await api.submit(created.id, hash, payer.address);
-      return answer.status !== 503 && answer;
+    const submitted = await until('the node to show the transaction', async () => {
+      const response = await api.submit(created.id, hash, payer.address);
+      return response.status !== 503 && response;
     });
     expect([submitted.status, submitted.body.error, submitted.body.txSignature]).toEqual([200, undefined, hash]);
     await reach(created.id, 'confirmed', 'finalized');
@@ -198,13 +198,13 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
       rival.sign(builds[1]?.body.transaction.blob ?? ''),
     ]);
     const before = await merchant.tokenBalance(usdc);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       api.submit(created.id, first, payer.address),
       api.submit(created.id, second, rival.address),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(['intent.submission_in_progress', 'intent.already_fulfilled']).toContain(
-      answers.find(({ status }) => status === 409)?.body.error?.code,
+      responses.find(({ status }) => status === 409)?.body.error?.code,
     );
     const settled = await reach(created.id, 'confirmed', 'finalized');
     expect([payer.address, rival.address]).toContain(settled.fulfiller);
@@ -225,12 +225,12 @@ describe('a live key', () => {
     const { body } = await live.build(intent.id, payer.address);
     await live.submit(intent.id, await payer.sign(body.transaction.blob), payer.address);
     await until(
-      'it to be confirmed',
+      'the intent to be confirmed',
       async () => ['confirmed', 'finalized'].includes((await live.get(intent.id)).body.intent.state),
       30_000,
     );
     expect(await merchant.tokenBalance(chain.tokens['USDC'] ?? '')).toBe(UNITS);
-    // A test key that names the same chain is led to the testnet, and knows nothing of it.
+    // A test key with the same chain id gets an intent on the testnet, and cannot read the live one.
     const test = await api.create({ chain: 'eip155:8453', token: 'USDC', amount: AMOUNT, requestor: merchant.address });
     expect(test.body.intent).toMatchObject({ chain: 'eip155:84532', livemode: false });
     expect((await api.get(intent.id)).status).toBe(404);

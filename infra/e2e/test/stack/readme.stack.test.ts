@@ -8,7 +8,7 @@ import { readStack, stackFile } from '@pf/testing';
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '../../../..');
 
-/** The commands under a heading of the README, as a newcomer types them one after the other. */
+/** All shell commands under a heading of the README, in order. */
 async function commandsUnder(heading: string): Promise<string> {
   const readme = await readFile(path.join(root, 'README.md'), 'utf8');
   const section = readme.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
@@ -17,7 +17,7 @@ async function commandsUnder(heading: string): Promise<string> {
 }
 
 describe("the README's first payment", () => {
-  it('creates, pays and confirms an intent when its commands are typed as they stand', async () => {
+  it('creates, pays and confirms an intent when its commands are run unchanged', async () => {
     const data = path.dirname(stackFile());
     const commands = await commandsUnder('Your first payment');
     expect(commands).toContain('./.local/stack.json');

@@ -4,7 +4,7 @@ import { apiClient, pf, readStack, until } from '@pf/testing';
 
 const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
-const someone = (): string => `0x${randomBytes(20).toString('hex')}`;
+const randomWallet = (): string => `0x${randomBytes(20).toString('hex')}`;
 
 describe('screening in the local stack', () => {
   afterAll(() => pf('sanctions', 'provider', 'up'));
@@ -31,7 +31,7 @@ describe('screening in the local stack', () => {
   });
 
   it('returns 503 while the provider is unavailable, and recovers with it', async () => {
-    const create = (requestor = someone()) =>
+    const create = (requestor = randomWallet()) =>
       api.create({ chain: 'eip155:84532', token: 'USDC', amount: '1', requestor });
     expect(await pf('sanctions', 'provider', 'down')).toMatchObject({ status: 'down' });
     const refused = await create();

@@ -35,25 +35,25 @@ export const NAMES = ['base', 'solana', 'tempo'] as const;
 export type Name = (typeof NAMES)[number];
 const AMOUNT = '3';
 const UNITS = 3_000_000n;
-/** By which bytes go to a node. */
+/** The RPC methods that send a transaction. */
 export const SENDS: readonly string[] = ['eth_sendRawTransaction', 'sendTransaction'];
 const BLOCK_MS = 300;
 const WAIT_MS = 60_000;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
-/** Of each chain's token: for fees too, on Tempo. */
+/** Base units of each chain's USDC; on Tempo also for fees. */
 const FUNDS = 100n * UNITS;
 const WEI = 10n ** 18n;
 const LAMPORTS = 1_000_000_000n;
 
-/** An intent that is paid to a wallet of its own: what is there is what was paid for it. */
-export interface Asked {
+/** An intent with a new wallet as requestor: its balance is what was paid. */
+export interface NewIntent {
   readonly name: Name;
   readonly id: string;
   readonly merchant: ChainWallet;
 }
 
-/** What a payer signed for an intent. */
-export interface Signed extends Asked {
+/** A payment that a payer has signed for an intent. */
+export interface Signed extends NewIntent {
   readonly payer: StackWallet;
   readonly blob: string;
   /** Base64. */
@@ -68,24 +68,24 @@ export interface Victim {
 }
 
 /**
- * Status, code of the error, state and hash (also of one that is claimed for and in doubt): what tells one answer to a
- * submit from another.
+ * What distinguishes responses to a submit: status, error code, state and hash (also the hash of a claim whose
+ * broadcast is in doubt).
  */
-export interface Submitted {
+export interface SubmitSummary {
   readonly status: number;
   readonly code: string | undefined;
   readonly state: string | undefined;
   readonly txSignature: string | undefined;
 }
 
-/** What a service says that is busy, or whose nodes are: the same again is safe, and clients do it. */
+/** The errors of a busy service, or of busy upstreams: clients repeat the request safely. */
 const BUSY: readonly (string | undefined)[] = ['rpc.unavailable', 'service.unavailable'];
-const patiently = <Body>(ask: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
+const whileBusy = <Body>(request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
   until(
-    'an answer',
+    'a response that is not "busy"',
     async () => {
-      const answer = await ask();
-      return !BUSY.includes(answer.body.error?.code) && answer;
+      const response = await request();
+      return !BUSY.includes(response.body.error?.code) && response;
     },
     WAIT_MS,
   );
@@ -95,11 +95,11 @@ const hashOf = (name: Name, bytes: string): string => {
   return name === 'solana' ? base58.encode(raw.subarray(1, 65)) : keccak256(raw);
 };
 
-/** Three chains and the services around them; one gateway reaches the chains by upstreams that the test can spoil. */
+/** Three chains and the services; one gateway reaches the chains through upstreams with injectable faults. */
 export class SubmittingHarness {
   readonly chains: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo };
   readonly flows: Readonly<Record<Name, BlockFlow>>;
-  /** Two of each chain, to the same node: those of the shaky gateway and of victims. */
+  /** Two per chain, to the same node: the upstreams of the shaky gateway and of victims. */
   readonly upstreams: Readonly<Record<Name, readonly [RpcProxy, RpcProxy]>>;
   readonly cluster: Cluster;
   readonly writer: Instance;
@@ -108,15 +108,15 @@ export class SubmittingHarness {
   readonly reader: LogReader;
 
   private constructor(
-    parts: Pick<SubmittingHarness, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>,
+    dependencies: Pick<SubmittingHarness, 'chains' | 'upstreams' | 'cluster' | 'writer' | 'api' | 'shaky' | 'reader'>,
   ) {
-    this.chains = parts.chains;
-    this.upstreams = parts.upstreams;
-    this.cluster = parts.cluster;
-    this.writer = parts.writer;
-    this.api = parts.api;
-    this.shaky = parts.shaky;
-    this.reader = parts.reader;
+    this.chains = dependencies.chains;
+    this.upstreams = dependencies.upstreams;
+    this.cluster = dependencies.cluster;
+    this.writer = dependencies.writer;
+    this.api = dependencies.api;
+    this.shaky = dependencies.shaky;
+    this.reader = dependencies.reader;
     const flow = (name: Name): BlockFlow => new BlockFlow(async () => void (await this.pass(name)), BLOCK_MS);
     this.flows = { base: flow('base'), solana: flow('solana'), tempo: flow('tempo') };
   }
@@ -131,7 +131,7 @@ export class SubmittingHarness {
     const [plain, shaky, writer] = await Promise.all([
       cluster.start('gateway'),
       cluster.start('gateway', { env: throughUpstreams(chains, upstreams) }),
-      // A writer that is stopped for some seconds is still in its group.
+      // A writer that is paused for some seconds must stay in its consumer group.
       cluster.start('intent', { env: { KAFKA_SESSION_TIMEOUT_MS: '30000' } }),
       cluster.start('watcher'),
     ]);
@@ -152,11 +152,11 @@ export class SubmittingHarness {
     await this.reader.close();
     await this.cluster.close();
     await Promise.all(
-      [...Object.values(this.upstreams).flat(), ...Object.values(this.chains)].map((part) => part.stop()),
+      [...Object.values(this.upstreams).flat(), ...Object.values(this.chains)].map((started) => started.stop()),
     );
   }
 
-  /** A gateway to be killed, with spoilt upstreams. */
+  /** Starts a gateway that will be killed; it uses the faulty upstreams. */
   async victim(): Promise<Victim> {
     const instance = await this.cluster.start('gateway', {
       env: { ...throughUpstreams(this.chains, this.upstreams), LOG_LEVEL: 'debug' },
@@ -164,7 +164,7 @@ export class SubmittingHarness {
     return { instance, api: apiClient(`${instance.url}/v1`, this.cluster.apiKeys.test) };
   }
 
-  /** A block or slot passes. */
+  /** Produces a block or slot. */
   async pass(name: Name): Promise<void> {
     if (name === 'solana') await this.chains.solana.advance();
     else await this.chains[name].mine();
@@ -173,11 +173,11 @@ export class SubmittingHarness {
   usdcOn(name: Name): string {
     return this.chains[name].tokens['USDC'] ?? '';
   }
-  /** Each story has payers of its own, so that none waits for another's nonce. */
+  /** Each scenario has its own payers, so that none waits for another's nonce. */
   walletOf(name: Name, place: number): StackWallet {
     return this.chains[name].wallets[place] as StackWallet;
   }
-  /** So many new wallets, each with enough for a payment and its fee; while blocks flow. */
+  /** New wallets with enough for a payment and its fee. Needs blocks to be produced. */
   async funded(name: Name, count: number): Promise<StackWallet[]> {
     const wallets = Array.from({ length: count }, () => newWallet(this.chains[name]));
     for (const { address } of wallets) await this.#fund(name, address);
@@ -200,9 +200,9 @@ export class SubmittingHarness {
   }
 
   /** @param more fields of the request */
-  async create(name: Name, more: object = {}): Promise<Asked & { readonly reference: string }> {
+  async create(name: Name, more: object = {}): Promise<NewIntent & { readonly reference: string }> {
     const merchant = walletOn(this.chains[name], newWallet(this.chains[name]));
-    const { status, body } = await patiently(() =>
+    const { status, body } = await whileBusy(() =>
       this.api.create({
         chain: this.chains[name].caip2,
         token: 'USDC',
@@ -214,33 +214,33 @@ export class SubmittingHarness {
     expect([status, body.error]).toEqual([201, undefined]);
     return { name, id: body.intent.id, merchant, reference: body.intent.reference };
   }
-  async sign(asked: Asked, payer: StackWallet): Promise<Signed> {
-    const { name, id } = asked;
-    const { status, body } = await patiently(() => this.api.build(id, payer.address));
+  async sign(intent: NewIntent, payer: StackWallet): Promise<Signed> {
+    const { name, id } = intent;
+    const { status, body } = await whileBusy(() => this.api.build(id, payer.address));
     expect([status, body.error]).toEqual([200, undefined]);
     const { blob } = body.transaction;
-    return this.signedAs(asked, payer, blob, await walletOn(this.chains[name], payer).sign(blob));
+    return this.signedAs(intent, payer, blob, await walletOn(this.chains[name], payer).sign(blob));
   }
-  signedAs({ name, id, merchant }: Asked, payer: StackWallet, blob: string, bytes: string): Signed {
+  signedAs({ name, id, merchant }: NewIntent, payer: StackWallet, blob: string, bytes: string): Signed {
     return { name, id, merchant, payer, blob, bytes, hash: hashOf(name, bytes) };
   }
   async signedBy(name: Name, payer: StackWallet): Promise<Signed> {
     return this.sign(await this.create(name), payer);
   }
-  /** Again while the service is busy. @param text the bytes, unless it is something else that is submitted */
+  /** Submits, and repeats it while the service is busy. @param text what is submitted: by default the signed bytes */
   async submit(
     api: ApiClient,
     payment: Signed,
     text = payment.bytes,
     headers: Record<string, string> = {},
-  ): Promise<Submitted> {
-    return told(await patiently(() => post(api, payment, text, headers)));
+  ): Promise<SubmitSummary> {
+    return summaryOf(await whileBusy(() => post(api, payment, text, headers)));
   }
-  async submitOnce(api: ApiClient, payment: Signed): Promise<Submitted> {
-    return told(await post(api, payment, payment.bytes, {}));
+  async submitOnce(api: ApiClient, payment: Signed): Promise<SubmitSummary> {
+    return summaryOf(await post(api, payment, payment.bytes, {}));
   }
 
-  /** True where the node has it, in its pool or in a block. */
+  /** True when the node has the transaction, in its pool or in a block. */
   async isKnown({ name, hash }: Signed): Promise<boolean> {
     if (name !== 'solana') return (await this.chains[name].rpc('eth_getTransactionByHash', hash)) !== null;
     const { value } = await this.chains.solana.rpc<{ value: readonly unknown[] }>('getSignatureStatuses', [hash]);
@@ -249,8 +249,8 @@ export class SubmittingHarness {
   async shown(id: string): Promise<PublicIntent> {
     return (await this.api.get(id)).body.intent;
   }
-  /** What the ledger has of it, with what integrators do not see. */
-  async kept(id: string): Promise<PaymentIntent> {
+  /** The intent in the ledger, with the fields that the API does not show. */
+  async stored(id: string): Promise<PaymentIntent> {
     const { rows } = await this.cluster.database.sql.query<{ state: string }>(
       'SELECT state FROM ledger.intents WHERE id = $1',
       [id],
@@ -267,7 +267,7 @@ export class SubmittingHarness {
       WAIT_MS,
     );
   }
-  /** Lets block after block pass while the flow is held. */
+  /** Produces blocks until the intent is in the state; for a chain whose flow is held. */
   passUntil(name: Name, id: string, state: string): Promise<unknown> {
     return until(
       `${id} to be ${state}`,
@@ -275,7 +275,7 @@ export class SubmittingHarness {
       WAIT_MS,
     );
   }
-  /** One payment was made, this one, its requestor has it once, and no payer was asked to sign again on the way. */
+  /** Expects that this payment alone was made, once, and that no payer had to sign again. */
   async expectPaidOnce({ id, name, merchant, payer, hash }: Signed): Promise<void> {
     expect(await this.shown(id)).toMatchObject({
       state: 'finalized',
@@ -284,15 +284,15 @@ export class SubmittingHarness {
       retryRequired: false,
     });
     expect(await merchant.tokenBalance(this.usdcOn(name))).toBe(UNITS);
-    expect((await this.kept(id)).transfers).toHaveLength(1);
+    expect((await this.stored(id)).transfers).toHaveLength(1);
     expect((await this.api.events(id)).body.events.map(({ type }) => type)).toEqual(PAID);
   }
 
-  /** How many commands have been sent so far. */
+  /** The number of commands sent so far. */
   async sent(): Promise<bigint> {
     return (await this.reader.endOffsets('intent.commands')).reduce((sum, end) => sum + end, 0n);
   }
-  /** The submit's commands about an intent, in order. */
+  /** The commands of submits about an intent, in order. */
   async commandsAbout(id: string): Promise<CommandType[]> {
     const partition = partitionOf(id as IntentId);
     const end = (await this.reader.endOffsets('intent.commands'))[partition] ?? 0n;
@@ -308,15 +308,15 @@ export class SubmittingHarness {
   }
 }
 
-type SubmitAnswer = ApiResponse<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
+type SubmitResponse = ApiResponse<{ readonly intent?: PublicIntent; readonly txSignature?: string }>;
 const post = (
   api: ApiClient,
   { id, payer }: Signed,
   text: string,
   headers: Record<string, string>,
-): Promise<SubmitAnswer> =>
+): Promise<SubmitResponse> =>
   api.request('POST', `/intents/${id}/submit`, { signedTransaction: text, fulfiller: payer.address }, headers);
-const told = ({ status, body }: SubmitAnswer): Submitted => ({
+const summaryOf = ({ status, body }: SubmitResponse): SubmitSummary => ({
   status,
   code: body.error?.code,
   state: body.intent?.state,

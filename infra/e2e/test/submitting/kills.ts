@@ -7,31 +7,31 @@ import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Vict
 
 const MIB = 2 ** 20;
 
-/** Submits at a gateway that is about to die. */
-interface Dying {
+/** The context of a kill: payments that are submitted at a gateway that is about to be killed. */
+interface KillContext {
   readonly harness: SubmittingHarness;
   readonly gateway: Instance;
   readonly payments: readonly Signed[];
-  /** Begins all submits. */
+  /** Starts all submits. */
   readonly submit: () => void;
-  /** Resolves when so many commands have been sent since submit() as payments are not answered yet. */
-  readonly commandsWait: () => Promise<unknown>;
+  /** Resolves when every payment without a response has sent a command since the last call or submit(). */
+  readonly commandsQueued: () => Promise<unknown>;
 }
 
 export interface Kill {
   readonly what: string;
-  /** Submits, and ends when it is the moment to kill the gateway. */
-  readonly moment: (dying: Dying) => Promise<void>;
-  /** Once the gateway is dead and the writer goes on: puts right what else is not the gateway's own. */
+  /** Submits; resolves when it is time to kill the gateway. */
+  readonly moment: (context: KillContext) => Promise<void>;
+  /** Runs when the gateway is dead and the writer continues: restores what the kill changed elsewhere. */
   readonly after?: (harness: SubmittingHarness) => Promise<void>;
-  /** What the gateway had sent to the log by then. */
+  /** The commands that the gateway had sent by then. */
   readonly commands: readonly CommandType[];
-  /** No node has it then, and no process broadcasts it until it counts as forgotten. */
+  /** No node has the transaction, and no process broadcasts it until it can no longer be released. */
   readonly forgotten?: true;
 }
 
-/** What the nodes do with transactions that go through the spoilt upstreams. */
-const spoil = (harness: SubmittingHarness, kind: 'hang' | 'swallow'): void => {
+/** Injects a fault into every upstream, for transactions only. */
+const injectFault = (harness: SubmittingHarness, kind: 'hang' | 'swallow'): void => {
   for (const upstream of Object.values(harness.upstreams).flat()) upstream.faults = [{ kind, methods: SENDS }];
 };
 const heal = (harness: SubmittingHarness): void => {
@@ -41,19 +41,19 @@ const heal = (harness: SubmittingHarness): void => {
     upstream.calls.clear();
   }
 };
-const offered = (harness: SubmittingHarness, name: Name): number =>
+const sendsTo = (harness: SubmittingHarness, name: Name): number =>
   harness.upstreams[name].reduce(
     (sum, { calls }) => sum + SENDS.reduce((all, method) => all + (calls.get(method) ?? 0), 0),
     0,
   );
-const goOn = ({ writer }: SubmittingHarness): void => writer.kill('SIGCONT');
-const taken = ({ harness, payments }: Dying): Promise<unknown> =>
+const resumeWriter = ({ writer }: SubmittingHarness): void => writer.kill('SIGCONT');
+const untilKnown = ({ harness, payments }: KillContext): Promise<unknown> =>
   until('the nodes to have all of it', async () =>
     (await Promise.all(payments.map((payment) => harness.isKnown(payment)))).every(Boolean),
   );
 
-/** What the broker takes at most into the commands; with next to nothing it refuses whatever is to be appended. */
-async function takeAtMost({ cluster }: SubmittingHarness, bytes: number): Promise<void> {
+/** Sets the largest record that the topic of commands accepts; with 1 byte the broker refuses every append. */
+async function limitCommandSize({ cluster }: SubmittingHarness, bytes: number): Promise<void> {
   const admin = new Kafka({
     clientId: 'test',
     brokers: readBackingStack().kafka.split(','),
@@ -62,31 +62,31 @@ async function takeAtMost({ cluster }: SubmittingHarness, bytes: number): Promis
   await admin.connect();
   try {
     const topic = { type: ConfigResourceTypes.TOPIC, name: `${cluster.prefix}intent.commands` };
-    // What is not named again falls back to the broker's own.
+    // alterConfigs resets every setting that it does not list to the broker's default.
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: [{ ...topic, configNames: ['cleanup.policy', 'retention.ms', 'message.timestamp.type'] }],
     });
-    const kept = resources.flatMap(({ configEntries }) =>
+    const current = resources.flatMap(({ configEntries }) =>
       configEntries.map(({ configName, configValue }) => ({ name: configName, value: configValue })),
     );
     await admin.alterConfigs({
       validateOnly: false,
-      resources: [{ ...topic, configEntries: [...kept, { name: 'max.message.bytes', value: String(bytes) }] }],
+      resources: [{ ...topic, configEntries: [...current, { name: 'max.message.bytes', value: String(bytes) }] }],
     });
   } finally {
     await admin.disconnect();
   }
 }
 
-/** Every point between a submit's claim, its broadcast and the record of it, in their order. */
+/** Every point between the claim, the broadcast and the record of the broadcast, in order. */
 export const KILLS: readonly Kill[] = [
   {
     what: 'when the claim command was sent but not decided',
-    async moment({ harness, payments, submit, commandsWait }) {
+    async moment({ harness, payments, submit, commandsQueued }) {
       harness.writer.kill('SIGSTOP');
       submit();
-      await commandsWait();
+      await commandsQueued();
       for (const payment of payments) expect(await harness.isKnown(payment)).toBe(false);
     },
     commands: ['prepare_submission'],
@@ -95,10 +95,10 @@ export const KILLS: readonly Kill[] = [
   {
     what: 'when it has the claim and no node has the transaction',
     async moment({ harness, payments, submit }) {
-      spoil(harness, 'hang');
+      injectFault(harness, 'hang');
       submit();
       await until('each transaction to be on its way', () =>
-        NAMES.every((name) => offered(harness, name) >= payments.filter((payment) => payment.name === name).length),
+        NAMES.every((name) => sendsTo(harness, name) >= payments.filter((payment) => payment.name === name).length),
       );
     },
     commands: ['prepare_submission'],
@@ -106,33 +106,33 @@ export const KILLS: readonly Kill[] = [
   },
   {
     what: 'when a node has the transaction but its response is lost',
-    async moment(dying) {
-      spoil(dying.harness, 'swallow');
-      dying.submit();
-      await taken(dying);
+    async moment(context) {
+      injectFault(context.harness, 'swallow');
+      context.submit();
+      await untilKnown(context);
     },
     commands: ['prepare_submission'],
   },
   {
     what: 'when a node has responded and the broadcast cannot be recorded',
-    async moment(dying) {
-      const { harness, gateway, submit, commandsWait } = dying;
+    async moment(context) {
+      const { harness, gateway, submit, commandsQueued } = context;
       harness.writer.kill('SIGSTOP');
       submit();
-      await commandsWait();
-      await takeAtMost(harness, 1);
-      goOn(harness);
-      await taken(dying);
+      await commandsQueued();
+      await limitCommandSize(harness, 1);
+      resumeWriter(harness);
+      await untilKnown(context);
       await until('the log to refuse the record', () =>
         readFileSync(gateway.log, 'utf8').includes('larger than the max message size'),
       );
     },
-    after: (harness) => takeAtMost(harness, MIB),
+    after: (harness) => limitCommandSize(harness, MIB),
     commands: ['prepare_submission'],
   },
   {
     what: 'when the broadcast command was sent but not decided',
-    async moment({ harness, payments, submit, commandsWait }) {
+    async moment({ harness, payments, submit, commandsQueued }) {
       const { promise: all, resolve } = Promise.withResolvers<void>();
       const arrived = new Set<unknown>();
       for (const upstream of Object.values(harness.upstreams).flat()) {
@@ -146,25 +146,25 @@ export const KILLS: readonly Kill[] = [
           return undefined;
         };
       }
-      // Decided in one go, they are broadcast at the same moment.
+      // Decided in one batch, so that they are broadcast at the same time.
       harness.writer.kill('SIGSTOP');
       submit();
-      await commandsWait();
-      goOn(harness);
+      await commandsQueued();
+      resumeWriter(harness);
       await all;
-      await commandsWait();
+      await commandsQueued();
     },
     commands: ['prepare_submission', 'record_broadcast'],
   },
 ];
 
 /**
- * The outcome of a kill: whether it met its point, and where each payment ended, by chain and whether it was submitted
- * again; null, or what it failed with.
+ * The result of a kill: whether it happened at its point, and of each payment, by chain and whether it was submitted
+ * again: null, or the error.
  */
 export interface Killed {
-  readonly met: Promise<unknown>;
-  readonly ends: ReadonlyMap<string, Promise<unknown>>;
+  readonly reached: Promise<unknown>;
+  readonly results: ReadonlyMap<string, Promise<unknown>>;
 }
 
 const settled = (work: Promise<unknown>): Promise<unknown> =>
@@ -173,15 +173,15 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** Payers of a kill's own, by the places of the chains' names: while blocks flow. */
-export const payersToBe = (harness: SubmittingHarness): Promise<StackWallet[][]> =>
+/** New payers for every kill, by the index of the chain in NAMES. Needs blocks to be produced. */
+export const fundPayers = (harness: SubmittingHarness): Promise<StackWallet[][]> =>
   Promise.all(NAMES.map((name) => harness.funded(name, 2 * KILLS.length)));
 
 /**
- * Kills one gateway after the other, each while it handles two payments a chain, of which one is submitted again
- * elsewhere.
+ * Kills one gateway after the other, each while it handles two payments per chain, one of which is then submitted again
+ * at another gateway.
  */
-export async function killing(
+export async function killGateways(
   harness: SubmittingHarness,
   payers: readonly StackWallet[][],
 ): Promise<ReadonlyMap<Kill, Killed>> {
@@ -191,70 +191,70 @@ export async function killing(
     Promise.all(NAMES.map((name, at) => harness.signedBy(name, payers[at]?.pop() ?? harness.walletOf(name, 0))));
   for (const [at, kill] of KILLS.entries()) {
     const [victim, again, alone] = [await next, await signed(), await signed()];
-    // It starts while this one dies.
+    // The next one starts while this one is killed.
     if (at + 1 < KILLS.length) next = harness.victim();
-    // Whoever waits for it hears of a failure.
+    // The loop awaits it above; this only prevents an unhandled rejection.
     next.catch(() => undefined);
-    const met = settled(die(harness, kill, victim, [...again, ...alone]));
-    await met;
-    const ends = new Map([
-      ...again.map((payment) => [`${payment.name} true`, settled(endAgain(harness, payment))] as const),
-      ...alone.map((payment) => [`${payment.name} false`, settled(end(harness, payment, kill.forgotten))] as const),
+    const reached = settled(killDuringSubmit(harness, kill, victim, [...again, ...alone]));
+    await reached;
+    const results = new Map([
+      ...again.map((payment) => [`${payment.name} true`, settled(finishResubmitted(harness, payment))] as const),
+      ...alone.map((payment) => [`${payment.name} false`, settled(finish(harness, payment, kill.forgotten))] as const),
     ]);
-    killed.set(kill, { met, ends });
+    killed.set(kill, { reached, results });
   }
   return killed;
 }
 
-async function die(
+async function killDuringSubmit(
   harness: SubmittingHarness,
   kill: Kill,
   { instance, api }: Victim,
   payments: readonly Signed[],
 ): Promise<void> {
   const before = await harness.sent();
-  let answered = 0;
+  let responded = 0;
   let begun: Promise<unknown> = Promise.resolve();
   const submit = (): void => {
     begun = Promise.allSettled(
-      payments.map((payment) => harness.submitOnce(api, payment).finally(() => (answered += 1))),
+      payments.map((payment) => harness.submitOnce(api, payment).finally(() => (responded += 1))),
     );
   };
   let seen = before;
-  const commandsWait = (): Promise<unknown> =>
+  const commandsQueued = (): Promise<unknown> =>
     until('the commands to wait', async () => {
       const now = await harness.sent();
-      if (now - seen + BigInt(answered) < BigInt(payments.length)) return false;
+      if (now - seen + BigInt(responded) < BigInt(payments.length)) return false;
       seen = now;
       return true;
     });
   try {
-    await kill.moment({ harness, gateway: instance, payments, submit, commandsWait });
+    await kill.moment({ harness, gateway: instance, payments, submit, commandsQueued });
   } finally {
     instance.kill('SIGKILL');
     await instance.exited;
     await begun;
     heal(harness);
-    goOn(harness);
+    resumeWriter(harness);
     await kill.after?.(harness);
   }
   const sent = await Promise.all(payments.map(({ id }) => harness.commandsAbout(id)));
   expect(sent).toEqual(payments.map(() => kill.commands));
 }
 
-/** @param forgotten it is broadcast when it cannot be released any more, and no earlier */
-async function end(harness: SubmittingHarness, payment: Signed, forgotten = false): Promise<void> {
+/** @param forgotten the transaction must be broadcast only when it can no longer be released */
+async function finish(harness: SubmittingHarness, payment: Signed, forgotten = false): Promise<void> {
   await harness.reach(payment.id, 'finalized');
   await harness.expectPaidOnce(payment);
   if (!forgotten) return;
-  const { submissions } = await harness.kept(payment.id);
+  const { submissions } = await harness.stored(payment.id);
   const { events } = (await harness.api.events(payment.id)).body;
   const seenAt = Date.parse(events.find(({ type }) => type === 'intent.pending')?.createdAt ?? '');
   expect(seenAt - (submissions[0]?.preparedAt ?? Infinity)).toBeGreaterThan(UNRELEASABLE_AFTER_MS);
 }
 
-/** As a client does that got no answer. What may be asked for again is asked for again, at another gateway. */
-async function endAgain(harness: SubmittingHarness, payment: Signed): Promise<void> {
+/** Submits again at another gateway, as a client does that got no response. */
+async function finishResubmitted(harness: SubmittingHarness, payment: Signed): Promise<void> {
   expect(await harness.submit(harness.api, payment)).toMatchObject({ status: 200, txSignature: payment.hash });
-  await end(harness, payment);
+  await finish(harness, payment);
 }

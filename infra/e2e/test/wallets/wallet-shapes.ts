@@ -20,12 +20,12 @@ import { Account, Transaction } from 'viem/tempo';
 import { nodeRpc } from '../../../../packages/testing/src/chains/node-rpc.ts';
 import { solanaWallet, type StackChain, type StackWallet } from '@pf/testing';
 
-/** What the app of a wallet hands over: the text that is submitted, and the hash under which it will land. */
+/** What a wallet returns to the app: the text to submit, and the hash under which the transaction will land. */
 interface Signed {
   readonly text: string;
   readonly hash: string;
 }
-/** What a kind of wallet makes of the blob of `build`. */
+/** How a kind of wallet changes, signs and perhaps sends the blob of `build`. */
 export type Shape = (chain: StackChain, payer: StackWallet, blob: string) => Promise<Signed>;
 
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, 'base64'));
@@ -35,7 +35,7 @@ const hexOf = (base64: string): Hex => `0x${Buffer.from(base64, 'base64').toStri
 // ---------------------------------------------------------------------------------------------------------------
 
 const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
-/** AssertAccountInfo, of its lamports; AssertTokenAccount, of its amount. In silence, at least so much. */
+/** AssertAccountInfo on lamports and AssertTokenAccount on the amount: log level silent, operator "at least". */
 const ASSERTIONS = { lamports: [4, 0, 0], tokens: [8, 0, 2] } as const;
 const AT_LEAST = 4;
 
@@ -53,7 +53,7 @@ type Instructions = readonly TransactionInstruction[];
 const isBudget = ({ programId }: TransactionInstruction): boolean => programId.equals(ComputeBudgetProgram.programId);
 const sourceIn = (instructions: Instructions): PublicKey => instructions.at(-1)?.keys[0]?.pubkey ?? PublicKey.default;
 
-/** Takes the message apart, changes its instructions, puts a newer blockhash in where there is one, and signs. */
+/** Decompiles the message, changes its instructions, optionally refreshes the blockhash, and signs. */
 const rewritten =
   (change: (instructions: Instructions, payer: PublicKey) => Instructions, refreshes = false): Shape =>
   async (chain, payer, blob) => {
@@ -68,9 +68,9 @@ const rewritten =
     return { text, hash: base58.encode(bytesOf(text).subarray(1, 65)) };
   };
 
-/** PKCS #8 of an ed25519 key is this, then its 32 bytes (RFC 8410). */
+/** The PKCS #8 prefix of an ed25519 key; its 32 bytes follow (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-/** A device signs the message it is given, byte for byte; the app puts the signature in its place. */
+/** A hardware wallet signs the message byte for byte; the app inserts the signature. */
 const device: Shape = async (_chain, { privateKey }, blob) => {
   const key = createPrivateKey({
     key: Buffer.concat([PKCS8, base58.decode(privateKey).subarray(0, 32)]),
@@ -100,7 +100,7 @@ const solflare = rewritten((instructions, payer) => [
   guard('tokens', sourceIn(instructions), 1n),
 ]);
 const slow = rewritten((instructions) => instructions, true);
-/** Mobile Wallet Adapter 2: the wallet sends what it has signed, and tells the signature alone. */
+/** Mobile Wallet Adapter 2: the wallet sends the transaction itself and returns only the signature. */
 const mobile: Shape = async (chain, payer, blob) => {
   const { text, hash } = await phantom(chain, payer, blob);
   await nodeRpc(chain.rpcUrl)('sendTransaction', text, { encoding: 'base64', preflightCommitment: 'confirmed' });
@@ -110,7 +110,7 @@ const mobile: Shape = async (chain, payer, blob) => {
 // Base
 // -----------------------------------------------------------------------------------------------------------------
 
-/** ERC-8021 with the code of an app, as Coinbase's wallet appends it: codes, their length, schema 0, the marker. */
+/** The ERC-8021 suffix that Coinbase's wallet appends: an app's code, its length, schema 0, the marker. */
 const ATTRIBUTION = '626173656170700700' + '80218021802180218021802180218021';
 
 const evm =
@@ -126,7 +126,7 @@ const legacy = evm(({ maxFeePerGas, maxPriorityFeePerGas: _tip, accessList: _lis
   type: 'legacy',
   gasPrice: maxFeePerGas,
 }));
-/** Its own gas and fees, out at once; the app learns the hash alone. */
+/** The wallet sends the transaction itself and returns only the hash. */
 const signsAndSends =
   (shape: Shape): Shape =>
   async (chain, payer, blob) => {
@@ -142,7 +142,7 @@ const metamask = signsAndSends(
     maxPriorityFeePerGas: 1_500_000n,
   })),
 );
-/** An EIP-7702 account has code and still signs and sends for itself. */
+/** An EIP-7702 account has code but signs and sends as an EOA. */
 const delegated: Shape = async (chain, payer, blob) => {
   await nodeRpc(chain.rpcUrl)('anvil_setCode', payer.address, `0xef0100${'44'.repeat(20)}`);
   return evm((transaction) => transaction)(chain, payer, blob);
@@ -151,7 +151,7 @@ const delegated: Shape = async (chain, payer, blob) => {
 // Tempo
 // ----------------------------------------------------------------------------------------------------------------
 
-/** An account of Tempo by what signs for it. */
+/** Tempo accounts by the kind of their key. */
 export const tempoAccounts = {
   key: (seed: Hex) => Account.fromSecp256k1(seed),
   p256: (seed: Hex) => Account.fromP256(seed),
@@ -163,7 +163,7 @@ const tempo =
   (kind: keyof typeof tempoAccounts, sponsored = false): Shape =>
   async (chain, { privateKey }, blob) => {
     const unsigned = Transaction.deserialize(hexOf(blob));
-    // The last of the chain's wallets pays other people's fees.
+    // The last of the chain's wallets sponsors fees.
     const sponsor = sponsored ? { feePayer: Account.fromSecp256k1(chain.wallets.at(-1)?.privateKey as Hex) } : {};
     const text = await tempoAccounts[kind](privateKey as Hex).signTransaction({ ...unsigned, ...sponsor } as never);
     return { text: Buffer.from(hexToBytes(text)).toString('base64'), hash: keccak256(text) };
@@ -174,31 +174,31 @@ const tempoSends: Shape = async (chain, payer, blob) => {
   return { text: hash, hash };
 };
 
-/** The blob as it came, signed. */
+/** Signs the blob unchanged. */
 export const plain = { base: evm((transaction) => transaction), solana: device, tempo: tempo('key') } as const;
 
-/** By the name of who sends such transactions; on Tempo with what signs for the payer. */
+/** Kinds of wallets by chain; on Tempo with the kind of key. */
 export const shapes = {
   solana: [
-    { name: 'Phantom: guards before and behind, a compute budget of its own', shape: phantom },
-    { name: 'Solflare: two guards', shape: solflare },
-    { name: 'a Ledger: the bytes as they are', shape: device },
-    { name: 'a wallet that took its time: a refreshed blockhash', shape: slow },
-    { name: 'a phone: the signature of what it sent by itself', shape: mobile },
+    { name: 'Phantom (Lighthouse guards before and after, its own compute budget)', shape: phantom },
+    { name: 'Solflare (two Lighthouse guards)', shape: solflare },
+    { name: 'a Ledger (unchanged bytes)', shape: device },
+    { name: 'a slow wallet (refreshed blockhash)', shape: slow },
+    { name: 'a mobile wallet (sends itself, returns the signature)', shape: mobile },
   ],
   base: [
-    { name: 'MetaMask: the hash of what it sent by itself, gas and fees its own', shape: metamask },
-    { name: "Coinbase's wallet of one key: an ERC-8021 suffix", shape: coinbase },
-    { name: 'the same, sent by itself', shape: signsAndSends(coinbase) },
-    { name: 'a Ledger: a transaction of type 0', shape: legacy },
-    { name: 'an EIP-7702 account that sends for itself', shape: delegated },
+    { name: 'MetaMask (sends itself, its own gas and fees)', shape: metamask },
+    { name: "Coinbase's EOA wallet (ERC-8021 suffix)", shape: coinbase },
+    { name: "Coinbase's EOA wallet, sending itself", shape: signsAndSends(coinbase) },
+    { name: 'a Ledger (legacy transaction)', shape: legacy },
+    { name: 'an EIP-7702 account that sends itself', shape: delegated },
   ],
   tempo: [
-    { name: 'a key', shape: tempo('key'), kind: 'key' },
+    { name: 'a secp256k1 key', shape: tempo('key'), kind: 'key' },
     { name: 'a P256 key', shape: tempo('p256'), kind: 'p256' },
-    { name: 'a passkey by WebAuthn', shape: tempo('passkey'), kind: 'passkey' },
-    { name: 'a key whose fee another account pays', shape: tempo('key', true), kind: 'key' },
-    { name: 'a passkey whose fee another account pays', shape: tempo('passkey', true), kind: 'passkey' },
-    { name: 'the hash of what it sent by itself', shape: tempoSends, kind: 'key' },
+    { name: 'a WebAuthn passkey', shape: tempo('passkey'), kind: 'passkey' },
+    { name: 'a secp256k1 key with a fee sponsor', shape: tempo('key', true), kind: 'key' },
+    { name: 'a passkey with a fee sponsor', shape: tempo('passkey', true), kind: 'passkey' },
+    { name: 'a wallet that sends itself and returns the hash', shape: tempoSends, kind: 'key' },
   ],
 } as const;

@@ -31,7 +31,7 @@ const AMOUNT = '3';
 const UNITS = 3_000_000n;
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
-/** The code of a contract that takes no call: a wallet of many owners, say, before its upgrade. */
+/** The code of a contract that rejects every call. */
 const CODE = '0x60006000fd';
 
 let chains: { readonly base: Anvil; readonly solana: LocalSolana; readonly tempo: Tempo };
@@ -41,7 +41,7 @@ let api: ApiClient;
 const usdcOn = (name: Name): string => chains[name].tokens['USDC'] ?? '';
 const walletAt = (name: Name, index: number): StackWallet => chains[name].wallets[index] as StackWallet;
 
-/** An account of no key: a program's vault on Solana, a contract on Base, a smart account on Tempo. */
+/** Creates an account without a private key: a program's vault on Solana, a contract on Base and Tempo. */
 async function smartAccount(name: Name): Promise<string> {
   if (name === 'solana')
     return PublicKey.findProgramAddressSync(
@@ -74,31 +74,31 @@ async function balanceOf(name: Name, owner: string): Promise<bigint> {
     ),
   );
 }
-/** What a busy service, or a node that does not show a transaction yet, wants to be asked again is asked again. */
-const answered = <Body>(what: string, ask: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
+/** Repeats a request while it returns 503: the service is busy, or no node shows the transaction yet. */
+const whileBusy = <Body>(what: string, request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
   until(
     what,
     async () => {
-      const answer = await ask();
-      return answer.status !== 503 && answer;
+      const response = await request();
+      return response.status !== 503 && response;
     },
     WAIT_MS,
   );
 async function create(name: Name, requestor: string): Promise<PublicIntent> {
-  const { status, body } = await answered('an intent', () =>
+  const { status, body } = await whileBusy('an intent', () =>
     api.create({ chain: chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor }),
   );
   expect([status, body.error]).toEqual([201, undefined]);
   return body.intent;
 }
 
-/** Pays a new intent with what this wallet makes of the blob, as an app does: build, sign, submit, wait. */
+/** Pays a new intent with this kind of wallet, as an app does: build, sign, submit, wait. */
 async function pay(name: Name, payer: StackWallet, shape: Shape, requestor: string): Promise<void> {
   const { id } = await create(name, requestor);
-  const built = await answered('a transaction', () => api.build(id, payer.address));
+  const built = await whileBusy('a transaction', () => api.build(id, payer.address));
   expect([built.status, built.body.error]).toEqual([200, undefined]);
   const { text, hash } = await shape(chains[name], payer, built.body.transaction.blob);
-  const submitted = await answered('the node to show what was sent', () => api.submit(id, text, payer.address));
+  const submitted = await whileBusy('the node to show what was sent', () => api.submit(id, text, payer.address));
   expect([submitted.status, submitted.body.error, submitted.body.txSignature]).toEqual([200, undefined, hash]);
   const paid = await until(
     `${id} to be finalized`,
@@ -112,7 +112,7 @@ async function pay(name: Name, payer: StackWallet, shape: Shape, requestor: stri
   expect(await balanceOf(name, requestor)).toBe(UNITS);
 }
 
-/** What is under way, by name: wallets pay side by side, each is judged by itself. */
+/** The payments by name: they run in parallel, and each has its own test. */
 const paying = new Map<string, Promise<PromiseSettledResult<void>>>();
 function begin(name: string, payment: Promise<void>): void {
   paying.set(
@@ -121,7 +121,7 @@ function begin(name: string, payment: Promise<void>): void {
   );
 }
 
-/** A payer on Tempo with some USDC, which pays fees too. */
+/** Creates a payer on Tempo with some USDC, which also pays fees. */
 async function newTempoPayer(kind: keyof typeof tempoAccounts, seed: string, units: bigint): Promise<StackWallet> {
   const privateKey = toHex(createHash('sha256').update(seed).digest());
   const { address } = tempoAccounts[kind](privateKey);
@@ -129,7 +129,7 @@ async function newTempoPayer(kind: keyof typeof tempoAccounts, seed: string, uni
   await until(`${address} to have its USDC`, async () => (await balanceOf('tempo', address)) === units);
   return { address, privateKey };
 }
-/** A payer with so much USDC, and nothing to pay fees with. */
+/** Creates a payer with USDC but nothing to pay fees with. */
 async function newPoorPayer(name: Name, units: bigint): Promise<StackWallet> {
   const poor = newWallet(chains[name]);
   if (name === 'solana') await chains.solana.mint(poor.address, 'USDC', units);
@@ -143,15 +143,15 @@ async function newPoorPayer(name: Name, units: bigint): Promise<StackWallet> {
   await until(`${poor.address} to have its USDC`, async () => (await balanceOf(name, poor.address)) === units);
   return poor;
 }
-/** What `build` answers. */
+/** The error of `build`: status, code, param and message. */
 async function refusal(name: Name, requestor: string, fulfiller: string): Promise<unknown> {
   const { id } = await create(name, requestor);
-  const { status, body } = await answered('a refusal', () => api.build(id, fulfiller));
+  const { status, body } = await whileBusy('a refusal', () => api.build(id, fulfiller));
   return [status, body.error?.code, body.error?.param, body.error?.message];
 }
 
 const title = (name: Name, shape: string): string => `${name}: ${shape}`;
-const ofSmart = 'to an account without a key';
+const TO_SMART_ACCOUNT = 'to an account without a key';
 
 beforeAll(async () => {
   const [base, solana, tempo] = await Promise.all([
@@ -165,19 +165,19 @@ beforeAll(async () => {
   api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
 
   for (const name of ['base', 'solana'] as const) {
-    for (const [index, { name: shape, shape: hand }] of shapes[name].entries())
-      begin(title(name, shape), pay(name, walletAt(name, index + 1), hand, newWallet(chains[name]).address));
+    for (const [index, { name: shapeName, shape }] of shapes[name].entries())
+      begin(title(name, shapeName), pay(name, walletAt(name, index + 1), shape, newWallet(chains[name]).address));
     begin(
-      title(name, ofSmart),
+      title(name, TO_SMART_ACCOUNT),
       smartAccount(name).then((account) => pay(name, walletAt(name, 7), plain[name], account)),
     );
   }
-  for (const { name: shape, shape: hand, kind } of shapes.tempo) {
-    const payer = await newTempoPayer(kind, shape, 10n * UNITS);
-    begin(title('tempo', shape), pay('tempo', payer, hand, newWallet(chains.tempo).address));
+  for (const { name: shapeName, shape, kind } of shapes.tempo) {
+    const payer = await newTempoPayer(kind, shapeName, 10n * UNITS);
+    begin(title('tempo', shapeName), pay('tempo', payer, shape, newWallet(chains.tempo).address));
   }
   begin(
-    title('tempo', ofSmart),
+    title('tempo', TO_SMART_ACCOUNT),
     smartAccount('tempo').then((account) => pay('tempo', walletAt('tempo', 1), plain.tempo, account)),
   );
 }, 120_000);
@@ -188,7 +188,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe.each(NAMES)('a payment on %s', (name) => {
-  it.each([...shapes[name].map(({ name: shape }) => shape), ofSmart])(
+  it.each([...shapes[name].map(({ name: shape }) => shape), TO_SMART_ACCOUNT])(
     'lands and is finalized: %s',
     async (shape) => {
       expect(await paying.get(title(name, shape))).toEqual({ status: 'fulfilled', value: undefined });
@@ -219,11 +219,11 @@ describe.each(NAMES)('a payment on %s', (name) => {
   });
 });
 
-it('build on solana reports how much rent for a new account the payer lacks', async () => {
+it('POST /intents/{id}/build on solana reports how much rent for a new token account the payer lacks', async () => {
   const poor = await newPoorPayer('solana', UNITS);
   await chains.solana.airdrop(poor.address, 2_000_000n);
   await until(
-    'the lamports to be there',
+    'the lamports to arrive',
     async () =>
       (await chains.solana.rpc<{ value: number }>('getBalance', poor.address, { commitment: 'confirmed' })).value > 0,
   );
@@ -242,7 +242,7 @@ it('build on solana reports how much rent for a new account the payer lacks', as
 });
 
 it(
-  'build names the reason when a wallet cannot pay or be paid',
+  'POST /intents/{id}/build reports why a wallet cannot pay or be paid',
   async () => {
     const refused = (param: string, reason: string): unknown => [
       422,

@@ -24,20 +24,20 @@ import { BlockFlow } from '../block-flow.ts';
 export const NAMES = ['base', 'solana', 'tempo'] as const;
 export type Name = (typeof NAMES)[number];
 const AMOUNT = '3';
-/** The same in base units. */
+/** AMOUNT in base units. */
 export const UNITS = 3_000_000n;
 const BLOCK_MS = 300;
 const WITHIN_MS = 60_000;
 
-/** What an event of the log says, with those that integrators do not see. */
+/** An event of the log, also of a type that the API does not show. */
 export interface LoggedEvent {
   readonly type: string;
   readonly data: unknown;
 }
 
 /**
- * A running service with a chain of each family, and what its clients, payers and operators do. Blocks flow until they
- * are held.
+ * The running services with a chain of each family, and the actions of clients, payers and operators. Blocks are
+ * produced until a test holds the flow.
  */
 export class WatchingHarness {
   readonly cluster: Cluster;
@@ -82,7 +82,7 @@ export class WatchingHarness {
     return this.chain(name).tokens['USDC'] ?? '';
   }
 
-  /** Wallet 0 is paid to; each story has payers of its own, so that none waits for another's nonce. */
+  /** Wallet 0 is the requestor; each scenario has its own payers, so that none waits for another's nonce. */
   wallet(name: Name, place: number): StackWallet {
     return this.chain(name).wallets[place] as StackWallet;
   }
@@ -91,12 +91,12 @@ export class WatchingHarness {
     return this.wallet(name, 0).address;
   }
 
-  /** A block or slot passes. */
+  /** Produces a block or slot. */
   async pass(name: Name): Promise<void> {
     await (name === 'solana' ? this.solana.advance() : this[name].mine());
   }
 
-  /** Lets block after block pass while the flow is held. */
+  /** Produces blocks until the condition is true; for a chain whose flow is held. */
   async passUntil(name: Name, what: string, isSo: () => Promise<boolean>): Promise<void> {
     await until(what, async () => (await this.pass(name), isSo()), WITHIN_MS);
   }
@@ -142,7 +142,7 @@ export class WatchingHarness {
     return (await this.api.get(id)).body.intent;
   }
 
-  /** Waits for a state, without letting blocks pass. */
+  /** Waits for a state without producing blocks. */
   reach(id: string, state: string): Promise<PublicIntent> {
     return until(
       `${id} to be ${state}`,
@@ -154,14 +154,14 @@ export class WatchingHarness {
     );
   }
 
-  /** Lets blocks pass until it is in a state, while the flow is held. */
+  /** Produces blocks until the intent is in the state; for a chain whose flow is held. */
   async passTo(name: Name, id: string, state: string): Promise<PublicIntent> {
     await this.passUntil(name, `${id} to be ${state}`, async () => (await this.shown(id)).state === state);
     return this.shown(id);
   }
 
-  /** What the ledger has of it, with what integrators do not see. */
-  async kept(id: string): Promise<PaymentIntent> {
+  /** The intent in the ledger, with the fields that the API does not show. */
+  async stored(id: string): Promise<PaymentIntent> {
     const { rows } = await this.cluster.database.sql.query<{ state: string }>(
       'SELECT state FROM ledger.intents WHERE id = $1',
       [id],
@@ -172,17 +172,17 @@ export class WatchingHarness {
   async counted(id: string, transfers: number): Promise<void> {
     await until(
       `${id} to count ${transfers} transfers`,
-      async () => (await this.kept(id)).transfers.length === transfers,
+      async () => (await this.stored(id)).transfers.length === transfers,
       WITHIN_MS,
     );
   }
 
-  /** The types of its public events. */
+  /** The types of the intent's public events. */
   async types(id: string): Promise<readonly string[]> {
     return (await this.api.events(id)).body.events.map(({ type }) => type);
   }
 
-  /** All its events, as the log has them. */
+  /** All of the intent's events in the log. */
   async log(id: string): Promise<readonly LoggedEvent[]> {
     const { events } = await until('the log to be read', () => readWholeLog(this.cluster), WITHIN_MS);
     return events.filter(({ intentId }) => intentId === id).map(({ type, data }) => ({ type, data }));

@@ -5,37 +5,35 @@ import type { Hex } from 'viem';
 import { payPlainly, payTogether, sendRaw, spedUp, usedUp } from '../odd-payments.ts';
 import { type LoggedEvent, type Name, NAMES, UNITS, WatchingHarness } from './harness.ts';
 
-/** The least that an intent may live, and what is left of it for paying just before it expires: in seconds. */
+/** Seconds: the shortest lifetime of an intent, and the time left to pay just before it expires. */
 const SHORTEST = 60;
 const LEFT = 10;
-/** Longer than anything can land on Tempo, and so much longer than its intent one that lands late: in seconds. */
+/** Seconds: longer than any transaction on Tempo can land, and by how much a late one outlives its intent. */
 const LIFETIME = 400;
 const LONGER = 60;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];
 const typeIs =
-  (wanted: string) =>
+  (expected: string) =>
   ({ type }: LoggedEvent): boolean =>
-    type === wanted;
+    type === expected;
 
 let harness: WatchingHarness;
-/**
- * Made at the beginning, to expire at the end: one that is paid with little time left, and one that is not paid before.
- */
+/** Created at the beginning, so that they expire at the end: one is submitted just in time, one is paid afterwards. */
 let late: Record<Name, { readonly submitted: PublicIntent; readonly unpaid: PublicIntent }>;
 
-type Story = (name: Name) => Promise<void>;
+type Run = (name: Name) => Promise<void>;
 interface Scenario {
   readonly what: string;
   readonly on: readonly Name[];
-  readonly story: Story;
+  readonly run: Run;
 }
 
-/** Go on side by side while blocks flow. */
+/** These run in parallel while blocks are produced. */
 const FLOWING: readonly Scenario[] = [
   {
     what: 'is found by its reference without submit, and goes through pending to confirmed',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 1);
       const intent = await harness.create(name);
       const hash = await harness.pay(name, payer, intent);
@@ -50,7 +48,7 @@ const FLOWING: readonly Scenario[] = [
   {
     what: 'counts when it is a plain transfer of the token program',
     on: ['solana'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 1);
       const { id, reference } = await harness.create(name);
       const hash = await payPlainly(harness.chain(name), payer, harness.usdc(name), {
@@ -65,7 +63,7 @@ const FLOWING: readonly Scenario[] = [
   {
     what: 'is recorded as an extra payment when made twice, and changes nothing else',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 2);
       const intent = await harness.create(name);
       const first = await harness.pay(name, payer, intent);
@@ -84,7 +82,7 @@ const FLOWING: readonly Scenario[] = [
   {
     what: 'pays nothing with another amount; the intent stays open until the right amount lands',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 3);
       const intent = await harness.create(name);
       const wrong = [
@@ -107,7 +105,7 @@ const FLOWING: readonly Scenario[] = [
   {
     what: 'pays nothing when the requestor pays itself',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const intent = await harness.create(name);
       const hash = await harness.pay(name, harness.wallet(name, 0), intent);
       await harness.counted(intent.id, 1);
@@ -121,26 +119,27 @@ const FLOWING: readonly Scenario[] = [
   {
     what: 'counts for no intent when it carries two references',
     on: ['solana'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 4);
       const [one, other] = [await harness.create(name), await harness.create(name)];
       await payTogether.solana(harness.chain(name), payer, harness.usdc(name), [
         { to: harness.requestor(name), units: UNITS, references: [one.reference, other.reference] },
       ]);
       await harness.solana.advance();
-      // What came before it was looked at before it.
+      // The watcher reads payments in order: when this one is found, the earlier one has been read.
       const hash = await harness.pay(name, payer, one);
       expect(await harness.reach(one.id, 'finalized')).toMatchObject({ txSignature: hash });
-      expect([(await harness.kept(one.id)).transfers.length, (await harness.kept(other.id)).transfers.length]).toEqual([
-        1, 0,
-      ]);
+      expect([
+        (await harness.stored(one.id)).transfers.length,
+        (await harness.stored(other.id)).transfers.length,
+      ]).toEqual([1, 0]);
       expect(await harness.shown(other.id)).toEqual(other);
     },
   },
   {
     what: 'is recognized beside the payment of another intent in one transaction',
     on: ['solana', 'tempo'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 4);
       const intents = [await harness.create(name), await harness.create(name)];
       const payments = intents.map(({ reference }) => ({
@@ -163,7 +162,7 @@ const FLOWING: readonly Scenario[] = [
   {
     what: 'confirms an intent that was cancelled between build and landing',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 5);
       const { id } = await harness.create(name);
       const blob = await harness.build(id, payer);
@@ -180,14 +179,14 @@ const FLOWING: readonly Scenario[] = [
   },
 ];
 
-const settlesLost = async (id: string): Promise<boolean> => (await harness.kept(id)).settlement?.lost === true;
+const settlesLost = async (id: string): Promise<boolean> => (await harness.stored(id)).settlement?.lost === true;
 
-/** Go on one after the other on their chain, whose blocks the story lets pass; side by side on the chains. */
+/** These run one after the other on a chain, since each produces its blocks itself; the chains run in parallel. */
 const HELD: readonly Scenario[] = [
   {
     what: 'ends with the transaction that landed when its wallet sped it up; the other is dropped',
     on: ['base', 'tempo'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 6);
       const { id } = await harness.create(name);
       const { blob, hash } = await harness.submit(name, id, payer);
@@ -201,17 +200,17 @@ const HELD: readonly Scenario[] = [
         fulfiller: payer.address,
       });
       expect(await harness.types(id)).toEqual(PAID);
-      // On Tempo the nonce is of this intent alone, and what is left of the first one dies with its time.
+      // On Tempo each intent has its own nonce key, and the first transaction expires by time.
       if (name === 'base')
-        await harness.passUntil(name, 'the first one to be proven dead', async () =>
-          (await harness.kept(id)).submissions.every(({ status }) => status === 'dropped'),
+        await harness.passUntil(name, 'the first transaction to be dropped', async () =>
+          (await harness.stored(id)).submissions.every(({ status }) => status === 'dropped'),
         );
     },
   },
   {
-    what: 'is asked for again when another transaction uses its nonce without paying',
+    what: 'must be signed again when another transaction uses its nonce without paying',
     on: ['tempo'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 7);
       const { id } = await harness.create(name);
       const { blob } = await harness.submit(name, id, payer);
@@ -232,19 +231,19 @@ const HELD: readonly Scenario[] = [
   {
     what: 'fails when a reorg removes it and it never lands again',
     on: ['base', 'solana'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 7);
       const { id } = await harness.create(name);
       const { blob, hash } = await harness.submit(name, id, payer);
       await harness.pass(name);
-      // No further blocks: it would be final.
+      // No further blocks, or it would be final.
       const confirmed = await harness.reach(id, 'confirmed');
       if (name === 'base') {
         await harness.base.rpc('anvil_reorg', 1, [[await usedUp.base(harness.base, payer, blob), 0]]);
       } else {
         await harness.solana.drop({ payer: payer.address });
         await harness.solana.reorg(2);
-        await harness.passUntil(name, 'it to be missed', () => settlesLost(id));
+        await harness.passUntil(name, 'the service to notice the loss', () => settlesLost(id));
         expect(await harness.shown(id)).toEqual(confirmed);
         await harness.solana.expire();
         await harness.solana.heal();
@@ -266,7 +265,7 @@ const HELD: readonly Scenario[] = [
   {
     what: 'stays confirmed when its wallet sped it up on the new fork after a reorg',
     on: ['base'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 8);
       const { id } = await harness.create(name);
       const { blob, hash } = await harness.submit(name, id, payer);
@@ -287,7 +286,7 @@ const HELD: readonly Scenario[] = [
   {
     what: 'stays confirmed by a second payment when a reorg removes the first for good',
     on: ['base'],
-    async story(name) {
+    async run(name) {
       const [payer, second] = [harness.wallet(name, 3), harness.wallet(name, 4)];
       const { id } = await harness.create(name);
       const signed = await evmWallet(harness.base, second).sign(await harness.build(id, second));
@@ -319,7 +318,7 @@ const HELD: readonly Scenario[] = [
   {
     what: 'stays confirmed when a reorg removes it without submit: it is broadcast from the stored bytes',
     on: ['base', 'solana'],
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 5);
       const intent = await harness.create(name);
       const hash = await harness.pay(name, payer, intent);
@@ -349,13 +348,13 @@ const HELD: readonly Scenario[] = [
   {
     what: 'is confirmed when submitted in time and landed after the expiry',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 1);
       const { id, createdAt, updatedAt } = late[name].submitted;
       const ttlSeconds = Math.max(SHORTEST, Math.ceil((Date.now() - Date.parse(createdAt)) / 1000) + LEFT);
       const changed = await harness.api.update(id, { updatedAt, ttlSeconds });
       expect([changed.status, changed.body.error]).toEqual([200, undefined]);
-      // What is built for Tempo dies with the intent; a wallet may choose otherwise.
+      // A transaction built for Tempo expires with the intent; a wallet may choose a longer lifetime.
       const longer = (built: string): Promise<string> =>
         tempoWallet(harness.tempo, payer).sign(built, (transaction) => ({
           ...transaction,
@@ -383,7 +382,7 @@ const HELD: readonly Scenario[] = [
   {
     what: 'is confirmed when made after the expiry',
     on: NAMES,
-    async story(name) {
+    async run(name) {
       const payer = harness.wallet(name, 2);
       const intent = late[name].unpaid;
       await harness.reach(intent.id, 'expired');
@@ -412,11 +411,11 @@ async function begin(): Promise<void> {
   late = { base: await both('base'), solana: await both('solana'), tempo: await both('tempo') };
 }
 
-/** The outcome of each scenario, by its name and chain: null, or what it failed with. */
+/** The result of each scenario by name and chain: null, or its error. */
 const ended = new Map<string, Promise<unknown>>();
 const nameOf = (what: string, name: Name): string => `${what} on ${name}`;
-const end = ({ story }: Scenario, name: Name): Promise<unknown> =>
-  story(name).then(
+const end = ({ run }: Scenario, name: Name): Promise<unknown> =>
+  run(name).then(
     () => null,
     (error: unknown) => error,
   );
