@@ -245,8 +245,8 @@ export const ERRORS = {
     status: 503,
     retryAfterSeconds: 2,
     message:
-      'The request timed out and may have taken effect. Send it again, a create with the same idempotencyKey: it takes ' +
-      'effect once.',
+      'The request timed out and may have taken effect. Send it again, a create with the same idempotencyKey: ' +
+      'it takes effect once.',
     cause:
       'A component of the service is unavailable, so the outcome of the request is not known. `details.intent_id` ' +
       'names the intent that may have been created or changed.',
