@@ -134,6 +134,8 @@ describe('an event stream at each comment', () => {
     const id = await streaming.intent();
     for (const event of [events.prepared(FIRST), events.pending(FIRST)]) await streaming.append(id, event);
     const stream = await streaming.follow(id);
+    // Otherwise the snapshot may be the expired intent already, and no event follows it.
+    await until('the snapshot', () => stream.messages.length === 1);
     await streaming.append(id, events.expired(true));
     await until('the expiry', () => stream.messages.at(-1)?.event === 'intent.expired');
     const before = stream.comments();
