@@ -20,17 +20,19 @@ describe('Pub/sub', () => {
     proxy = await startTcpProxy(new URL(redis).host);
   });
   beforeEach(() => {
-    received = [];
-    states = [];
+    // A subscriber of the last test may still report its end: what it reports is not this test's.
+    const [arrived, reported]: [typeof received, typeof states] = [[], []];
+    received = arrived;
+    states = reported;
     const { log, messages: logged } = recordedLog();
     messages = logged;
     publisher = new ChannelPublisher(redis, { log: recordedLog().log, withoutRedis: 'the test fails' });
     subscriber = new ChannelSubscriber(
       via(redis, proxy.address),
       {
-        message: (channel, text) => received.push([channel, text]),
-        listening: () => states.push('listening'),
-        lost: () => states.push('lost'),
+        message: (channel, text) => arrived.push([channel, text]),
+        listening: () => reported.push('listening'),
+        lost: () => reported.push('lost'),
       },
       { log, withoutRedis: 'the database is polled' },
     );
