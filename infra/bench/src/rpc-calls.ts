@@ -125,7 +125,7 @@ const networks = await Promise.all(
   chains.map(async ([name, chain]): Promise<Watched> => {
     const proxy = await startRpcProxy(chain.rpcUrl);
     let steps = 0;
-    proxy.answer = (request) => void (HEAD[name]?.(request) === true && (steps += 1));
+    proxy.respond = (request) => void (HEAD[name]?.(request) === true && (steps += 1));
     return {
       name,
       chain,
@@ -194,7 +194,7 @@ try {
   let asked = 0;
   // A step asks about all of them; a broadcast about one transaction, which is no part of the watch.
   let steps = 0;
-  network.proxy.answer = (request) => {
+  network.proxy.respond = (request) => {
     const [hashes] = request.params;
     if (request.method === 'getSignatureStatuses' && Array.isArray(hashes) && hashes.length > 1) asked += 1;
     if (HEAD[network.name]?.(request) === true) steps += 1;

@@ -25,7 +25,7 @@ interface Pending {
 }
 
 /** A transaction that met a fault. */
-export interface Struck {
+export interface AffectedTransaction {
   readonly id: number;
   readonly signature: string;
   readonly payer: string;
@@ -40,7 +40,7 @@ export class Faults {
   readonly #pending: Pending[] = [];
   /** Clients send the same transaction again and again until it lands: what was dropped once never lands. */
   readonly #dropped = new Set<string>();
-  #struck: Struck[] = [];
+  #struck: AffectedTransaction[] = [];
   #lastId = 0;
 
   /** @returns its id */
@@ -63,7 +63,7 @@ export class Faults {
     return this.#pending;
   }
   /** The last of them, oldest first. */
-  get struck(): readonly Struck[] {
+  get affected(): readonly AffectedTransaction[] {
     return this.#struck;
   }
   /** Whether the transaction is to be forgotten, now and whenever it comes again. */

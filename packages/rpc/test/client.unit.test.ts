@@ -9,7 +9,7 @@ describe('RpcClient', () => {
 
   beforeEach(async () => {
     node = await startRpcProxy('');
-    node.answer = ({ method, params }) => {
+    node.respond = ({ method, params }) => {
       if (method === 'sum') return params.reduce<number>((sum, one) => sum + Number(one), 0);
       return method === 'nothing' ? null : new Error('method not found');
     };

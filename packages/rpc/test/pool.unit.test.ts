@@ -17,15 +17,15 @@ describe('RpcPool', () => {
   };
   /** Responds by itself: there is no node behind the proxy. */
   const says =
-    (answers: Record<string, unknown>): RpcProxy['answer'] =>
+    (answers: Record<string, unknown>): RpcProxy['respond'] =>
     ({ method }) =>
       ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
 
   beforeEach(async () => {
     pools = [];
     [first, second] = await Promise.all([startRpcProxy(''), startRpcProxy('')]);
-    first.answer = says({ eth_getTransactionCount: '0x1' });
-    second.answer = says({ eth_getTransactionCount: '0x2' });
+    first.respond = says({ eth_getTransactionCount: '0x1' });
+    second.respond = says({ eth_getTransactionCount: '0x2' });
   });
   afterEach(async () => {
     await Promise.all(pools.map((pool) => pool.close()));
@@ -53,7 +53,7 @@ describe('RpcPool', () => {
 
   it('fails over to the next upstream when a result does not match its schema', async () => {
     const pool = over(first.url, second.url);
-    first.answer = says({ eth_getTransactionCount: 'many' });
+    first.respond = says({ eth_getTransactionCount: 'many' });
     expect(await count(pool)).toBe(2n);
   });
 
@@ -89,14 +89,14 @@ describe('RpcPool', () => {
 
   it('asks an upstream whose head lags last', async () => {
     const pool = over(first.url, second.url);
-    second.answer = says({ eth_getTransactionCount: '0x2', eth_blockNumber: '0x65' });
+    second.respond = says({ eth_getTransactionCount: '0x2', eth_blockNumber: '0x65' });
     expect(await count(pool)).toBe(1n);
     await until('the second to be preferred', async () => {
       await pool.call(getHeadNumber());
       return (await count(pool)) === 2n;
     });
     // And returns to it when it has caught up.
-    first.answer = says({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
+    first.respond = says({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
     await until('the first to be asked again', async () => (await count(pool)) === 1n);
   });
 
@@ -125,7 +125,7 @@ describe('RpcPool', () => {
     const pool = over(first.url);
     expect(await count(pool)).toBe(1n);
     first.faults = [{ kind: 'stranger' }];
-    first.answer = ({ method }) => (method === 'eth_getTransactionCount' ? '0x1' : undefined);
+    first.respond = ({ method }) => (method === 'eth_getTransactionCount' ? '0x1' : undefined);
     expect(await pool.onAll((node) => node.call(getTransactionCount(ACCOUNT)))).toEqual({
       responses: [],
       conclusive: false,
@@ -133,7 +133,7 @@ describe('RpcPool', () => {
   });
 
   it('never uses an upstream of another network', async () => {
-    first.answer = says({ eth_chainId: '0x1', eth_getTransactionCount: '0x1' });
+    first.respond = says({ eth_chainId: '0x1', eth_getTransactionCount: '0x1' });
     expect(await count(over(first.url, second.url))).toBe(2n);
     expect([...first.calls.keys()]).toEqual(['eth_chainId']);
     await expect(count(over(first.url))).rejects.toThrow('serves eip155:1');

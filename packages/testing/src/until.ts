@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Asks until `probe` answers something other than null, undefined or false, and returns it. No fixed sleep: the next
- * look follows 10 ms after the last, up to 200 ms apart.
+ * Polls `probe` until it returns something other than null, undefined or false, and returns that. Polls every 10 ms at
+ * first, every 200 ms at most.
  *
- * @throws after `timeoutMs` (default 30 s), saying what was waited for and the last error of the probe
+ * @throws Error after `timeoutMs` (default 30 s) with `what` and the last error of the probe
  */
 export async function until<T>(
   what: string,
@@ -20,7 +20,7 @@ export async function until<T>(
       if (found !== null && found !== undefined && found !== false) return found as NonNullable<Exclude<T, false>>;
       lastError = undefined;
     } catch (error) {
-      // The thing waited for may not be up yet: its last complaint is told when time runs out.
+      // It may not be up yet: the timeout reports its last error.
       lastError = error;
     }
     if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`, { cause: lastError });

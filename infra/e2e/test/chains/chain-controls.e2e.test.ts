@@ -96,9 +96,9 @@ async function armed(...args: string[]): Promise<RunningPf> {
 /** The output of a command that ends by itself. */
 async function runToEnd(...args: string[]): Promise<Record<string, unknown>> {
   const command = pf(...args);
-  const { code, errors, said } = await command.ended;
+  const { code, errors, output } = await command.ended;
   expect([code, errors]).toEqual([0, '']);
-  return JSON.parse(said) as Record<string, unknown>;
+  return JSON.parse(output) as Record<string, unknown>;
 }
 const everywhere = <Where extends Name, T>(names: readonly Where[], run: (name: Where) => Promise<T>): Promise<T[]> =>
   Promise.all(names.map(run));

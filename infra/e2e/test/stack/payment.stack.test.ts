@@ -46,7 +46,7 @@ const shownAt = new Map<string, PublicIntent>();
 
 beforeAll(async () => {
   receiver = await webhookReceiver();
-  receiver.answer = async ({ body }) => {
+  receiver.respond = async ({ body }) => {
     shownAt.set(body.eventId, (await api.get(body.data.intent.id)).body.intent);
     return 200;
   };

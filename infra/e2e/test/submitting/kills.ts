@@ -37,7 +37,7 @@ const injectFault = (harness: SubmittingHarness, kind: 'hang' | 'swallow'): void
 const heal = (harness: SubmittingHarness): void => {
   for (const upstream of Object.values(harness.upstreams).flat()) {
     upstream.faults = [];
-    upstream.answer = () => undefined;
+    upstream.respond = () => undefined;
     upstream.calls.clear();
   }
 };
@@ -136,7 +136,7 @@ export const KILLS: readonly Kill[] = [
       const { promise: all, resolve } = Promise.withResolvers<void>();
       const arrived = new Set<unknown>();
       for (const upstream of Object.values(harness.upstreams).flat()) {
-        upstream.answer = async ({ method, params }) => {
+        upstream.respond = async ({ method, params }) => {
           if (!SENDS.includes(method)) return undefined;
           if (arrived.add(params[0]).size === payments.length) {
             harness.writer.kill('SIGSTOP');

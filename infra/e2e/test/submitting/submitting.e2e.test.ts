@@ -29,7 +29,7 @@ function swallow(name: Name): void {
 const heal = (name: Name): void =>
   harness.upstreams[name].forEach((upstream) => {
     upstream.faults = [];
-    upstream.answer = () => undefined;
+    upstream.respond = () => undefined;
   });
 
 /** Submits while no upstream responds: the intent is claimed, and whether a node has the transaction is unknown. */
@@ -246,7 +246,7 @@ const HELD: readonly Scenario[] = [
       let invalidated: Promise<void> | undefined;
       let blockhashChecks = 0;
       for (const upstream of harness.upstreams[name]) {
-        upstream.answer = async ({ method }) => {
+        upstream.respond = async ({ method }) => {
           if (method === 'isBlockhashValid') blockhashChecks += 1;
           if (SENDS.includes(method) || blockhashChecks === 2) await (invalidated ??= invalidate());
           return undefined;

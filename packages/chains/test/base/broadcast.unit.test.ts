@@ -30,7 +30,7 @@ describe('Base broadcast', () => {
   };
   /** Responds by itself: there is no node behind the proxy. */
   const says =
-    (answers: Record<string, unknown>): RpcProxy['answer'] =>
+    (answers: Record<string, unknown>): RpcProxy['respond'] =>
     ({ method }) =>
       ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
 
@@ -49,23 +49,23 @@ describe('Base broadcast', () => {
   const refusing = says({ eth_sendRawTransaction: new Error('insufficient funds for gas * price + value') });
 
   it('is taken when a node accepts it, knows it, or has it in a block', async () => {
-    first.answer = refusing;
-    second.answer = says({ eth_sendRawTransaction: hash });
+    first.respond = refusing;
+    second.respond = says({ eth_sendRawTransaction: hash });
     expect(await send(first.url, second.url)).toBe('taken');
-    second.answer = says({ eth_sendRawTransaction: new Error('already known') });
+    second.respond = says({ eth_sendRawTransaction: new Error('already known') });
     expect(await send(first.url, second.url)).toBe('taken');
   });
 
   it('is refused when every upstream that responds refuses it and the others cannot have it', async () => {
-    first.answer = refusing;
+    first.respond = refusing;
     expect(await send(first.url)).toBe('refused');
     expect(await send(await closedPort(), first.url)).toBe('refused');
   });
 
   it('is unknown once a node may have accepted it, whatever the next one responds', async () => {
-    first.answer = says({ eth_sendRawTransaction: hash });
+    first.respond = says({ eth_sendRawTransaction: hash });
     first.faults = [];
-    second.answer = refusing;
+    second.respond = refusing;
     const pool = over(first.url, second.url);
     await pool.call(getChainId());
     first.faults = [{ kind: 'swallow' }];
@@ -74,7 +74,7 @@ describe('Base broadcast', () => {
 
   it('is unknown when no upstream is reachable, or a refusal is ambiguous', async () => {
     expect(await send(await closedPort())).toBe('unknown');
-    first.answer = says({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });
+    first.respond = says({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });
     expect(await send(first.url)).toBe('unknown');
   });
 });

@@ -213,7 +213,7 @@ describe('BaseObserver', () => {
     closing.unshift(() => pool.close());
     const doubting = new Watcher(new BaseObserver(base.adapter.network, pool, base.clock.now));
     // This one denies the transaction and its transfer, and tells the truth about nonces.
-    proxy.answer = ({ method }) =>
+    proxy.respond = ({ method }) =>
       method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
     const intent = [...watcher.watched.submitted()][0];
     if (intent === undefined) throw new Error('it is submitted');
@@ -232,11 +232,11 @@ describe('BaseObserver', () => {
 
   it('finds at the safe block what a lagging node left out', async () => {
     const { signed } = await pay();
-    proxy.answer = ({ method }) =>
+    proxy.respond = ({ method }) =>
       method === 'eth_getLogs' ? [] : method === 'eth_getTransactionReceipt' ? null : undefined;
     await base.anvil.mine();
     expect(await watcher.step()).toEqual([]);
-    proxy.answer = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : undefined);
+    proxy.respond = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : undefined);
     await base.anvil.mine(5);
     base.clock.pass(2_000);
     await watcher.step();
@@ -292,7 +292,7 @@ describe('BaseObserver', () => {
     await watcher.step();
     const { signed } = await pay();
     const old = await base.anvil.rpc<{ number: string }>('eth_getBlockByNumber', '0x20', false);
-    proxy.answer = ({ method, params }) => {
+    proxy.respond = ({ method, params }) => {
       if (method !== 'eth_getBlockByNumber') return undefined;
       const [tag] = params;
       if (tag === 'latest' || tag === 'safe' || tag === 'finalized') return old;
@@ -300,7 +300,7 @@ describe('BaseObserver', () => {
     };
     base.clock.pass(60_000);
     expect(await watcher.step()).toEqual([]);
-    proxy.answer = () => undefined;
+    proxy.respond = () => undefined;
     await base.anvil.mine();
     await watcher.step();
     base.clock.pass(2_000);

@@ -267,10 +267,10 @@ describe('SolanaObserver', () => {
     const hash = await scan(terms);
     await solana.node.advance();
     // The list is answered, the transaction is not.
-    proxy.answer = ({ method }) => (method === 'getTransaction' ? { slot: 'soon' } : undefined);
+    proxy.respond = ({ method }) => (method === 'getTransaction' ? { slot: 'soon' } : undefined);
     await expect(after(1_000)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
     const lists = proxy.calls.get('getSignaturesForAddress') ?? 0;
-    proxy.answer = () => undefined;
+    proxy.respond = () => undefined;
     expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     expect((proxy.calls.get('getSignaturesForAddress') ?? 0) - lists).toBeLessThanOrEqual(2);
   });
@@ -339,7 +339,7 @@ describe('SolanaObserver', () => {
       if (intent === undefined) throw new Error('it is submitted');
       doubting.watched.add('pi_test', intent.terms);
       doubting.watched.submit(intent.submission, solana.clock.now());
-      proxy.answer = ({ method, params }) => {
+      proxy.respond = ({ method, params }) => {
         if (method === 'getSignatureStatuses')
           return { context: { slot: 10_000_000 }, value: (params[0] as string[]).map(() => null) };
         return method === 'getSignaturesForAddress' ? [] : method === 'getTransaction' ? null : undefined;
@@ -368,10 +368,10 @@ describe('SolanaObserver', () => {
       other.faults = [{ kind: 'status', status: 503 }];
       expect(await careful.step()).toEqual([]);
       other.faults = [];
-      other.answer = ({ method }) => (method === 'getEpochInfo' ? old : undefined);
+      other.respond = ({ method }) => (method === 'getEpochInfo' ? old : undefined);
       solana.clock.pass(60_000);
       expect(await careful.step()).toEqual([]);
-      other.answer = () => undefined;
+      other.respond = () => undefined;
       // When the pool has found that it answers again.
       const told = await until('what both say', async () => {
         solana.clock.pass(60_000);
@@ -387,12 +387,12 @@ describe('SolanaObserver', () => {
       await watcher.step();
       const hash = await scan(terms);
       await solana.node.advance();
-      proxy.answer = ({ method }) => (method === 'getSignaturesForAddress' ? [] : undefined);
+      proxy.respond = ({ method }) => (method === 'getSignaturesForAddress' ? [] : undefined);
       expect(await after(1_000)).toEqual([]);
       expect(await after(1_000)).toEqual([]);
-      proxy.answer = ({ method }) => (method === 'getTransaction' ? null : undefined);
+      proxy.respond = ({ method }) => (method === 'getTransaction' ? null : undefined);
       expect(await after(1_000)).toEqual([]);
-      proxy.answer = () => undefined;
+      proxy.respond = () => undefined;
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
 
@@ -414,10 +414,10 @@ describe('SolanaObserver', () => {
       await watcher.step();
       const hash = await scan(terms);
       await solana.node.advance();
-      proxy.answer = ({ method }) => (method === 'getEpochInfo' ? old : undefined);
+      proxy.respond = ({ method }) => (method === 'getEpochInfo' ? old : undefined);
       expect(await after(1_000)).toEqual([]);
       expect(watcher.warnings).toEqual([expect.stringContaining('below the last slot that was read')]);
-      proxy.answer = () => undefined;
+      proxy.respond = () => undefined;
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
   });

@@ -200,7 +200,7 @@ describe('Solana adapter', () => {
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const asked: unknown[] = [];
       const priceWhere = async (prices: readonly number[]): Promise<bigint | undefined> => {
-        proxy.answer = ({ method, params }) => {
+        proxy.respond = ({ method, params }) => {
           if (method !== 'getRecentPrioritizationFees') return undefined;
           asked.push(params[0]);
           return prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
@@ -348,7 +348,7 @@ describe('Solana adapter', () => {
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       await adapter.ready(5_000);
       let requests = 0;
-      proxy.answer = ({ id }) => void (requests += id === 0 ? 1 : 0);
+      proxy.respond = ({ id }) => void (requests += id === 0 ? 1 : 0);
       expect(await build(newTerms(), payer(0).address, adapter)).toMatchObject({ kind: 'built' });
       expect(requests).toBe(2);
       await pool.close();
@@ -473,11 +473,11 @@ describe('Solana adapter', () => {
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const terms = newTerms();
       const transaction = await signed(terms, payer(6));
-      proxy.answer = ({ method }) =>
+      proxy.respond = ({ method }) =>
         method === 'isBlockhashValid' ? { context: { slot: 1 }, value: false } : undefined;
       expect(await adapter.verify(transaction, terms, payer(6).address, false)).toMatchObject({ kind: 'verified' });
       expect(await adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
-      proxy.answer = () => undefined;
+      proxy.respond = () => undefined;
       await pool.close();
     });
 
@@ -485,19 +485,20 @@ describe('Solana adapter', () => {
       const pool = solanaPool([proxy.url]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(6));
-      proxy.answer = ({ method }) => (method === 'sendTransaction' ? new Error('the leader is on a break') : undefined);
+      proxy.respond = ({ method }) =>
+        method === 'sendTransaction' ? new Error('the leader is on a break') : undefined;
       expect(await adapter.broadcast(transaction)).toEqual({ kind: 'unknown', reason: 'the leader is on a break' });
-      proxy.answer = () => undefined;
+      proxy.respond = () => undefined;
       await pool.close();
     });
 
     it('does not use an upstream of another network', async () => {
       const pool = solanaPool([proxy.url]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
-      proxy.answer = ({ method }) =>
+      proxy.respond = ({ method }) =>
         method === 'getGenesisHash' ? '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' : undefined;
       await expect(build(newTerms(), payer(6).address, adapter)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
-      proxy.answer = () => undefined;
+      proxy.respond = () => undefined;
       await pool.close();
     });
   });

@@ -119,7 +119,7 @@ describe('TempoObserver', () => {
 
   it('finds by its receipt what a node leaves out of its logs', async () => {
     const { signed } = await pay();
-    proxy.answer = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
+    proxy.respond = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
     await chain.tempo.mine();
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash, level: 'finalized' } }]);
   });
@@ -127,10 +127,10 @@ describe('TempoObserver', () => {
   it('reads the logs a second time, and finds what a node left out the first time', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
-    proxy.answer = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
+    proxy.respond = ({ method }) => (method === 'eth_getLogs' ? [] : undefined);
     const hash = await byItself(terms);
     expect(await watcher.step()).toEqual([]);
-    proxy.answer = () => undefined;
+    proxy.respond = () => undefined;
     await chain.pass(15_000);
     const first = await watcher.step();
     await chain.pass(15_000);
@@ -148,7 +148,7 @@ describe('TempoObserver', () => {
     await chain.adapter.broadcast(signed);
     await chain.tempo.mine();
     await chain.pass(60_000);
-    proxy.answer = ({ method }) =>
+    proxy.respond = ({ method }) =>
       method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
     expect(
       named(
@@ -187,7 +187,7 @@ describe('TempoObserver', () => {
     const { signed } = await pay();
     await chain.tempo.mine();
     await chain.pass(400_000);
-    proxy.answer = ({ method, params: [tag] }) => {
+    proxy.respond = ({ method, params: [tag] }) => {
       if (method === 'eth_getTransactionReceipt') return null;
       if (method !== 'eth_getBlockByNumber') return undefined;
       if (tag === 'latest' || tag === 'finalized') return behind;
@@ -195,7 +195,7 @@ describe('TempoObserver', () => {
     };
     expect(await watcher.step()).toEqual([]);
     expect(watcher.warnings).toEqual([expect.stringContaining('below the last block that was read')]);
-    proxy.answer = () => undefined;
+    proxy.respond = () => undefined;
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
   });
 

@@ -120,9 +120,9 @@ describe('Tempo adapter', () => {
       const proxy = await startRpcProxy(chain.tempo.rpcUrl);
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
-      proxy.answer = ({ method }) => (method === 'web3_clientVersion' ? 'tempo/v1.9.0' : undefined);
+      proxy.respond = ({ method }) => (method === 'web3_clientVersion' ? 'tempo/v1.9.0' : undefined);
       expect((await built(newTerms(), payer(0).address, adapter)).view).toMatchObject({ nonceKey: EXPIRING, nonce: 0 });
-      proxy.answer = ({ method }) =>
+      proxy.respond = ({ method }) =>
         method === 'web3_clientVersion' ? new Error('the method is not available') : undefined;
       expect((await built(newTerms(), payer(0).address, adapter)).view).toMatchObject({ nonceKey: EXPIRING });
       await pool.close();
@@ -160,7 +160,7 @@ describe('Tempo adapter', () => {
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
       const euros = encodeFunctionResult({ abi: Abis.tip20, functionName: 'currency', result: 'EUR' });
-      proxy.answer = ({ method, params }) =>
+      proxy.respond = ({ method, params }) =>
         method === 'eth_call' && (params[0] as { data?: string }).data === CURRENCY ? euros : undefined;
       const holder = Account.fromSecp256k1(`0x${'c3'.repeat(32)}`).address;
       await send(payer(1).address, tokenOf('USDC'), transfer(holder, 3_000_000n));
@@ -433,12 +433,12 @@ describe('Tempo adapter', () => {
     ])('understands the node that says "%s": %s', async (message, kind) => {
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
-      proxy.answer = ({ method }) => (method === 'eth_sendRawTransaction' ? new Error(message) : undefined);
+      proxy.respond = ({ method }) => (method === 'eth_sendRawTransaction' ? new Error(message) : undefined);
       const raw = Buffer.from('76c0', 'hex');
       expect(
         await adapter.broadcast({ hash: keccak256(raw) as string as SignedTransaction['hash'], raw }),
       ).toMatchObject({ kind });
-      proxy.answer = () => undefined;
+      proxy.respond = () => undefined;
       await pool.close();
     });
   });

@@ -53,7 +53,7 @@ export const controlMethods: Methods = {
       target: on,
       left: Number.isFinite(left) ? left : null,
     })),
-    struck: faults.struck,
+    struck: faults.affected,
   })),
   local_disarm: method(z.tuple([count]), ({ chain }, [id]) => (chain.faults.remove(id), null)),
   local_heal: method(nothing, (node) => {

@@ -37,7 +37,7 @@ describe('ApiScreener', () => {
 
   it('sends requests as to Chainalysis, with the API key and EVM addresses in lower case', async () => {
     expect(await open().find(evm(SANCTIONED))).toMatchObject({ part: 'api', label: 'sanctions' });
-    expect(provider.asked).toEqual([SANCTIONED.toLowerCase()]);
+    expect(provider.queriedAddresses).toEqual([SANCTIONED.toLowerCase()]);
   });
 
   it('caches a clean result for ten minutes and not longer, whatever the case of the address', async () => {
@@ -45,16 +45,16 @@ describe('ApiScreener', () => {
     for (const address of [CLEAN, CLEAN.toLowerCase()]) expect(await screener.find(evm(address))).toBeNull();
     now += 10 * MINUTE_MS - 1;
     expect(await screener.find(evm(CLEAN))).toBeNull();
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.queriedAddresses).toHaveLength(1);
     now += 2;
     await screener.find(evm(CLEAN));
-    expect(provider.asked).toHaveLength(2);
+    expect(provider.queriedAddresses).toHaveLength(2);
   });
 
   it('never caches a match', async () => {
     const screener = open();
     for (let n = 0; n < 3; n += 1) expect(await screener.find(evm(SANCTIONED))).not.toBeNull();
-    expect(provider.asked).toHaveLength(3);
+    expect(provider.queriedAddresses).toHaveLength(3);
   });
 
   it('never caches a failure, but keeps cached clean results', async () => {
@@ -71,7 +71,7 @@ describe('ApiScreener', () => {
     const screener = open();
     const findings = await Promise.all(Array.from({ length: 50 }, () => screener.find(evm(SANCTIONED))));
     expect(findings.every((finding) => finding !== null)).toBe(true);
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.queriedAddresses).toHaveLength(1);
   });
 
   it.each(['down', 'error', 'garbage', 'limited'] as const)(
@@ -107,13 +107,13 @@ describe('ApiScreener', () => {
     const screener = open();
     provider.mode = 'error';
     for (let n = 0; n < 10; n += 1) await expect(screener.find(numbered(n))).rejects.toThrow(ScreeningUnavailableError);
-    expect(provider.asked).toHaveLength(3);
+    expect(provider.queriedAddresses).toHaveLength(3);
     provider.mode = 'up';
     await expect(screener.find(evm(CLEAN))).rejects.toMatchObject({ retryAfterSeconds: 1 });
     now += 1_000;
     expect(await screener.find(evm(CLEAN))).toBeNull();
     expect(await screener.find(numbered(1))).toBeNull();
-    expect(provider.asked).toHaveLength(5);
+    expect(provider.queriedAddresses).toHaveLength(5);
   });
 
   it('probes the provider after one second even if a hundred concurrent requests failed', async () => {

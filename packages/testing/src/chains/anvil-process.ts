@@ -7,14 +7,14 @@ import { type NodeRpc, nodeRpc } from './node-rpc.ts';
 import type { StackWallet } from '../stack/stack.ts';
 
 const MNEMONIC = 'test test test test test test test test test test test junk';
-/** anvil's own ten accounts. The last one owns the token contracts and pays no one. */
+/** anvil's ten default accounts. The last one owns the token contracts and makes no payments. */
 const ACCOUNTS = 10;
 
-/** A running anvil, which the test that started it has to stop. */
+/** A running anvil; the test that started it must stop it. */
 export interface AnvilProcess {
   readonly rpcUrl: string;
   readonly rpc: NodeRpc;
-  /** Mines this many blocks, with what waits in the pool in the first of them. */
+  /** Mines this many blocks; pending transactions land in the first of them. */
   readonly mine: (blocks?: number) => Promise<void>;
   /** All accounts but the last. */
   readonly wallets: readonly StackWallet[];
@@ -29,22 +29,22 @@ function binary(): string {
   return path.join(path.dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil');
 }
 
-/** The URL where it listens, on a port of its own choice, once it does. */
+/** Resolves with its URL when it listens, on a port of its choice. */
 async function listening(child: ChildProcess): Promise<string> {
-  let said = '';
+  let output = '';
   for await (const chunk of child.stdout ?? []) {
-    said += String(chunk);
-    const [, address] = /Listening on (\S+)/.exec(said) ?? [];
+    output += String(chunk);
+    const [, address] = /Listening on (\S+)/.exec(output) ?? [];
     if (address !== undefined) return `http://${address}`;
   }
-  throw new Error(`anvil ended before it listened: ${said}`);
+  throw new Error(`anvil ended before it listened: ${output}`);
 }
 
 /**
- * Starts anvil on a free port of loopback, with the accounts every local Ethereum tool knows.
+ * Starts anvil on a free loopback port, with the default accounts of Ethereum's development tools.
  * @param chain CAIP-2 of the eip155 namespace
- * @param blockMs milliseconds between blocks; absent: a block only when `mine` is called
- * @param flags what is particular to the network
+ * @param blockMs ms between blocks; absent: blocks come only from `mine`
+ * @param flags anvil's options for this network
  */
 export async function startAnvilProcess(
   chain: string,

@@ -6,24 +6,25 @@ import { z } from 'zod';
 import { type AnvilProcess, startAnvilProcess } from './anvil-process.ts';
 import type { StackChain } from '../stack/stack.ts';
 
-/** A million of each token, 6 decimals. */
+/** A million of each token (6 decimals). */
 const EACH = 1_000_000_000_000n;
 
 const artifact = z.object({ abi: z.array(z.unknown()), bytecode: z.string() });
 
 export interface AnvilOptions {
-  /** CAIP-2 of a Base network. */
+  /** The CAIP-2 id of a Base network. */
   readonly chain?: string;
-  /** Milliseconds between blocks; absent: a block only when `mine` is called. */
+  /** ms between blocks; absent: blocks come only from `mine`. */
   readonly blockMs?: number;
-  /** `safe` is so many blocks behind the head, `finalized` twice as many. */
+  /** `safe` is this many blocks behind the head, `finalized` twice as many. */
   readonly safeDepth?: number;
-  /** Seconds since 1970 of the first block: two chains begun in the same second have the same one. */
+  /** The time of the first block, seconds since 1970: two chains started in the same second share their genesis. */
   readonly genesisAt?: number;
 }
 
 /**
- * A Base chain of a test's own, with the token contracts at their addresses: it may be reorganized, stopped and spoilt.
+ * A Base chain that belongs to one test, with the token contracts at their addresses: it may be reorganized and
+ * stopped.
  */
 export interface Anvil extends StackChain, Pick<AnvilProcess, 'rpc' | 'mine' | 'stop'> {
   /** Calls a token's contract as its owner: `blacklist`, `mint`, `pause`. Mines a block. */

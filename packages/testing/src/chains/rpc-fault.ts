@@ -1,59 +1,59 @@
-/** What a bad upstream does to a whole HTTP request. */
+/** How a faulty upstream handles a whole HTTP request. */
 export type RequestFault =
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'malformed' }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never responds. */
   | { readonly kind: 'hang' }
-  /** Hands the request on, and then never answers. */
+  /** Forwards the request and never responds. */
   | { readonly kind: 'swallow' }
-  /** Closes the connection without an answer. */
+  /** Closes the connection without a response. */
   | { readonly kind: 'cut' }
-  /** Hands the request on, and then closes the connection without an answer. */
+  /** Forwards the request, then closes the connection without a response. */
   | { readonly kind: 'lose' };
 
-/** What it answers to single questions, each of a batch for itself. */
-export type AnswerFault =
+/** How a faulty upstream responds to single calls, also to those in a batch. */
+export type ResponseFault =
   /** A JSON-RPC error. */
   | { readonly kind: 'refuse'; readonly reason: string }
-  /** Null and empty lists for transactions, receipts, states and logs, whatever happened. */
+  /** Null and empty lists for transactions, receipts, statuses and logs. */
   | { readonly kind: 'forgetful' }
-  /** The chain as it was so many blocks or slots ago: old heads, nothing of what came later. */
+  /** The chain as it was this many blocks or slots ago: old heads, and nothing later. */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** It says that it serves another chain. */
+  /** Reports the id of another chain. */
   | { readonly kind: 'stranger' };
 
-/** Which requests a fault is for; without these, all. */
-interface Aim {
-  /** For requests that ask one of these, and of an AnswerFault for these questions only. */
+/** Which requests a fault applies to; by default all. */
+interface FaultFilter {
+  /** Requests with one of these methods; a ResponseFault applies only to these calls. */
   readonly methods?: readonly string[];
-  /** 0 to 1: of those, at random. */
+  /** 0 to 1: the share of these requests, at random. */
   readonly share?: number;
-  /** For so many, and then no more. */
+  /** How many requests, then no more. */
   readonly times?: number;
 }
-export type RpcFault = (RequestFault | AnswerFault) & Aim;
+export type RpcFault = (RequestFault | ResponseFault) & FaultFilter;
 
 const ofAnswers = new Set<RpcFault['kind']>([
   'refuse',
   'forgetful',
   'behind',
   'stranger',
-] satisfies AnswerFault['kind'][]);
-export const isAnswerFault = (fault: RpcFault): fault is AnswerFault & Aim => ofAnswers.has(fault.kind);
+] satisfies ResponseFault['kind'][]);
+export const isResponseFault = (fault: RpcFault): fault is ResponseFault & FaultFilter => ofAnswers.has(fault.kind);
 
-/** The faults of an upstream that are in force, in order: of those that are for a request the first one counts. */
+/** The active faults of an upstream, in order: the first that applies to a request counts. */
 export class RpcFaults {
   #waiting: { readonly fault: RpcFault; left: number }[] = [];
 
   set(faults: readonly RpcFault[]): void {
     this.#waiting = faults.map((fault) => ({ fault, left: fault.times ?? Infinity }));
   }
-  /** Those that still wait for a request of theirs. */
+  /** The faults that still apply to future requests. */
   get all(): readonly RpcFault[] {
     return this.#waiting.map(({ fault }) => fault);
   }
 
-  /** The fault of a request that asks these methods, which is thereby used once; null: it goes well. */
+  /** Takes the fault for a request with these methods and counts its use; null: no fault applies. */
   take(methods: readonly string[]): RpcFault | null {
     const found = this.#waiting.find(
       ({ fault: { methods: aimedAt, share = 1 } }) =>

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** Answers that are not what the node behind would say: JSON-RPC of EVM chains and of Solana. */
+/** Responses that differ from the node's: JSON-RPC of EVM chains and of Solana. */
 
-interface RpcQuestion {
+interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-/** Asks the node behind; the result, undefined where the node says no. */
-export type Ask = (question: RpcQuestion) => Promise<unknown>;
-/** The result to give, or an error; undefined: whatever the node behind says. */
-export type Lie = (question: RpcQuestion, ask: Ask) => Promise<unknown>;
+/** Calls the node; undefined when it refuses. */
+export type Ask = (call: RpcCall) => Promise<unknown>;
+/** The result to return, or an error; undefined: the node's own response. */
+export type Lie = (call: RpcCall, ask: Ask) => Promise<unknown>;
 
-/** A live chain's, where a test chain is served. */
+/** The ids of a live chain. */
 const FOREIGN: Readonly<Record<string, string>> = {
   eth_chainId: '0x1',
   net_version: '1',
@@ -26,11 +26,11 @@ const NOTHING: Readonly<Record<string, unknown>> = {
   getTransaction: null,
   getSignaturesForAddress: [],
 };
-const asked = z.tuple([z.array(z.unknown())]).rest(z.unknown());
+const statusParams = z.tuple([z.array(z.unknown())]).rest(z.unknown());
 export const forgetful: Lie = async ({ method, params }, ask) => {
   if (method !== 'getSignatureStatuses') return NOTHING[method];
   const context = { slot: z.number().parse(await ask({ method: 'getSlot', params: [{ commitment: 'confirmed' }] })) };
-  return { context, value: asked.parse(params)[0].map(() => null) };
+  return { context, value: statusParams.parse(params)[0].map(() => null) };
 };
 
 const hex = z
@@ -40,17 +40,17 @@ const hex = z
 const toHex = (value: bigint): string => `0x${value.toString(16)}`;
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-/** The node as it was so many blocks or slots ago. */
+/** The node as it was this many blocks or slots ago. */
 export const behind =
   (blocks: number): Lie =>
-  (question, ask) =>
-    question.method.includes('_') ? evmBehind(BigInt(blocks), question, ask) : solanaBehind(blocks, question, ask);
+  (call, ask) =>
+    call.method.includes('_') ? evmBehind(BigInt(blocks), call, ask) : solanaBehind(blocks, call, ask);
 
 const NEWEST = new Set<unknown>(['latest', 'pending']);
 const landing = z.object({ blockNumber: hex.nullish() }).nullable();
 const range = z.tuple([z.looseObject({ fromBlock: hex, toBlock: hex })]);
 
-async function evmBehind(blocks: bigint, { method, params }: RpcQuestion, ask: Ask): Promise<unknown> {
+async function evmBehind(blocks: bigint, { method, params }: RpcCall, ask: Ask): Promise<unknown> {
   const newest = hex.parse(await ask({ method: 'eth_blockNumber', params: [] }));
   const head = newest > blocks ? newest - blocks : 0n;
   const blockAt = (tag: unknown): Promise<unknown> =>
@@ -92,7 +92,7 @@ async function evmBehind(blocks: bigint, { method, params }: RpcQuestion, ask: A
 
 const inContext = z.looseObject({ context: z.looseObject({ slot: z.number() }), value: z.unknown() });
 const slotted = z.looseObject({ slot: z.number() });
-/** Numbers of the chain's length, by their names in answers. */
+/** The fields of responses that grow with the chain. */
 const HEIGHTS = ['absoluteSlot', 'blockHeight', 'slotIndex', 'lastValidBlockHeight'] as const;
 const heights = z.record(z.string(), z.unknown());
 function lowered(blocks: number, numbers: unknown): unknown {
@@ -108,17 +108,17 @@ function lowered(blocks: number, numbers: unknown): unknown {
   };
 }
 
-async function solanaBehind(blocks: number, { method, params }: RpcQuestion, ask: Ask): Promise<unknown> {
+async function solanaBehind(blocks: number, { method, params }: RpcCall, ask: Ask): Promise<unknown> {
   if (method === 'getGenesisHash' || method === 'sendTransaction') return undefined;
   const head = z.number().parse(await ask({ method: 'getSlot', params: [{ commitment: 'confirmed' }] })) - blocks;
-  const answer = await ask({ method, params });
-  if (answer === undefined) return undefined;
+  const response = await ask({ method, params });
+  if (response === undefined) return undefined;
   const isKnown = (one: unknown): boolean => one === null || slotted.parse(one).slot <= head;
-  if (method === 'getSignaturesForAddress') return z.array(z.unknown()).parse(answer).filter(isKnown);
-  if (method === 'getTransaction') return isKnown(answer) ? answer : null;
-  const whole = inContext.safeParse(answer);
+  if (method === 'getSignaturesForAddress') return z.array(z.unknown()).parse(response).filter(isKnown);
+  if (method === 'getTransaction') return isKnown(response) ? response : null;
+  const whole = inContext.safeParse(response);
   if (!whole.success)
-    return ['getSlot', 'getBlockHeight', 'getEpochInfo'].includes(method) ? lowered(blocks, answer) : answer;
+    return ['getSlot', 'getBlockHeight', 'getEpochInfo'].includes(method) ? lowered(blocks, response) : response;
   const { context, value } = whole.data;
   const earlier = { ...context, slot: Math.max(0, context.slot - blocks) };
   switch (method) {
@@ -131,10 +131,10 @@ async function solanaBehind(blocks: number, { method, params }: RpcQuestion, ask
           .map((status) => (isKnown(status) ? status : null)),
       };
     case 'isBlockhashValid':
-      // It does not know a blockhash that came after its head; older ones are not asked about in earnest.
+      // It does not know a blockhash after its head. Older ones matter to no test.
       return { context: earlier, value: false };
     case 'simulateTransaction':
-      // Likewise, where the transaction has to be as it was signed.
+      // The same for a simulation that verifies signatures and so keeps the blockhash.
       return JSON.stringify(params).includes('"sigVerify":true')
         ? { context: earlier, value: { err: 'BlockhashNotFound', accounts: null, logs: null } }
         : { context: earlier, value };

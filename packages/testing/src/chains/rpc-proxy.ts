@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { isAnswerFault, type RpcFault, RpcFaults } from './rpc-fault.ts';
+import { isResponseFault, type RpcFault, RpcFaults } from './rpc-fault.ts';
 import { type Ask, behind, forgetful, type Lie, strange } from './rpc-lies.ts';
 
 const request = z.object({
@@ -13,30 +13,29 @@ const request = z.object({
 });
 const requests = z.union([request, z.array(request)]);
 export type RpcRequest = z.infer<typeof request>;
-const answered = z.object({ result: z.unknown().optional() });
+const rpcResponse = z.object({ result: z.unknown().optional() });
 
 /**
- * An upstream between a service and a node of any chain, which counts what is asked and can do all that bad nodes do.
+ * An upstream between a service and a node of any chain, which counts calls and injects faults.
  */
 export interface RpcProxy {
   readonly url: string;
-  /** Where requests go. May be moved: to another chain, say. */
+  /** The URL of the node. May be changed, for example to another chain. */
   target: string;
   /**
-   * From now on, until others are set: the first that is for a request counts, so those with `times` come one after the
-   * other.
+   * The active faults. The first that applies to a request counts, so faults with `times` follow one another.
    */
   faults: readonly RpcFault[];
-  /** Answers instead of the node, at once or later, an Error with a refusal; undefined: the node answers. */
-  answer: (request: RpcRequest) => unknown;
-  /** How often each method was asked for. */
+  /** Responds instead of the node, now or later; an Error becomes a JSON-RPC error. undefined: the node responds. */
+  respond: (request: RpcRequest) => unknown;
+  /** The number of calls by method. */
   readonly calls: Map<string, number>;
-  /** HTTP requests so far: a batch is one. */
+  /** The number of HTTP requests: a batch is one. */
   readonly requests: number;
   stop(): Promise<void>;
 }
 
-/** Starts one on a free port of loopback. */
+/** Starts a proxy on a free loopback port. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const calls = new Map<string, number>();
   const faults = new RpcFaults();
@@ -53,7 +52,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     set faults(all: readonly RpcFault[]) {
       faults.set(all);
     },
-    answer: (_request: RpcRequest): unknown => undefined,
+    respond: (_request: RpcRequest): unknown => undefined,
     calls,
     get requests(): number {
       return counted;
@@ -74,40 +73,40 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     return response.json();
   }
   const ask: Ask = async ({ method, params }) =>
-    answered.parse(await forward({ jsonrpc: '2.0', id: 0, method, params })).result;
+    rpcResponse.parse(await forward({ jsonrpc: '2.0', id: 0, method, params })).result;
 
-  /** One question's answer that the node behind has no part in; undefined: it is the node's. */
-  async function own(one: RpcRequest, lie: Lie | null): Promise<unknown> {
-    const told = await proxy.answer(one);
-    const said = told === undefined ? await lie?.(one, ask) : told;
-    if (said === undefined) return undefined;
+  /** The proxy's own response to a call; undefined: the node responds. */
+  async function ownResponse(call: RpcRequest, lie: Lie | null): Promise<unknown> {
+    const chosen = await proxy.respond(call);
+    const result = chosen === undefined ? await lie?.(call, ask) : chosen;
+    if (result === undefined) return undefined;
     return {
       jsonrpc: '2.0',
-      id: one.id,
-      ...(said instanceof Error ? { error: { code: -32000, message: said.message } } : { result: said }),
+      id: call.id,
+      ...(result instanceof Error ? { error: { code: -32000, message: result.message } } : { result }),
     };
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = requests.parse(JSON.parse(await text(incoming)));
-    const asked = [body].flat();
+    const rpcCalls = [body].flat();
     counted += 1;
-    for (const { method } of asked) calls.set(method, (calls.get(method) ?? 0) + 1);
-    const fault = faults.take(asked.map(({ method }) => method));
+    for (const { method } of rpcCalls) calls.set(method, (calls.get(method) ?? 0) + 1);
+    const fault = faults.take(rpcCalls.map(({ method }) => method));
     if (fault?.kind === 'status') return void outgoing.writeHead(fault.status).end('{}');
     if (fault?.kind === 'malformed') return void outgoing.end('<html>bad gateway');
     if (fault?.kind === 'hang') return;
     if (fault?.kind === 'cut') return void incoming.socket.destroy();
-    const said = await Promise.all(asked.map((one) => own(one, lieOf(fault, one.method))));
-    // As it came, where all of it is for the node: one request there for one here.
-    const answers = said.every((one) => one === undefined)
+    const own = await Promise.all(rpcCalls.map((call) => ownResponse(call, lieOf(fault, call.method))));
+    // Forwarded unchanged when the node responds to all of it, so that one request here is one request there.
+    const responses = own.every((response) => response === undefined)
       ? await forward(body)
-      : await Promise.all(said.map(async (one, place) => (one === undefined ? await forward(asked[place]) : one)));
+      : await Promise.all(own.map(async (response, index) => response ?? (await forward(rpcCalls[index]))));
     if (fault?.kind === 'swallow') return;
     if (fault?.kind === 'lose') return void incoming.socket.destroy();
     outgoing
       .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify(Array.isArray(answers) && !Array.isArray(body) ? answers[0] : answers));
+      .end(JSON.stringify(Array.isArray(responses) && !Array.isArray(body) ? responses[0] : responses));
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -115,9 +114,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   return proxy;
 }
 
-/** What a fault has a node say to a question of this method; null: the truth. */
+/** How a fault makes the node respond to this method; null: truthfully. */
 function lieOf(fault: RpcFault | null, method: string): Lie | null {
-  if (fault === null || !isAnswerFault(fault) || fault.methods?.includes(method) === false) return null;
+  if (fault === null || !isResponseFault(fault) || fault.methods?.includes(method) === false) return null;
   switch (fault.kind) {
     case 'refuse':
       return () => Promise.resolve(new Error(fault.reason));

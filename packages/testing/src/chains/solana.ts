@@ -11,19 +11,19 @@ const place = z.object({
   finalized: z.number(),
   blockHeight: z.number(),
 });
-/** Slots of the chain by commitment, and the block height of the newest. */
+/** The chain's slots by commitment, and its block height. */
 export type SolanaPlace = z.infer<typeof place>;
 
 export interface SolanaOptions {
-  /** Milliseconds of a slot, by which the clock runs; absent: it stands still, and slots come by `advance`. */
+  /** ms per slot; absent: the clock is paused, and slots come only from `advance`. */
   readonly slotMs?: number;
-  /** A slot is final once so many have followed. Default 4. */
+  /** Slots until a slot is final. Default 4. */
   readonly finalitySlots?: number;
-  /** Folder of a ledger that outlives the process; absent: in memory. */
+  /** A folder for a ledger that survives the process; absent: in memory. */
   readonly ledger?: string;
 }
 
-/** Which transactions a fault is for; `count` is one by default, without end where a payer is named. */
+/** Which transactions a fault is for; `count` is 1 by default, and unlimited with a payer. */
 export interface SolanaTarget {
   readonly payer?: string;
   readonly signature?: string;
@@ -31,49 +31,49 @@ export interface SolanaTarget {
 }
 
 /**
- * A Solana chain of a test's own. What is sent lands in the slot that is open: processed at once, confirmed with the
+ * A Solana chain that belongs to one test. Transactions land in the open slot: processed at once, confirmed with the
  * next slot.
  */
 export interface LocalSolana extends StackChain {
   readonly rpc: NodeRpc;
-  /** So many slots (default 1) pass. */
+  /** Advances by this many slots (default 1). */
   advance(slots?: number): Promise<SolanaPlace>;
-  /** Everything so far is final. */
+  /** Finalizes everything so far. */
   finalize(): Promise<SolanaPlace>;
-  /** 151 slots pass and are final: every blockhash so far is dead. */
+  /** Advances by 151 slots and finalizes them: every blockhash so far has expired. */
   expire(): Promise<SolanaPlace>;
   pause(): Promise<SolanaPlace>;
   resume(): Promise<SolanaPlace>;
-  /** The transactions are answered with their signature, and forgotten, however often they come. */
+  /** Accepts the transactions with their signature and drops them, also when they are sent again. */
   drop(target?: SolanaTarget): Promise<void>;
-  /** The transactions pass the simulation, land, cost their fee, and have failed. */
+  /** The transactions pass the simulation, land, cost their fee and fail. */
   fail(target?: SolanaTarget): Promise<void>;
-  /** The transactions land so many slots later. */
+  /** The transactions land this many slots later. */
   delay(slots: number, target?: SolanaTarget): Promise<void>;
   /** Ends all faults. */
   heal(): Promise<void>;
-  /** The node says that it is so many slots behind, and refuses to send; 0: it has caught up. */
+  /** The node reports that it is this many slots behind, and refuses to send; 0: it has caught up. */
   fallBehind(slots: number): Promise<void>;
-  /** The newest slots, not final yet, never were. The signatures of what was in them; `requeue`: it lands again. */
+  /** Rolls back the newest slots that are not final; returns their signatures. `requeue`: they land again. */
   reorg(slots: number, options?: { readonly requeue: boolean }): Promise<string[]>;
-  /** Base units of a token to an owner, whose account is created where it is missing; the signature. */
+  /** Mints base units of a token to an owner, whose account is created if it is missing; returns the signature. */
   mint(owner: string, token: string, amount: bigint): Promise<string>;
-  /** Lamports to an address; the signature. */
+  /** Sends lamports to an address; returns the signature. */
   airdrop(to: string, lamports: bigint): Promise<string>;
-  /** Ends it at once, as kill -9 does. */
+  /** Kills it, like kill -9. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The URL where it listens, on a port of its own choice, once it does. */
+/** Resolves with its URL when it listens, on a port of its choice. */
 async function listening(child: ChildProcess): Promise<string> {
-  let said = '';
+  let output = '';
   for await (const chunk of child.stdout ?? []) {
-    said += String(chunk);
-    const [, address] = /Listening on (\S+)/.exec(said) ?? [];
+    output += String(chunk);
+    const [, address] = /Listening on (\S+)/.exec(output) ?? [];
     if (address !== undefined) return address;
   }
-  throw new Error(`the local Solana ended before it listened: ${said}`);
+  throw new Error(`the local Solana ended before it listened: ${output}`);
 }
 
 export async function startSolana({ slotMs, finalitySlots = 4, ledger }: SolanaOptions = {}): Promise<LocalSolana> {

@@ -5,19 +5,19 @@ import { z } from 'zod';
 import { nodeRpc } from './node-rpc.ts';
 import { until } from '../until.ts';
 
-/** The bridged USDC of the testnet (USDC.e). */
+/** The testnet's bridged USDC (USDC.e). */
 const USDC = '0x20C0000000000000000000009e8d7eB59B783726';
 const PATH_USD = '0x20C0000000000000000000000000000000000000';
 const FACTORY = '0x20Fc000000000000000000000000000000000000';
 const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000';
 
 /**
- * A million for each wallet, 6 decimals. pathUSD, AlphaUSD, BetaUSD and ThetaUSD the chain gives them by itself, far
- * more of each.
+ * A million for each wallet (6 decimals). The chain itself funds them with far more pathUSD, AlphaUSD, BetaUSD and
+ * ThetaUSD.
  */
 const EACH = 1_000_000_000_000n;
 /**
- * What the fee manager may exchange for pathUSD, so that fees can be paid in USDC: ten thousand, as the chain has it
+ * The fee manager's liquidity from USDC to pathUSD, so that fees can be paid in USDC: ten thousand, as the chain has
  * for AlphaUSD.
  */
 const LIQUIDITY = 10_000_000_000n;
@@ -45,24 +45,23 @@ const dump = z.object({
 });
 
 /**
- * Puts USDC at its testnet address on a local Tempo chain (anvil with `--network tempo`), a million of it into each of
- * anvil's accounts but the last, and makes it good for fees. Where that has been done it does nothing, so it can be
- * called after every start; the tokens survive a restart with `--state`.
+ * Creates USDC at its testnet address on a local Tempo chain (anvil with `--network tempo`), funds anvil's accounts but
+ * the last with a million each, and makes it a fee token. Does nothing when that has been done, so it can be called
+ * after every start; the tokens survive a restart with `--state`.
  *
- * TIP-20 tokens are a part of the chain, and their factory alone decides their addresses. So it makes a USDC of our
- * own, and what it wrote for that one is written a second time at the address wanted; from then on the chain itself
- * does all.
- * @throws Error when the chain can't be reached or refuses a step
+ * TIP-20 tokens are native to the chain, and only their factory chooses their addresses. So the factory creates another
+ * USDC, and its storage is copied to the required address; from then on the chain handles both alike.
+ * @throws Error when the chain is unreachable or refuses a step
  */
 export async function placeTempoTokens(url: string): Promise<void> {
   const rpc = nodeRpc(url);
-  // The last of anvil's accounts owns the token and pays no one.
+  // The last of anvil's accounts owns the token and makes no payments.
   const all = accounts.parse(await rpc('eth_accounts'));
   const [holders, owner] = [all.slice(0, -1), all.at(-1) ?? '0x'];
   const call = async (to: Hex, data: Hex): Promise<Hex> => hex.parse(await rpc('eth_call', { to, data }, 'latest'));
   const isAbsent = async (address: Hex): Promise<boolean> => (await rpc('eth_getCode', address, 'latest')) === '0x';
   const ours = (to: Hex, data: Hex): object => ({ from: owner, to, data, gas: toHex(2_000_000) });
-  /** All in one block, so that a stop in the middle leaves nothing half done. */
+  /** All in one block, so that an interruption leaves nothing half done. */
   async function mined(transactions: readonly object[]): Promise<void> {
     const hashes: unknown[] = [];
     for (const one of transactions) hashes.push(await rpc('eth_sendTransaction', one));
@@ -98,7 +97,7 @@ export async function placeTempoTokens(url: string): Promise<void> {
     const made = dump.parse(JSON.parse(state.toString())).accounts[model.toLowerCase()];
     if (made === undefined) throw new Error(`The factory made no token on ${url}.`);
     for (const [slot, value] of Object.entries(made.storage)) await rpc('anvil_setStorageAt', USDC, slot, value);
-    // The code last: with it the token is there.
+    // The code comes last: it marks the token as created.
     await rpc('anvil_setCode', USDC, made.code);
   }
   if (BigInt(await call(USDC, encodeFunctionData({ abi: tip20, functionName: 'totalSupply' }))) > 0n) return;

@@ -8,15 +8,15 @@ import { placeTempoTokens } from './tempo-tokens.ts';
 const CHAIN = 'eip155:42431' as ChainId;
 
 export interface TempoOptions {
-  /** Milliseconds between blocks; absent: a block only when `mine` is called. */
+  /** ms between blocks; absent: blocks come only from `mine`. */
   readonly blockMs?: number;
-  /** Seconds since 1970 of the first block: two chains begun in the same second have the same one. */
+  /** The time of the first block, seconds since 1970: two chains started in the same second share their genesis. */
   readonly genesisAt?: number;
 }
 
-/** A Tempo chain of a test's own, with the real TIP-20 tokens, among them USDC: what is in a block is final. */
+/** A Tempo chain that belongs to one test, with the real TIP-20 tokens, including USDC. Blocks are final. */
 export interface Tempo extends StackChain, Pick<AnvilProcess, 'rpc' | 'mine' | 'stop'> {
-  /** Calls a contract from USDC's owner, which every role of it may be granted to. Mines a block. */
+  /** Calls a contract as USDC's owner, which can be granted every role. Mines a block. */
   asTokenOwner(to: string, data: Hex): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from '@pf/contracts';
 import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
-import { holdToContract } from './contract.ts';
+import { checkAgainstContract } from './contract.ts';
 import { type OpenStream, openStream } from './event-stream.ts';
 import type { ReceivedWebhook } from './webhook-receiver.ts';
 
@@ -42,7 +42,7 @@ export interface DeliveryBody {
   readonly delivery: WebhookDelivery;
 }
 
-/** The HTTP API as a plain client sees it: no retries, nothing hidden. Every answer is held to the contract. */
+/** The HTTP API as a plain client sees it: no retries. Every response is checked against the contract. */
 export interface ApiClient {
   request<Body = IntentBody>(
     method: string,
@@ -52,7 +52,7 @@ export interface ApiClient {
   ): Promise<ApiResponse<Body>>;
   create(body: Record<string, unknown>): Promise<ApiResponse<IntentBody>>;
   get(id: string): Promise<ApiResponse<IntentBody>>;
-  /** @param query as it stands after the question mark */
+  /** @param query the text after the question mark */
   list(query?: string): Promise<ApiResponse<ListBody>>;
   update(id: string, body: Record<string, unknown>): Promise<ApiResponse<IntentBody>>;
   refund(id: string): Promise<ApiResponse<IntentBody>>;
@@ -63,13 +63,13 @@ export interface ApiClient {
   submit(id: string, signedTransaction: string, fulfiller: string): Promise<ApiResponse<SubmitBody>>;
   /** The history. */
   events(id: string): Promise<ApiResponse<EventsBody>>;
-  /** The stream, after the version that was seen last where one is named. */
+  /** The event stream, optionally after the last seen version. */
   follow(id: string, lastEventId?: string): Promise<OpenStream>;
   deliveries(query?: Readonly<Record<string, string>>): Promise<ApiResponse<DeliveriesBody>>;
   retry(deliveryId: string): Promise<ApiResponse<DeliveryBody>>;
 }
 
-/** @param baseUrl with `/v1` @param apiKey null: requests carry no key */
+/** @param baseUrl with `/v1` @param apiKey null: requests have no key */
 export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
   async function request<Body>(
     method: string,
@@ -86,13 +86,13 @@ export function apiClient(baseUrl: string, apiKey: string | null): ApiClient {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const answer = {
+    const received = {
       status: response.status,
       headers: response.headers,
       body: (await response.json()) as ApiResponse<Body>['body'],
     };
-    holdToContract({ method, path, ...answer });
-    return answer;
+    checkAgainstContract({ method, path, ...received });
+    return received;
   }
   return {
     request,

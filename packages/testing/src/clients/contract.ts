@@ -2,10 +2,10 @@ import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { ERRORS, type ErrorCode, errorResponse, errorsOf, type Operation, OPERATIONS, statusesOf } from '@pf/contracts';
 
-/** An answer of the API as a client got it. */
-export interface ObservedAnswer {
+/** A response of the API as a client received it. */
+export interface ObservedResponse {
   readonly method: string;
-  /** Below the base URL, with its query. */
+  /** Relative to the base URL, with the query. */
   readonly path: string;
   readonly status: number;
   /** Parsed JSON; absent for a stream. */
@@ -17,9 +17,9 @@ const matchers = Object.values(OPERATIONS).map((operation: Operation) => ({
   pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** The operation that a request asks for; null for what is none: an unknown path or method. */
-export function operationOf(method: string, asked: string): Operation | null {
-  const [pathname = ''] = asked.split('?');
+/** The operation of a request; null for an unknown path or method. */
+export function operationOf(method: string, target: string): Operation | null {
+  const [pathname = ''] = target.split('?');
   return (
     matchers.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(pathname))
       ?.operation ?? null
@@ -27,15 +27,14 @@ export function operationOf(method: string, asked: string): Operation | null {
 }
 
 /**
- * Holds an answer to the contract: its status and code are among those documented for the operation, and its body is as
- * the document says. Every answer that the tests' clients get goes through here, so the document cannot drift from what
- * is answered.
- * @throws Error that says what the document does not know
+ * Checks a response against the contract: its status and code are documented for the operation, and its body matches
+ * the schema. Every response to the tests' clients is checked here, so documentation and behavior cannot diverge.
+ * @throws Error that says what is not documented
  */
-export function holdToContract({ method, path: asked, status, body }: ObservedAnswer): void {
-  const operation = operationOf(method, asked);
+export function checkAgainstContract({ method, path: target, status, body }: ObservedResponse): void {
+  const operation = operationOf(method, target);
   if (operation === null) return;
-  const where = `${method} ${operation.path} answered ${status}`;
+  const where = `${method} ${operation.path} returned ${status}`;
   if (!statusesOf(operation).includes(status))
     throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
   const success = status < 300 ? operation.responses[status as 200 | 201] : undefined;
@@ -52,7 +51,7 @@ export function holdToContract({ method, path: asked, status, body }: ObservedAn
   record(operation, status);
 }
 
-/** Where a run of all tests keeps what its answers were, as lines of JSON: docs/reference/api.md is made of it. */
+/** The file where a run of all tests records responses as lines of JSON, for docs/reference/api.md. */
 function record(operation: Operation, status: number): void {
   const file = process.env['API_ANSWERS'];
   const { currentTestName: test, testPath = '' } = currentTest();
@@ -67,7 +66,7 @@ interface JestState {
   readonly currentTestName?: string;
   readonly testPath?: string;
 }
-/** The test that runs just now, where one does: this code also serves the demo and benchmarks. */
+/** The name of the running test, if any: the demo and benchmarks use this code, too. */
 function currentTest(): JestState {
   const { expect } = globalThis as { readonly expect?: { getState(): JestState } };
   return expect?.getState() ?? {};

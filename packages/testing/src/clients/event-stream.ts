@@ -1,28 +1,28 @@
-/** A message of a stream of server-sent events, as it came. */
+/** A server-sent event. */
 export interface StreamMessage {
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** A stream that is being read. */
+/** An open event stream. */
 export interface OpenStream {
   readonly status: number;
   readonly headers: Headers;
-  /** What has come so far. */
+  /** The events so far. */
   readonly messages: readonly StreamMessage[];
-  /** Comments that have come so far. */
+  /** The comments so far. */
   readonly comments: () => number;
-  /** What the server asks to wait before coming back, in milliseconds. */
+  /** The server's `retry`, in ms. */
   readonly retryMs: () => number | null;
   /**
-   * Resolves when the stream is over: true where the server ended it in order, false where it broke or was closed here.
+   * Resolves when the stream is over: true when the server ended it properly, false when it broke or was closed here.
    */
   readonly ended: Promise<boolean>;
   close(): void;
 }
 
-/** @param url of the stream @param headers with the key */
+/** @param headers with the API key */
 export async function openStream(url: string, headers: Readonly<Record<string, string>>): Promise<OpenStream> {
   const aborting = new AbortController();
   const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: aborting.signal });
@@ -54,7 +54,7 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
       }
       return true;
     } catch {
-      // Closed here, or broken off: the same to who reads.
+      // Closed here or broken: the same for the reader.
       return false;
     }
   };

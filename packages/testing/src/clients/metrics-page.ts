@@ -1,4 +1,4 @@
-/** One line of a page in Prometheus' text format. */
+/** A sample of a page in Prometheus' text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ const LABEL = /(?<name>[a-zA-Z_]\w*)="(?<value>(?:[^"\\]|\\.)*)",?/g;
 
 /**
  * Reads Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/), version 0.0.4.
- * @throws Error naming a line that is none
+ * @throws Error with the line that is not a sample
  */
 export const parseMetrics = (page: string): readonly Sample[] =>
   page.split('\n').flatMap((line): Sample[] => {

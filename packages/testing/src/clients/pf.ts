@@ -9,7 +9,7 @@ import { stackFile } from '../stack/stack.ts';
 const run = promisify(execFile);
 const MAIN = path.join(import.meta.dirname, '../../../cli/dist/main.js');
 
-/** Runs `pf … --json` against the stack of stackFile() as a user would, and parses what it prints. */
+/** Runs `pf … --json` against the stack of stackFile(), as a user would, and parses its output. */
 export async function pf(...args: string[]): Promise<unknown> {
   const { stdout } = await run(process.execPath, [MAIN, ...args, '--json'], {
     env: { ...process.env, PF_DATA: path.dirname(stackFile()) },
@@ -17,17 +17,17 @@ export async function pf(...args: string[]): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** A `pf` that goes on until something has happened, or until it is ended. */
+/** A `pf` command that runs until something happens or it is interrupted. */
 export interface RunningPf {
-  /** Resolves with the next line, a JSON document of its own; null: it has ended. */
+  /** Resolves with the next line, a JSON document; null when the command has ended. */
   next(): Promise<unknown>;
-  /** As Ctrl-C does. */
+  /** Sends SIGINT, like Ctrl-C. */
   interrupt(): void;
-  /** All that it said, when it has ended. */
-  readonly ended: Promise<{ readonly code: number | null; readonly said: string; readonly errors: string }>;
+  /** The whole output, when it has ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>;
 }
 
-/** Starts `pf … --json` against the stack whose stack.json is in a folder. */
+/** Starts `pf … --json` against the stack whose stack.json is in this folder. */
 export function startPf(data: string, ...args: string[]): RunningPf {
   const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
     env: { ...process.env, PF_DATA: data },
@@ -52,7 +52,7 @@ export function startPf(data: string, ...args: string[]): RunningPf {
     interrupt: () => void child.kill('SIGINT'),
     ended: Promise.all([exited, closed, errors]).then(([[code], , complaints]) => ({
       code,
-      said: lines.join('\n'),
+      output: lines.join('\n'),
       errors: complaints,
     })),
   };

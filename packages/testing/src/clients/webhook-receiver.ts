@@ -13,30 +13,30 @@ export interface ReceivedWebhook {
     readonly livemode: boolean;
     readonly data: { readonly intent: PublicIntent };
   };
-  /** When it came, milliseconds since 1970. */
+  /** When it arrived: ms since 1970. */
   readonly at: number;
 }
 
 /**
- * An integrator's endpoint on loopback. `answer` may be changed at any time: a status, or a function of the delivery.
+ * An integrator's endpoint on loopback. `respond` may be changed at any time: a status, or a function of the delivery.
  */
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly ReceivedWebhook[];
-  answer: number | ((webhook: ReceivedWebhook) => number | Promise<number>);
+  respond: number | ((webhook: ReceivedWebhook) => number | Promise<number>);
   close(): Promise<void>;
 }
 
 /**
- * @param host the name under which senders in containers reach this machine: it listens on all its addresses then, else
- * on loopback
+ * @param host the name by which senders in containers reach this machine: the receiver then listens on all addresses
+ * instead of loopback
  */
 export async function webhookReceiver(
   onWebhook: (webhook: ReceivedWebhook) => void = () => undefined,
   host?: string,
 ): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
-  const receiver = { answer: 200 as WebhookReceiver['answer'] };
+  const receiver = { respond: 200 as WebhookReceiver['respond'] };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -50,7 +50,7 @@ export async function webhookReceiver(
       };
       received.push(webhook);
       onWebhook(webhook);
-      void Promise.resolve(typeof receiver.answer === 'number' ? receiver.answer : receiver.answer(webhook)).then(
+      void Promise.resolve(typeof receiver.respond === 'number' ? receiver.respond : receiver.respond(webhook)).then(
         (status) => response.writeHead(status).end(),
       );
     });
@@ -67,7 +67,7 @@ export async function webhookReceiver(
 }
 
 /**
- * What a receiver does with X-PF-Signature: the HMAC of the raw bytes under the whole secret, compared in constant
+ * Verifies X-PF-Signature as a receiver does: the HMAC of the raw bytes with the whole secret, compared in constant
  * time.
  */
 export function hasValidSignature(webhook: ReceivedWebhook, secret: string): boolean {

@@ -14,35 +14,35 @@ import { type BackingStack, readBackingStack, type StackChain, stackFile } from 
 import { until } from '../until.ts';
 
 export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
-/** A service starts in one or two seconds; on a busy machine, with all its neighbors, in many more. */
+/** A service starts within two seconds; on a busy machine it takes much longer. */
 const READY_WITHIN_MS = 120_000;
 const PARTITIONS = 6;
-/** Wallets without an owner, sanctioned in tests. */
+/** Unused wallets, sanctioned in tests. */
 export const LISTED = [
   { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
   { address: '9KzxTkXZyhNqV5mwPfgE3b1Qq5wJ7vC8n2RtUoYdLsHm', label: 'SOL', uid: '90002', name: 'TEST ENTITY TWO' },
 ] as const;
 const SERVICES = path.join(import.meta.dirname, '../../../../services');
 
-/** One process of a service. */
+/** A running process of a service. */
 export interface Instance {
   readonly service: ServiceName;
-  /** Where it listens: the API (gateway) or its health. */
+  /** Its URL: of the API (gateway) or of its health endpoints. */
   readonly url: string;
   readonly pid: number;
-  /** The file with all that it wrote. */
+  /** The file with its output. */
   readonly log: string;
   kill(signal: NodeJS.Signals): void;
   /** Resolves when the process is gone. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-/** Where the services reach the backing parts: a test puts a proxy between to take one away. */
+/** Addresses that replace those of backing services: a test can put a proxy there and cut the connection. */
 export type Detours = Partial<Record<'database' | 'redis' | 'kafka', string>>;
 
 /**
- * Services of a test's own, on the stack's Postgres, Redis, Kafka and chains but with a database and topics of their
- * own: they can be killed, stopped and cut off without disturbing anything else.
+ * Services that belong to one test. They use the stack's Postgres, Redis, Kafka and chains, but a database and topics
+ * of their own, so they can be killed, paused and disconnected without affecting anything else.
  */
 export interface Cluster {
   readonly database: Database;
@@ -52,27 +52,27 @@ export interface Cluster {
   readonly accountId: string;
   readonly apiKeys: OpenedAccount['apiKeys'];
   readonly webhookSecrets: OpenedAccount['webhookSecrets'];
-  /** SECRETS_KEY of its services. */
+  /** SECRETS_KEY of the services. */
   readonly secretsKey: Buffer;
-  /** What its gateways screen with; `LISTED` to begin with. */
+  /** The addresses that the gateways' screening rejects; initially `LISTED`. */
   readonly sanctionsListFile: string;
   /** Starts a process and waits until it is ready. */
   start(
     service: ServiceName,
     options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean },
   ): Promise<Instance>;
-  /** Kills what still runs and drops the database. */
+  /** Kills the running processes and drops the database. */
   close(): Promise<void>;
 }
 
-/** A URL on another host and port. */
+/** A URL with another host and port. */
 export function via(url: string, hostAndPort: string): string {
   const changed = new URL(url);
   changed.host = hostAndPort;
   return changed.href;
 }
 
-/** The variables by which services find the nodes of these chains. */
+/** The variables with these chains' upstreams. */
 export function upstreamEnvironment(chains: readonly StackChain[]): Record<string, string> {
   return Object.fromEntries(
     chains.map(({ caip2, rpcUrl }) => [
@@ -85,8 +85,7 @@ export function upstreamEnvironment(chains: readonly StackChain[]): Record<strin
 }
 
 /**
- * @param own chains of the test's own, which take the place of the stack's; its watchers follow these, or Base where
- * there are none
+ * @param own chains that replace the stack's; the watchers observe these, or Base without them
  */
 export async function startCluster(
   stack: BackingStack = readBackingStack(),
@@ -141,7 +140,7 @@ export async function startCluster(
         ...upstreamEnvironment(chains),
         NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
-        // Tests and benchmarks use one key more than a client should; those about limits set their own.
+        // Tests and benchmarks use one API key more than a client may; tests of rate limits set their own limit.
         RATE_LIMIT_FACTOR: '100',
         SCREENING_LIST_FILE: sanctionsListFile,
         ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
@@ -190,12 +189,12 @@ export async function startCluster(
     sanctionsListFile,
     start,
     async close() {
-      // Every step is taken, also after one that failed: what stays open would hide the reason.
+      // Every step runs, also after a failed one: resources that stay open would hide the cause.
       const failures: unknown[] = [];
       for (const step of [
         () => Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited))),
         () => database.close(),
-        // Topics and databases that tests leave behind slow down those that follow.
+        // Topics and databases that stay behind would slow down later tests.
         () => log.deleteTopics(),
         () => admin.query(`DROP DATABASE ${name} WITH (FORCE)`),
         () => admin.end(),

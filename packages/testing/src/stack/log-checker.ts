@@ -4,16 +4,16 @@ import { evolve, type IntentId, type PaymentIntent } from '@pf/domain';
 import type { EventLog, LogReader } from '@pf/event-log';
 import { until } from '../until.ts';
 
-/** What a whole log says, read from the first record to the end. */
+/** The content of the whole log. */
 export interface LogContents {
   readonly events: readonly EventEnvelope[];
-  /** The fold of the log: every intent as its events make it. */
+  /** The fold of the log: every intent, from its events. */
   readonly intents: ReadonlyMap<IntentId, PaymentIntent>;
-  /** Broken rules, in words; empty when all is well. */
+  /** The violated rules; empty when the log is consistent. */
   readonly problems: readonly string[];
 }
 
-/** A commit is answered a little before readers see it: waits until they see what has been projected. */
+/** Readers see a commit shortly after the writer: waits until they see everything that is projected. */
 async function settledEnds(reader: LogReader, database: Database): Promise<readonly bigint[]> {
   const { rows } = await database.sql.query<{ partition: number; position: string }>(
     'SELECT partition, position FROM ledger.checkpoints',
@@ -25,8 +25,8 @@ async function settledEnds(reader: LogReader, database: Database): Promise<reado
 }
 
 /**
- * Reads intent.events of all partitions as any reader must (read_committed) and folds it: versions without gap, each
- * command decided once.
+ * Reads all partitions of intent.events (read_committed) and folds them. Checks that versions have no gap and that each
+ * command was decided once.
  */
 export async function readWholeLog({
   log,
@@ -38,7 +38,7 @@ export async function readWholeLog({
   const events: EventEnvelope[] = [];
   const intents = new Map<IntentId, PaymentIntent>();
   const problems: string[] = [];
-  /** Where a command's events lie: one decision appends them side by side, in one partition. */
+  /** Where a command's events are: one decision appends them consecutively, in one partition. */
   const decided = new Map<string, { partition: number; lastIndex: number }>();
   const reader = await log.reader('checker');
   try {
@@ -69,7 +69,7 @@ export async function readWholeLog({
   return { events, intents, problems };
 }
 
-/** Compares the projection with the fold of the log, byte for byte; the differences, in words. */
+/** Compares the projection with the fold of the log, byte for byte; returns the differences. */
 export async function compareProjection(
   database: Database,
   intents: ReadonlyMap<IntentId, PaymentIntent>,

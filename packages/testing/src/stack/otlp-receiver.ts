@@ -7,7 +7,7 @@ import { OTLP_SCHEMA } from './otlp-schema.ts';
 const root = protobuf.Root.fromJSON(OTLP_SCHEMA);
 const traces = root.lookupType('ExportTraceServiceRequest');
 const metrics = root.lookupType('ExportMetricsServiceRequest');
-/** Ids as hex, 64-bit numbers as text, and nothing left out that has its default. */
+/** Ids as hex, 64-bit numbers as text, defaults included. */
 const PLAIN = {
   longs: String,
   enums: String,
@@ -51,25 +51,25 @@ const metricRequest = z.object({
   ),
 });
 
-/** A span as a collector gets it; `service` is of its resource. */
+/** A span as the collector receives it; `service` is `service.name` of its resource. */
 export type ReceivedSpan = z.infer<typeof span> & {
   readonly service: string;
   readonly resource: Readonly<Record<string, unknown>>;
 };
 
-/** An OpenTelemetry collector's OTLP over HTTP, in protobuf, on loopback: keeps what it is sent. */
+/** An OpenTelemetry collector on loopback (OTLP over HTTP, protobuf) that records what it receives. */
 export interface OtlpReceiver {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Names of metrics, by service. */
+  /** The names of metrics, by service. */
   readonly metrics: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Of the last request. */
+  /** The headers of the last request. */
   readonly headers: IncomingHttpHeaders;
-  /** What could not be read, by what was wrong. */
+  /** The errors of requests that could not be decoded. */
   readonly problems: readonly string[];
   readonly requests: number;
-  /** May be changed at any time: it keeps what it is sent, refuses it, or takes it and never answers. */
+  /** May be changed at any time: records requests, refuses them, or accepts them and never responds. */
   behavior: 'keeps' | 'refuses' | 'hangs';
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
       }
     } else throw new Error(`nothing is sent to ${url}`);
   };
-  const answer = (url: string, body: Buffer, response: ServerResponse): void => {
+  const handle = (url: string, body: Buffer, response: ServerResponse): void => {
     receiver.requests += 1;
     if (receiver.behavior === 'hangs') return;
     if (receiver.behavior === 'refuses') return void response.writeHead(503).end();
@@ -110,7 +110,7 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
       keep(url, body);
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
     } catch (error) {
-      // Told to the test, which looks whether there were any.
+      // Recorded: the test checks that there were none.
       problems.push(error instanceof Error ? error.message : String(error));
       response.writeHead(400).end();
     }
@@ -120,7 +120,7 @@ export async function otlpReceiver(): Promise<OtlpReceiver> {
     receiver.headers = request.headers;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => answer(request.url ?? '', Buffer.concat(chunks), response));
+    request.on('end', () => handle(request.url ?? '', Buffer.concat(chunks), response));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(receiver, {

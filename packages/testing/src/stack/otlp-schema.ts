@@ -4,9 +4,9 @@ const one = (type: string, id: number) => ({ type, id });
 const many = (type: string, id: number) => ({ type, id, rule: 'repeated' });
 
 /**
- * The part of OTLP 1.x that tests look at, as protobufjs reads it: the field numbers are those of
+ * The fields of OTLP 1.x that tests read, for protobufjs. The field numbers are those of
  * https://github.com/open-telemetry/opentelemetry-proto (trace.proto, metrics.proto, common.proto). Other fields are
- * passed over.
+ * ignored.
  */
 export const OTLP_SCHEMA: INamespace = {
   nested: {

@@ -4,27 +4,27 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
 import { z } from 'zod';
 
-/** What it does with questions. */
+/** How the provider responds. */
 export const PROVIDER_MODES = ['up', 'down', 'hang', 'error', 'garbage', 'limited'] as const;
 export type ProviderMode = (typeof PROVIDER_MODES)[number];
 const order = z.strictObject({ mode: z.enum(PROVIDER_MODES) });
 
 export interface SanctionsProviderOptions {
-  /** 0 for any that is free. */
+  /** 0: any free port. */
   readonly port?: number;
   readonly apiKey: string;
   /** EVM addresses in any case. */
   readonly sanctioned: readonly string[];
-  /** How long an answer takes, in milliseconds. */
+  /** ms until a response. */
   readonly latencyMs?: number;
 }
 
-/** Stands in for Chainalysis' sanctions API: the same path, header and answers, and a switch for its bad days. */
+/** A stand-in for Chainalysis' sanctions API: the same path, header and responses, and a switch for failures. */
 export interface SanctionsProvider {
   readonly url: string;
   mode: ProviderMode;
-  /** The addresses that were asked about with the right key, as they stood in the path. */
-  readonly asked: string[];
+  /** The addresses of authorized requests, as in the path. */
+  readonly queriedAddresses: string[];
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function startSanctionsProvider({
   latencyMs = 0,
 }: SanctionsProviderOptions): Promise<SanctionsProvider> {
   const listed = new Set(sanctioned.map(lower));
-  const asked: string[] = [];
+  const queriedAddresses: string[] = [];
   let mode: ProviderMode = 'up';
   const app = express().disable('x-powered-by');
 
@@ -49,9 +49,9 @@ export async function startSanctionsProvider({
   });
   app.get('/api/v1/address/:address', (request, response) => {
     const { address } = request.params;
-    asked.push(address);
+    queriedAddresses.push(address);
     misbehave(mode, request, response, () =>
-      setTimeout(() => response.json(answerTo(listed.has(lower(address)), address)), latencyMs),
+      setTimeout(() => response.json(responseFor(listed.has(lower(address)), address)), latencyMs),
     );
   });
   addSwitch(
@@ -71,12 +71,12 @@ export async function startSanctionsProvider({
     set mode(next) {
       mode = next;
     },
-    asked,
+    queriedAddresses,
     close: () => closed(server),
   };
 }
 
-const answerTo = (isListed: boolean, address: string) => ({
+const responseFor = (isListed: boolean, address: string) => ({
   identifications: isListed
     ? [
         {
@@ -89,10 +89,10 @@ const answerTo = (isListed: boolean, address: string) => ({
     : [],
 });
 
-function misbehave(mode: ProviderMode, request: Request, response: Response, answer: () => void): void {
+function misbehave(mode: ProviderMode, request: Request, response: Response, respond: () => void): void {
   switch (mode) {
     case 'up':
-      return answer();
+      return respond();
     case 'down':
       return void request.socket.destroy();
     case 'hang':
@@ -108,7 +108,7 @@ function misbehave(mode: ProviderMode, request: Request, response: Response, ans
   }
 }
 
-/** GET and PUT /switch: outside of the API that it stands in for. */
+/** GET and PUT /switch: not part of the real API. */
 function addSwitch(app: Express, current: () => ProviderMode, turn: (mode: ProviderMode) => void): void {
   app.get('/switch', (_request, response) => void response.json({ mode: current() }));
   app.put('/switch', express.json(), (request, response) => {

@@ -7,13 +7,13 @@ const chain = z.object({
   caip2: z.string(),
   rpcUrl: z.string(),
   tokens: z.record(z.string(), z.string()),
-  /** None where the nodes are not the stack's own. */
+  /** None when the chain runs elsewhere. */
   wallets: z.array(wallet),
 });
 export type StackChain = z.infer<typeof chain>;
 export type StackWallet = z.infer<typeof wallet>;
 
-/** The parts that a stack always has; the rest is there when its services run. */
+/** The fields that are always there; the others exist while the services run. */
 const backing = z.looseObject({
   database: z.string(),
   redis: z.string(),
@@ -25,16 +25,16 @@ const running = backing.extend({
   accountId: z.string(),
   apiKeys: z.object({ test: z.string(), live: z.string() }),
   webhookSecret: z.string(),
-  /** The name that the services have for this machine, where they are containers on it. */
+  /** The host name for webhook URLs when the services run in containers. */
   webhookHost: z.string().optional(),
   pids: z.record(z.string(), z.number()),
-  /** By the chains' names. */
+  /** By name of the chain. */
   sanctionedAddresses: z.record(z.string(), z.array(z.string())),
 });
 export type BackingStack = z.infer<typeof backing>;
 export type Stack = z.infer<typeof running>;
 
-/** The file that tells where everything is: STACK_FILE, else the one of `npm start`. */
+/** The path of stack.json: STACK_FILE, or that of `npm start`. */
 export const stackFile = (): string =>
   process.env['STACK_FILE'] ??
   path.join(process.env['PF_DATA'] ?? path.join(import.meta.dirname, '../../../../.local'), 'stack.json');
@@ -49,19 +49,19 @@ function read<T>(schema: z.ZodType<T>): T {
   }
   const stack = schema.safeParse(JSON.parse(text));
   if (stack.success) return stack.data;
-  // What a stack leaves behind when it ends, or has while it starts, lacks what is only true while it runs.
+  // The file of a stack that is starting or has ended lacks the fields of a running one.
   const missing = [...new Set(stack.error.issues.map(({ path: [name] }) => String(name)))].join(', ');
   throw new Error(`The stack of ${file} does not run (the file lacks ${missing}). Start it with \`npm start\`.`, {
     cause: stack.error,
   });
 }
 
-/** Database, Redis, Kafka and chains of the stack. */
+/** The database, Redis, Kafka and chains of the stack. */
 export const readBackingStack = (): BackingStack => read(backing);
-/** The whole running stack. Read again each time: services that are restarted change their pids. */
+/** The whole running stack. Read from the file each time, since restarts change process ids. */
 export const readStack = (): Stack => read(running);
 
-/** A chain of the stack by its name in stack.json: `base`. */
+/** A chain of the stack by its name in stack.json, such as `base`. */
 export function chainOf(stack: BackingStack, name: string): StackChain {
   const found = stack.chains[name];
   if (!found) throw new Error(`The stack has no chain ${name}; it has ${Object.keys(stack.chains).join(', ')}.`);

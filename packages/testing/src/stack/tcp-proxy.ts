@@ -2,19 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * A TCP relay that a test can cut, to take Postgres or Redis away from one process only. A Kafka client goes to the
- * address that its broker advertises, so there it stands between only where the broker advertises the proxy.
+ * A TCP proxy that a test can cut, so that one process loses Postgres or Redis. It does not work for Kafka, whose
+ * clients connect to the addresses that the brokers advertise, unless a broker advertises the proxy.
  */
 export interface TcpProxy {
   /** host:port to connect to. */
   readonly address: string;
-  /** Resets every connection and refuses new ones, as a server that was killed does. */
+  /** Resets every connection and refuses new ones, like a killed server. */
   cut(): Promise<void>;
-  /** Keeps connections and takes new ones, and passes nothing on: a server that hangs, a network that swallows. */
+  /**
+   * Keeps connections and accepts new ones, but forwards nothing: a hanging server, or a network that drops packets.
+   */
   freeze(): void;
   /** Undoes both. */
   restore(): Promise<void>;
-  /** How many connections there are now. */
+  /** The number of open connections. */
   connections(): number;
   close(): Promise<void>;
 }
@@ -37,7 +39,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         sockets.delete(from);
         to.destroy();
       });
-      // Reset by either side: the close that follows ends the other one too.
+      // Reset by one side: the `close` that follows ends the other side, too.
       from.on('error', () => undefined);
       if (frozen) from.pause();
     }

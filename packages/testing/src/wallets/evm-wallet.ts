@@ -13,23 +13,23 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import type { StackChain, StackWallet } from '../stack/stack.ts';
 
-/** A word of calldata: 32 bytes as hex. */
+/** A 32-byte word of calldata, as hex. */
 const word = (hex: string): string => hex.padStart(64, '0');
 
 /**
- * A payer's wallet on an EVM chain, made with viem: another library than the service's own, so that what the service
- * builds is known to be signable elsewhere. It holds its key by itself; the service never sees it.
+ * A payer's wallet on an EVM chain, made with viem: a different library than the service's, so that tests prove that
+ * other libraries can sign what the service builds. It keeps its key; the service never sees it.
  */
 export interface EvmWallet {
   readonly address: Address;
-  /** Signs the blob of `build` as it came; base64, as `submit` takes it. */
+  /** Signs the blob of `build` unchanged; base64, as `submit` accepts it. */
   sign(
     blob: string,
     change?: (transaction: TransactionSerializableEIP1559) => TransactionSerializableEIP1559,
   ): Promise<string>;
-  /** Base units. */
+  /** The balance in base units. */
   tokenBalance(token: string): Promise<bigint>;
-  /** Sends a plain transfer by itself, with `data` appended to its calldata; resolves with the hash. */
+  /** Sends a plain transfer, with `data` appended to its calldata; resolves with the hash. */
   transfer(token: string, to: string, amount: bigint, data?: Hex): Promise<Hex>;
   readonly client: PublicClient;
 }

@@ -16,18 +16,18 @@ const SYSTEM = new PublicKey('11111111111111111111111111111111');
 const DECIMALS = 6;
 
 /**
- * A payer's wallet on Solana, made with web3.js 1.x: another library than the service's own, so that what the service
- * builds is known to be signable elsewhere. It holds its key by itself; the service never sees it.
+ * A payer's wallet on Solana, made with web3.js 1.x: a different library than the service's, so that tests prove that
+ * other libraries can sign what the service builds. It keeps its key; the service never sees it.
  */
 export interface SolanaWallet {
   readonly address: string;
   /**
-   * Signs the blob of `build`; base64, as `submit` takes it. `change` may put another transaction in its place first.
+   * Signs the blob of `build`; base64, as `submit` accepts it. `change` may replace the transaction first.
    */
   sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;
-  /** Base units. */
+  /** The balance in base units. */
   tokenBalance(mint: string): Promise<bigint>;
-  /** Sends a plain transfer by itself, with references and memo as Solana Pay has them; resolves with the signature. */
+  /** Sends a plain transfer with the references and memo of Solana Pay; resolves with the signature. */
   transfer(
     mint: string,
     to: string,
@@ -37,7 +37,7 @@ export interface SolanaWallet {
   readonly connection: Connection;
 }
 
-/** The account where an owner holds a token; the token's program is part of it. */
+/** An owner's associated token account; its address depends on the token program. */
 export const associatedAccount = (owner: PublicKey, mint: PublicKey, program: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([owner.toBytes(), program.toBytes(), mint.toBytes()], ATA)[0];
 
@@ -119,7 +119,7 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
 
 const FREEZE_ACCOUNT = 10;
 
-/** The issuer of a local chain's token freezes what an owner holds of it; resolves with the signature. */
+/** Freezes an owner's account of a local chain's token, as its issuer; resolves with the signature. */
 export async function freezeAccount(chain: StackChain, mint: string, owner: string): Promise<string> {
   const [issuer, connection, token] = [
     Keypair.fromSecretKey(base58.decode(nodeWallet.privateKey)),

@@ -3,17 +3,17 @@ import { tempoModerato } from 'viem/chains';
 import { Account, Actions, Transaction } from 'viem/tempo';
 import type { StackChain, StackWallet } from '../stack/stack.ts';
 
-/** An unsigned or signed transaction of type 0x76 as viem has it. */
+/** An unsigned or signed transaction of type 0x76, as viem represents it. */
 export type TempoTransaction = Transaction.TransactionSerializableTempo;
 
 /** A payer's wallet on Tempo, made with viem: the service never sees its key. */
 export interface TempoWallet {
   readonly address: Address;
-  /** Signs the blob of `build` as it came, or changed; base64, as `submit` takes it. */
+  /** Signs the blob of `build`, unchanged or changed; base64, as `submit` accepts it. */
   sign(blob: string, change?: (transaction: TempoTransaction) => TempoTransaction): Promise<string>;
-  /** Base units. */
+  /** The balance in base units. */
   tokenBalance(token: string): Promise<bigint>;
-  /** Sends a transfer by itself, with the memo where one is given; resolves with the hash. */
+  /** Sends a transfer, with an optional memo; resolves with the hash. */
   transfer(token: string, to: string, amount: bigint, memo?: Hex): Promise<Hex>;
 }
 

@@ -10,25 +10,24 @@ import { solanaWallet } from './solana-wallet.ts';
 import type { StackChain, StackWallet } from '../stack/stack.ts';
 import { tempoWallet } from './tempo-wallet.ts';
 
-/** A payer's wallet, whatever the chain. It holds its key by itself; the service never sees it. */
+/** A payer's wallet on any chain. It keeps its key; the service never sees it. */
 export interface ChainWallet {
   readonly address: string;
-  /** Signs the blob of `build` as it came; base64, as `submit` takes it. */
+  /** Signs the blob of `build` unchanged; base64, as `submit` accepts it. */
   sign(blob: string): Promise<string>;
-  /** Base units. */
+  /** The balance in base units. */
   tokenBalance(token: string): Promise<bigint>;
-  /** Signs the blob and sends it by itself, as wallets do that only sign and send; resolves with its hash. */
+  /** Signs the blob and sends it, as wallets do that only sign and send; resolves with the hash. */
   send(blob: string): Promise<string>;
   /**
-   * Sends a payment by itself, without `submit`, with the reference where this chain's payments have it; resolves with
-   * its hash.
+   * Sends a payment without `submit`, with the reference where the chain's payments have one; resolves with the hash.
    */
   pay(token: string, to: string, amount: bigint, reference: Reference): Promise<string>;
 }
 
 const familyOf = (chain: StackChain): ChainFamily => networkOf(chain.caip2 as ChainId).family;
 
-/** The wallet of the chain's family. */
+/** The wallet for the chain's family. */
 export function walletOn(chain: StackChain, wallet: StackWallet): ChainWallet {
   const rpc = nodeRpc(chain.rpcUrl);
   const raw = (signed: string): Promise<string> =>
@@ -68,14 +67,14 @@ export function walletOn(chain: StackChain, wallet: StackWallet): ChainWallet {
   }
 }
 
-/** A wallet that nothing was ever paid to, with its key in the chain's usual encoding. */
+/** A new wallet, with its key in the chain's usual encoding. */
 export function newWallet(chain: StackChain): StackWallet {
   if (familyOf(chain) !== 'solana') {
     const privateKey = generatePrivateKey();
     return { address: privateKeyToAddress(privateKey), privateKey };
   }
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  // Raw: 32 bytes each, at the end of their DER forms (RFC 8410).
+  // The raw keys: 32 bytes each, at the end of their DER encodings (RFC 8410).
   const address = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
   return { address: base58.encode(address), privateKey: base58.encode(Buffer.concat([seed, address])) };

@@ -166,14 +166,14 @@ describe('webhook deliveries', () => {
   });
 
   it('show the receiver’s last status while they fail', async () => {
-    receiver.answer = 503;
+    receiver.respond = 503;
     const { id } = (await client.create(good)).body.intent;
     const [failing] = await until('a failed attempt', async () => {
       const found = await all({ intentId: id, status: 'pending' });
       return found[0]?.responseStatus === 503 ? found : null;
     });
     expect(failing).toMatchObject({ attemptCount: 1, deliveredAt: null, failedAt: null });
-    receiver.answer = 200;
+    receiver.respond = 200;
     await client.retry(failing?.id ?? '');
     await until('the delivery', async () => (await all({ intentId: id, status: 'delivered' }))[0]);
   });
