@@ -14,7 +14,7 @@ export interface Slice {
   readonly length: number;
 }
 
-/** No account pays rent any more: this is what all of them have. */
+/** Accounts pay no rent any more: all have this rent epoch. */
 const RENT_EPOCH = 2n ** 64n - 1n;
 const BASE58_MAX = 128;
 const STATES = {
@@ -24,7 +24,7 @@ const STATES = {
 };
 const some = <T>(option: Option<T>): T | null => (option.__option === 'Some' ? option.value : null);
 
-/** A token account or mint in words; undefined: it is neither. Extensions are not taken apart. */
+/** A token account or mint as `jsonParsed`, without extensions; undefined: it is neither. */
 function parsed(account: Account, accountOf: (address: string) => Account | null): unknown {
   if (account.owner !== TOKEN && account.owner !== TOKEN_2022) return undefined;
   const program = account.owner === TOKEN ? 'spl-token' : 'spl-token-2022';
@@ -64,11 +64,11 @@ function encodedData(account: Account, encoding: Encoding | undefined, slice: Sl
   if (encoding === 'base64+zstd') return [zstdCompressSync(data).toString('base64'), encoding];
   if (data.length > BASE58_MAX)
     throw invalidParams('Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.');
-  // Without an encoding a node answers the bare text of old.
+  // Without an encoding, a node returns bare base58 (the legacy format).
   return encoding === undefined ? base58.encode(data) : [base58.encode(data), encoding];
 }
 
-/** An account as getAccountInfo has it. */
+/** An account in the format of getAccountInfo. */
 export function accountJson(
   account: Account,
   accountOf: (address: string) => Account | null,

@@ -3,16 +3,16 @@ import type { Account } from './runtime.ts';
 import type { Message } from './wire.ts';
 
 export interface AccountKeys {
-  /** Static ones, then loaded writable ones, then loaded read-only ones: what instructions count by. */
+  /** Static accounts, then loaded writable ones, then loaded read-only ones: the order that instructions index. */
   readonly all: readonly string[];
   readonly loaded: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
 }
 
-/** Where a lookup table's addresses begin. */
+/** The offset of the addresses in a lookup table. */
 const TABLE_HEADER = 56;
 
 /**
- * All accounts of a transaction, those of lookup tables too; or the runtime's name for what is not there, a table or an
+ * All accounts of a transaction, including those of lookup tables; or the runtime's error name for a missing table or
  * entry.
  */
 export function accountKeys(

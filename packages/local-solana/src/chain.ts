@@ -11,12 +11,12 @@ import type { Account, Execution, Runtime } from './runtime.ts';
 import { mend, spoil } from './spoil.ts';
 import { parseWire, type Wire } from './wire.ts';
 
-/** How many recent slots programs can name, to make a lookup table, say; 512 on a real chain. */
+/** The recent slots that programs can name, for example to create a lookup table; a real chain has 512. */
 const SLOT_HASHES = 32;
 
 /**
- * The chain: transactions land in the head slot as they come, in order, and are confirmed and final as the clock goes
- * on. It holds what a block holds; who may ask what is the business of the methods.
+ * The chain: transactions land in the head slot in the order of arrival, and are confirmed and finalized as the clock
+ * advances. It stores blocks; which request may read what is up to the methods.
  */
 export class Chain {
   readonly clock: SlotClock;
@@ -25,37 +25,37 @@ export class Chain {
   readonly #runtime: Runtime;
   readonly #blockhashes: Blockhashes;
   readonly #journal = new Journal();
-  /** Sent, and to land in a later slot; oldest first. */
+  /** Transactions that will land in a later slot, oldest first. */
   #waiting: { readonly wire: Wire; readonly due: number }[] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(parts: {
+  constructor(dependencies: {
     readonly clock: SlotClock;
     readonly ledger: Ledger;
     readonly runtime: Runtime;
     readonly blockhashes: Blockhashes;
   }) {
-    this.clock = parts.clock;
-    this.#ledger = parts.ledger;
-    this.#runtime = parts.runtime;
-    this.#blockhashes = parts.blockhashes;
+    this.clock = dependencies.clock;
+    this.#ledger = dependencies.ledger;
+    this.#runtime = dependencies.runtime;
+    this.#blockhashes = dependencies.blockhashes;
   }
 
-  /** Called after anything happened: a landing, a new slot by a control, a reorganization. Returns how to stop it. */
+  /** Registers a listener for every change: a landing, a slot by a control, a reorg. Returns its removal. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
-  /** To be called after the clock was moved by hand. */
+  /** Must be called after a control has moved the clock. */
   changed(): void {
     this.catchUp();
     for (const listener of this.#listeners) listener();
   }
-  /** Whether a transaction waits for its slot. */
+  /** Whether a transaction is waiting for its slot. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
-  /** Lands what was due by now. */
+  /** Lands the transactions that are due. */
   catchUp(): void {
     const head = this.clock.slot();
     const due = this.#waiting.filter((one) => one.due <= head).sort((one, other) => one.due - other.due);
@@ -64,12 +64,12 @@ export class Chain {
     for (const one of due) this.#land(one.wire, one.due);
   }
 
-  /** The account at the end of a slot; null: there was none. */
+  /** The account at the end of a slot; null: it did not exist. */
   account(address: string, slot = this.clock.slot()): Account | null {
     const before = this.#journal.at(address, slot);
     return before === undefined ? this.#runtime.account(address) : before;
   }
-  /** Accounts that a program owned at the end of a slot. */
+  /** The accounts that a program owned at the end of a slot. */
   owned(program: string, slot: number): (readonly [string, Account])[] {
     return [...new Set([...this.#runtime.owned(program), ...this.#journal.addresses()])].flatMap((address) => {
       const account = this.account(address, slot);
@@ -83,7 +83,7 @@ export class Chain {
   blockhash(slot: number): string {
     return this.#blockhashes.at(heightOf(slot));
   }
-  /** The block height of a blockhash that a block of this slot still takes; null: none of the last 150. */
+  /** The block height of a blockhash that is valid in a block of this slot; null: not among the last 150. */
   heightOfBlockhash(blockhash: string, slot = this.clock.slot()): number | null {
     return this.#blockhashes.heightOf(blockhash, heightOf(slot));
   }
@@ -97,7 +97,7 @@ export class Chain {
   between(from: number, to: number): Landed[] {
     return this.#ledger.between(from, to);
   }
-  /** Transactions that landed after a place in the order, up to a slot. */
+  /** The transactions that landed after a position in the order of execution, up to a slot. */
   after(sequence: number, slot: number): Landed[] {
     return this.#ledger.after(sequence, slot);
   }
@@ -108,12 +108,12 @@ export class Chain {
     return this.#ledger.count();
   }
 
-  /** What an execution on the head's state would do. */
+  /** Simulates an execution on the head's state. */
   simulate(wire: Wire): ReturnType<Runtime['simulate']> {
     this.#atSlot(this.clock.slot());
     return this.#runtime.simulate(wire);
   }
-  /** Takes a signed transaction. It lands, or is forgotten as a node forgets one that cannot land. */
+  /** Accepts a signed transaction. It lands, or is dropped silently, as a node drops one that cannot land. */
   send(wire: Wire): void {
     this.catchUp();
     if (this.faults.drops(wire) || this.#waiting.some((one) => one.wire.signature === wire.signature)) return;
@@ -124,8 +124,8 @@ export class Chain {
   }
 
   /**
-   * Takes back every block above `slot`, which may not be final yet: their transactions never happened, their
-   * blockhashes never were. What was in them is returned, oldest first.
+   * Rolls back every block above `slot`, none of which may be final: their transactions and blockhashes are gone.
+   * Returns the transactions, oldest first.
    */
   reorganize(slot: number): Landed[] {
     const lost = this.#ledger.between(slot + 1, this.clock.slot());
@@ -143,7 +143,7 @@ export class Chain {
     this.changed();
     return lost;
   }
-  /** Sends again what a reorganization has taken back. */
+  /** Sends the transactions of a rollback again. */
   requeue(lost: readonly Landed[]): void {
     for (const { wire } of lost) this.send(parseWire(wire));
   }
@@ -166,11 +166,11 @@ export class Chain {
     const execution = this.#runtime.execute(wire);
     for (const one of spoilt) this.#runtime.setAccount(one.address, mend(one, this.#runtime.account(one.address)));
     const after = new Map(keys.all.map((address) => [address, this.#runtime.account(address)]));
-    // A transaction that could not be begun is in no block: it is one that its payer is not charged for.
+    // A transaction that fails before it executes is in no block, and its payer pays no fee.
     if (execution.error !== null && after.get(wire.payer)?.lamports === before.get(wire.payer)?.lamports) return;
     this.#keep(wire, slot, keys, { before, after, execution, fee });
     if (this.faults.take('hold', wire) === null) return;
-    // Time stands still when it is confirmed, and long before it is final.
+    // Pauses the clock when the transaction is confirmed, before it is final.
     this.clock.advance(1);
     this.clock.pause();
   }
@@ -219,7 +219,7 @@ export class Chain {
   }
 }
 
-/** Whether two states of an account are the same. */
+/** Whether two states of an account are equal. */
 export const isSame = (one: Account | null, other: Account | null): boolean =>
   one === other ||
   (one !== null &&
@@ -228,7 +228,7 @@ export const isSame = (one: Account | null, other: Account | null): boolean =>
     one.owner === other.owner &&
     Buffer.from(one.data).equals(other.data));
 
-/** The level that a landed slot has reached. */
+/** The commitment that a landed slot has reached. */
 export function levelOf(clock: SlotClock, slot: number): Commitment {
   if (slot <= clock.slot('finalized')) return 'finalized';
   return slot <= clock.slot('confirmed') ? 'confirmed' : 'processed';

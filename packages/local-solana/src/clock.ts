@@ -1,20 +1,20 @@
-/** What of a clock has to be kept over a restart. */
+/** The state of a clock that must survive a restart. */
 export interface ClockState {
   /** The slot at `time`. */
   readonly slot: number;
-  /** Milliseconds since 1970. */
+  /** ms since 1970. */
   readonly time: number;
   readonly slotMs: number;
   readonly running: boolean;
-  /** Everything up to this slot is final, however young. */
+  /** Everything up to this slot is final, however recent. */
   readonly finalFloor: number;
 }
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** The slot that a node starts with: past the first epoch, so that an epoch's slot index is no slot. */
+/** The slot that a node starts with: after the first epoch, so that slot and slot index differ. */
 const FIRST_SLOT = 432_001;
-/** Slots that no block was made in, all of them before the node's birth: a block height is not a slot. */
+/** Slots without a block, all before the node's start: so block height and slot differ. */
 const SKIPPED = 31_000;
 export const SLOTS_PER_EPOCH = 432_000;
 
@@ -28,15 +28,15 @@ export const newClock = (slotMs: number, running: boolean, now = Date.now()): Cl
 export const heightOf = (slot: number): number => slot - SKIPPED;
 
 /**
- * Slots, computed from the time: a clock without readers does no work. What is in the head slot is processed, one
- * slot later confirmed, and final after `finalitySlots`.
+ * Slots, computed from the time: a clock without readers does no work. The head slot is processed, confirmed one
+ * slot later, and final after `finalitySlots`.
  */
 export class SlotClock {
   #state: ClockState;
   readonly #finalitySlots: number;
   readonly #save: (state: ClockState) => void;
 
-  /** @param save is called with every change that the passing of time does not explain */
+  /** @param save called with every change that is not explained by the passing of time */
   constructor(state: ClockState, finalitySlots: number, save: (state: ClockState) => void) {
     this.#state = state;
     this.#finalitySlots = finalitySlots;
@@ -51,7 +51,7 @@ export class SlotClock {
     if (commitment === 'processed') return head;
     return commitment === 'finalized' ? final : Math.max(head - 1, final);
   }
-  /** Milliseconds since 1970 when this slot began or will begin, as far as the clock has run evenly. */
+  /** When this slot began or will begin, in ms since 1970, if the clock runs evenly. */
   timeOf(slot: number): number {
     const head = this.slot();
     const began = this.#state.running ? this.#state.time + (head - this.#state.slot) * this.#state.slotMs : Date.now();
@@ -73,7 +73,7 @@ export class SlotClock {
   advance(slots: number): void {
     this.#change({ slot: this.slot() + slots });
   }
-  /** Makes everything so far final. The next slot begins, so that nothing is final at once. */
+  /** Finalizes everything so far. The next slot begins, so that later transactions are not final at once. */
   finalize(): void {
     const head = this.slot();
     this.#change({ slot: head + 1, finalFloor: head });
@@ -86,7 +86,7 @@ export class SlotClock {
 }
 
 /**
- * The clock of a ledger that was closed or killed: a running one went on meanwhile, and all that had landed is final.
+ * The clock of a ledger that was closed or killed: a running clock has gone on, and all that had landed is final.
  */
 export function resumedClock(kept: ClockState, slotMs: number, running: boolean, now = Date.now()): ClockState {
   const slept = kept.running ? Math.max(0, Math.floor((now - kept.time) / kept.slotMs)) : 0;

@@ -2,13 +2,13 @@ import { memosIn } from './memos.ts';
 import { nodeWallet } from './wallets.ts';
 import type { Wire } from './wire.ts';
 
-/** Which transactions a fault is for: of this payer, that name this account, of this signature, or any. */
+/** Which transactions a fault is for: those of a payer, with an account, with a signature, or any. */
 export interface Target {
   readonly payer?: string | undefined;
-  /** A program or an account among the static ones: Memo's, or the reference of a payment. */
+  /** A program or static account: the Memo program, for example, or a payment's reference. */
   readonly mentions?: string | undefined;
   readonly signature?: string | undefined;
-  /** How many transactions; absent: one, and every one where a payer is named. */
+  /** How many transactions; by default one, and every one with a payer. */
   readonly count?: number | undefined;
 }
 export type Fault =
@@ -24,26 +24,26 @@ interface Pending {
   left: number;
 }
 
-/** A transaction that met a fault. */
+/** A transaction that a fault has affected. */
 export interface AffectedTransaction {
   readonly id: number;
   readonly signature: string;
   readonly payer: string;
-  /** The text of its first memo: a payment's reference. */
+  /** The text of its first memo: the payment's reference. */
   readonly memo: string | null;
 }
-/** Whoever armed a fault asks soon. */
+/** How many affected transactions are kept: clients read them soon. */
 const REMEMBERED = 100;
 
-/** What is to happen to transactions that are yet to come. */
+/** The faults for future transactions. */
 export class Faults {
   readonly #pending: Pending[] = [];
-  /** Clients send the same transaction again and again until it lands: what was dropped once never lands. */
+  /** Clients resend a transaction until it lands: one that was dropped once never lands. */
   readonly #dropped = new Set<string>();
-  #struck: AffectedTransaction[] = [];
+  #affected: AffectedTransaction[] = [];
   #lastId = 0;
 
-  /** @returns its id */
+  /** @returns the fault's id */
   add(fault: Fault, target: Target): number {
     this.#lastId += 1;
     this.#pending.push({
@@ -54,7 +54,7 @@ export class Faults {
     });
     return this.#lastId;
   }
-  /** Ends one that is still to come; what met it stays as it is. */
+  /** Ends a fault; the transactions that it has affected stay as they are. */
   remove(id: number): void {
     const place = this.#pending.findIndex((one) => one.id === id);
     if (place >= 0) this.#pending.splice(place, 1);
@@ -62,22 +62,22 @@ export class Faults {
   get pending(): readonly Readonly<Pending>[] {
     return this.#pending;
   }
-  /** The last of them, oldest first. */
+  /** The last affected transactions, oldest first. */
   get affected(): readonly AffectedTransaction[] {
-    return this.#struck;
+    return this.#affected;
   }
-  /** Whether the transaction is to be forgotten, now and whenever it comes again. */
+  /** Whether the transaction must be dropped, now and whenever it is sent again. */
   drops(wire: Wire): boolean {
     if (!this.#dropped.has(wire.signature) && this.take('drop', wire) !== null) this.#dropped.add(wire.signature);
     return this.#dropped.has(wire.signature);
   }
-  /** The oldest fault of this kind that is meant for the transaction; uses it up. */
+  /** Takes the oldest fault of this kind that applies to the transaction, and counts its use. */
   take<Kind extends Fault['kind']>(
     kind: Kind,
     { payer, signature, message }: Wire,
   ): Extract<Fault, { kind: Kind }> | null {
     const accounts: readonly string[] = message.staticAccounts;
-    // What the node itself pays out, an airdrop say, meets only what is meant for it by name.
+    // The node's own payouts (airdrops, mints) are affected only by a fault that names them.
     const isOurs = payer === nodeWallet.address;
     const isMeant = ({ target }: Pending): boolean =>
       (target.payer ?? (isOurs ? target.signature && payer : payer)) === payer &&
@@ -86,12 +86,12 @@ export class Faults {
     const found = this.#pending.find((one) => one.fault.kind === kind && isMeant(one));
     if (found === undefined) return null;
     const memo = memosIn(message)[0]?.toString() ?? null;
-    this.#struck = [...this.#struck, { id: found.id, signature, payer, memo }].slice(-REMEMBERED);
+    this.#affected = [...this.#affected, { id: found.id, signature, payer, memo }].slice(-REMEMBERED);
     found.left -= 1;
     if (found.left <= 0) this.#pending.splice(this.#pending.indexOf(found), 1);
     return found.fault as Extract<Fault, { kind: Kind }>;
   }
-  /** Ends them all; what was dropped may be sent again. */
+  /** Ends all faults; dropped transactions may be sent again. */
   clear(): void {
     this.#pending.length = 0;
     this.#dropped.clear();

@@ -2,7 +2,7 @@ import type { Message } from './wire.ts';
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
-/** Programs of the runtime itself: they count 3,000 units by default (SIMD-0170), all others 200,000. */
+/** Programs of the runtime: they count 3,000 compute units by default (SIMD-0170), all others 200,000. */
 const BUILTINS = new Set([
   COMPUTE_BUDGET,
   '11111111111111111111111111111111',
@@ -16,7 +16,7 @@ const BUILTINS = new Set([
 ]);
 const MAX_UNITS = 1_400_000n;
 
-/** Micro-lamports a unit that a transaction offers, and the units that it asks for. */
+/** The compute unit price (micro-lamports) and limit of a transaction. */
 export function computeBudget(message: Message): { readonly price: bigint; readonly limit: bigint } {
   let [price, limit, byDefault] = [0n, null as bigint | null, 0n];
   for (const { programAddressIndex, data } of message.instructions) {
@@ -31,7 +31,7 @@ export function computeBudget(message: Message): { readonly price: bigint; reado
   return { price, limit: units > MAX_UNITS ? MAX_UNITS : units };
 }
 
-/** Lamports that a transaction costs its payer, landed or failed: signatures, and the priority fee rounded up. */
+/** The lamports that a transaction costs its payer, landed or failed: signatures, and the priority fee rounded up. */
 export function feeOf(message: Message): bigint {
   const { price, limit } = computeBudget(message);
   return LAMPORTS_PER_SIGNATURE * BigInt(message.header.numSignerAccounts) + (price * limit + 999_999n) / 1_000_000n;

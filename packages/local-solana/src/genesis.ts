@@ -25,7 +25,7 @@ const u32 = (value: number): Buffer => {
 const text = (value: string): Uint8Array => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
 
 /**
- * Extensions of Token-2022 such as PYUSD's mint has: a transfer fee of nothing, a close authority, a permanent
+ * The Token-2022 extensions of PYUSD's mint: a zero transfer fee, a close authority, a permanent
  * delegate, a transfer hook without a program, and metadata in the mint itself. By their number in the program's
  * ExtensionType.
  */
@@ -63,11 +63,11 @@ function mintData(mintAddress: string, program: string): Uint8Array {
     }),
   );
   if (program !== TOKEN_2022) return base;
-  // Extensions begin after the length of a token account, and a byte that says "mint".
+  // Extensions begin after the length of a token account and a byte for the account type "mint".
   return Buffer.concat([base, new Uint8Array(165 - base.length), Uint8Array.of(1), extensions(mintAddress)]);
 }
 
-/** The accounts that a new chain has, besides those of the runtime. */
+/** The accounts of a new chain, besides those of the runtime. */
 export function genesisAccounts(rent: (bytes: number) => bigint): (readonly [string, Account])[] {
   const wallet = (address: string, lamports: bigint): readonly [string, Account] => [
     address,
@@ -86,7 +86,7 @@ export function genesisAccounts(rent: (bytes: number) => bigint): (readonly [str
   ];
 }
 
-/** Mints the wallets' tokens, by transactions of the first slot. */
+/** Mints the wallets' tokens, with transactions in the first slot. */
 export async function mintTokens(chain: Chain): Promise<void> {
   const blockhash = chain.blockhash(chain.clock.slot());
   for (const { address } of wallets) {

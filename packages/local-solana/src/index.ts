@@ -4,6 +4,6 @@ export { DEVNET_GENESIS, type NodeOptions, type RunningNode } from './options.ts
 export { programOf, tokens } from './tokens.ts';
 export { MNEMONIC, nodeWallet, type Wallet, wallets } from './wallets.ts';
 
-/** Starts a local Solana in this process. The runtime, a native library, is loaded only now. */
+/** Starts a local Solana in this process. Loads the runtime, a native library, only then. */
 export const startNode = async (options: NodeOptions = {}): Promise<RunningNode> =>
   (await import('./node.ts')).startNode(options);

@@ -3,12 +3,12 @@ import { MEMOS } from './memos.ts';
 import { uiAmount } from './meta.ts';
 import { TOKEN, TOKEN_2022 } from './tokens.ts';
 
-/** An instruction with its places already turned into addresses. */
+/** An instruction with its account indexes resolved to addresses. */
 export interface Instruction {
   readonly program: string;
   readonly accounts: readonly string[];
   readonly data: Uint8Array;
-  /** 1 for those of the transaction itself. */
+  /** 1 for the transaction's own instructions. */
   readonly stackHeight: number;
 }
 
@@ -16,7 +16,7 @@ const SYSTEM = '11111111111111111111111111111111';
 const ATA = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 
 /**
- * Instructions of both token programs by their first byte: type, names of the accounts, and how the amount is written.
+ * The instructions of both token programs by their first byte: type, account names, and how the amount is encoded.
  */
 const TOKEN_INSTRUCTIONS: Readonly<
   Record<number, readonly [type: string, accounts: readonly string[], amount?: 'plain' | 'checked']>
@@ -57,14 +57,14 @@ function tokenInstruction({ accounts, data: bytes }: Instruction): unknown {
   return { type, info };
 }
 
-/** The name of the program and what it was told; undefined: not taken apart here. */
+/** The program's name and the decoded instruction; undefined: not decoded here. */
 function parsed(instruction: Instruction): { program: string; parsed: unknown } | undefined {
   const { program, accounts } = instruction;
   const data = Buffer.from(instruction.data);
   if (MEMOS.includes(program)) return { program: 'spl-memo', parsed: data.toString() };
   if (program === TOKEN || program === TOKEN_2022) {
-    const told = tokenInstruction(instruction);
-    return told === undefined ? undefined : { program: 'spl-token', parsed: told };
+    const parsed = tokenInstruction(instruction);
+    return parsed === undefined ? undefined : { program: 'spl-token', parsed };
   }
   if (program === ATA && accounts.length >= ATA_ACCOUNTS.length) {
     const type = ATA_INSTRUCTIONS[data[0] ?? 0];
@@ -84,7 +84,7 @@ function parsed(instruction: Instruction): { program: string; parsed: unknown } 
     : undefined;
 }
 
-/** An instruction as `jsonParsed` has it: in words for the programs of payments, else program, accounts and data. */
+/** An instruction as `jsonParsed`: decoded for the programs of payments, otherwise program, accounts and data. */
 export function instructionJson(instruction: Instruction): unknown {
   const { program: programId, accounts, data, stackHeight } = instruction;
   const inWords = parsed(instruction);

@@ -6,8 +6,8 @@ interface Change {
 }
 
 /**
- * What accounts were before each change that is not final yet: reads at `confirmed` and `finalized` see the state of
- * their slot, and a reorganization can go back.
+ * The accounts before each change that is not final yet: reads at `confirmed` and `finalized` see the state of
+ * their slot, and a reorg can roll back.
  */
 export class Journal {
   /** By address, oldest change first. */
@@ -19,15 +19,15 @@ export class Journal {
     if (changes === undefined) this.#changes.set(address, [{ slot, before }]);
     else changes.push({ slot, before });
   }
-  /** The account as it was at the end of `slot`; undefined: it has not changed since. */
+  /** The account at the end of `slot`; undefined: it has not changed since. */
   at(address: string, slot: number): Account | null | undefined {
     return this.#changes.get(address)?.find((change) => change.slot > slot)?.before;
   }
-  /** The addresses of all changes that are kept. */
+  /** The addresses of all recorded changes. */
   addresses(): Iterable<string> {
     return this.#changes.keys();
   }
-  /** Takes out all changes after `slot`: what the accounts were before. */
+  /** Removes all changes after `slot` and returns the accounts as they were before. */
   undo(slot: number): Map<string, Account | null> {
     const before = new Map<string, Account | null>();
     for (const [address, changes] of this.#changes) {
@@ -39,7 +39,7 @@ export class Journal {
     }
     return before;
   }
-  /** Forgets what no request can reach any more: changes of final slots. */
+  /** Drops changes of final slots, which no request can reach. */
   prune(finalized: number): void {
     if (finalized === this.#prunedTo) return;
     this.#prunedTo = finalized;

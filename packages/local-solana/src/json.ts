@@ -1,17 +1,17 @@
 declare global {
   interface JSON {
-    /** ECMAScript 2025; not in TypeScript's library yet. */
+    /** ECMAScript 2025; TypeScript's library does not have it yet. */
     rawJSON(text: string): object;
   }
 }
 
-/** JSON as a node writes it: u64 are plain numbers of any size. Takes bigints for them. */
+/** Encodes JSON as a node does: u64 are plain numbers of any size, given as bigints. */
 export const encode = (value: unknown): string =>
   JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member,
   );
 
-/** The reverse: an integer that a double cannot hold becomes a bigint, all else is as JSON.parse has it. */
+/** Decodes JSON: an integer beyond double precision becomes a bigint. */
 export function decode(text: string): unknown {
   const keepBig = (_key: string, value: unknown, context?: { source: string }): unknown =>
     typeof value === 'number' &&

@@ -36,9 +36,9 @@ const transactionRow = z.object({
   meta: z.string().transform((text) => decode(text) as TransactionMeta),
 });
 
-/** A transaction that is in a block, landed or failed. */
+/** A transaction in a block, landed or failed. */
 export interface Landed {
-  /** The order of execution. */
+  /** Its position in the order of execution. */
   readonly sequence: number;
   readonly signature: string;
   readonly slot: number;
@@ -49,7 +49,7 @@ export interface Landed {
 }
 
 /**
- * Accounts, transactions and the few facts of a chain, in SQLite: in a folder, where they survive a kill, or in memory.
+ * The accounts, transactions and metadata of a chain, in SQLite: in a folder, where they survive a kill, or in memory.
  */
 export class Ledger {
   readonly #database: DatabaseSync;
@@ -61,7 +61,7 @@ export class Ledger {
     this.#database.exec(SCHEMA);
   }
 
-  /** All of `work` or nothing of it. */
+  /** Runs `work` in a database transaction. */
   together<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -108,7 +108,7 @@ export class Ledger {
     const row = this.#database.prepare('SELECT * FROM transactions WHERE signature = ?').get(signature);
     return row === undefined ? null : transactionRow.parse(row);
   }
-  /** Transactions of slots `from` to `to`, oldest first. */
+  /** The transactions of slots `from` to `to`, oldest first. */
   between(from: number, to: number): Landed[] {
     return this.#database
       .prepare('SELECT * FROM transactions WHERE slot BETWEEN ? AND ? ORDER BY sequence')
@@ -116,7 +116,7 @@ export class Ledger {
       .map((row) => transactionRow.parse(row));
   }
   /**
-   * Transactions that name this address, newest first, older than `before` and newer than `after`, none above `slot`.
+   * The transactions with this address, newest first, older than `before` and newer than `after`, none above `slot`.
    */
   mentioning(
     address: string,
@@ -135,22 +135,22 @@ export class Ledger {
       .all(address, before, after, slot, limit)
       .map((row) => transactionRow.parse(row));
   }
-  /** Transactions after this place, none above `slot`, oldest first. */
+  /** The transactions after this position, none above `slot`, oldest first. */
   after(sequence: number, slot: number): Landed[] {
     return this.#database
       .prepare('SELECT * FROM transactions WHERE sequence > ? AND slot <= ? ORDER BY sequence')
       .all(sequence, slot)
       .map((row) => transactionRow.parse(row));
   }
-  /** The place of the newest transaction; 0: there is none. */
+  /** The position of the newest transaction; 0: there is none. */
   lastSequence(): number {
     return Number(this.#database.prepare('SELECT max(sequence) AS last FROM transactions').get()?.['last'] ?? 0);
   }
-  /** How many transactions there are. */
+  /** The number of transactions. */
   count(): number {
     return Number(this.#database.prepare('SELECT count(*) AS count FROM transactions').get()?.['count']);
   }
-  /** Forgets every transaction above `slot`. */
+  /** Deletes every transaction above `slot`. */
   truncate(slot: number): void {
     this.#database
       .prepare('DELETE FROM mentions WHERE sequence IN (SELECT sequence FROM transactions WHERE slot > ?)')

@@ -1,10 +1,10 @@
 import type { Account } from './runtime.ts';
 
-/** With assertions of this program wallets guard what they sign. */
+/** Wallets guard the transactions that they sign with assertions of this program. */
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 const LOADER = 'BPFLoader2111111111111111111111111111111111';
 
-/** `mov64 r0, 0` and `exit`: whatever it is asked, it succeeds. */
+/** `mov64 r0, 0` and `exit`: every call succeeds. */
 const CODE = Buffer.from('b7000000000000009500000000000000', 'hex');
 const NAMES = Buffer.from('\0.text\0.shstrtab\0');
 const HEADER_BYTES = 64;
@@ -12,7 +12,7 @@ const SECTION_BYTES = 64;
 /** e_ident of a 64-bit little-endian file, e_type (shared object), e_machine (BPF), e_version. */
 const IDENTITY = Buffer.from('7f454c460201010000000000000000000300f70001000000', 'hex');
 
-/** A section header, whose place in the file is also its place in memory. */
+/** A section header; the section's file offset is also its address. */
 function section(name: string, type: number, flags: bigint, at: number, bytes: number): Buffer {
   const header = Buffer.alloc(SECTION_BYTES);
   header.writeUInt32LE(NAMES.indexOf(`${name}\0`), 0);
@@ -25,7 +25,7 @@ function section(name: string, type: number, flags: bigint, at: number, bytes: n
   return header;
 }
 
-/** The code as a program file that the loader takes: ELF with the code and the names of its sections, no more. */
+/** A minimal program file that the loader accepts: ELF with the code and the section names. */
 function program(code: Buffer): Buffer {
   const namesAt = HEADER_BYTES + code.length;
   const sectionsAt = Math.ceil((namesAt + NAMES.length) / 8) * 8;
@@ -34,8 +34,8 @@ function program(code: Buffer): Buffer {
   header.writeBigUInt64LE(BigInt(HEADER_BYTES), 24);
   header.writeBigUInt64LE(BigInt(HEADER_BYTES), 32);
   header.writeBigUInt64LE(BigInt(sectionsAt), 40);
-  // Sizes of this header, of a program header (none follows) and of a section's; three sections, the last has the
-  // names.
+  // The sizes of this header, a program header (there is none) and a section header; three sections, the last of which
+  // has the names.
   for (const [place, value] of [HEADER_BYTES, 56, 0, SECTION_BYTES, 3, 2].entries())
     header.writeUInt16LE(value, 52 + 2 * place);
   const padding = Buffer.alloc(sectionsAt - namesAt - NAMES.length);
@@ -51,8 +51,8 @@ function program(code: Buffer): Buffer {
 }
 
 /**
- * A program at Lighthouse's address of which every assertion holds, so that what wallets have guarded lands here too.
- * The real one's binary is not ours to ship.
+ * A program at Lighthouse's address whose assertions always hold, so that transactions with wallets' guards land here.
+ * The real program's binary is not ours to distribute.
  */
 export function lighthouse(rent: (bytes: number) => bigint): readonly [string, Account] {
   const data = program(CODE);

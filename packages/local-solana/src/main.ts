@@ -53,7 +53,7 @@ try {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void node.stop());
   console.log(`Listening on ${node.url}`);
 } catch (error) {
-  // Nothing runs yet: whoever started it reads why.
+  // Nothing runs yet: the message tells the user why.
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

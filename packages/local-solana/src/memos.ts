@@ -1,6 +1,6 @@
 import type { Message } from './wire.ts';
 
-/** The Memo program, and its first version. */
+/** The Memo program and its first version. */
 export const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
 
 /** The data of a message's memo instructions, in order. */

@@ -3,7 +3,7 @@ import { readMint, readTokenAccount } from './token-account.ts';
 import type { Account, Execution } from './runtime.ts';
 import type { TransactionErrorJson } from './transaction-error.ts';
 
-/** An amount of a token as JSON-RPC writes it. */
+/** A token amount as JSON-RPC encodes it. */
 export interface UiAmount {
   readonly amount: string;
   readonly decimals: number;
@@ -17,7 +17,7 @@ export interface TokenBalance {
   readonly programId: string;
   readonly uiTokenAmount: UiAmount;
 }
-/** What a node tells of a transaction that is in a block: the `meta` of getTransaction. */
+/** The `meta` of getTransaction for a transaction in a block. */
 export interface TransactionMeta {
   readonly err: TransactionErrorJson | null;
   readonly status: { readonly Ok: null } | { readonly Err: TransactionErrorJson };
@@ -42,7 +42,7 @@ export function uiAmount(amount: bigint, decimals: number): UiAmount {
   return { amount: String(amount), decimals, uiAmount: Number(text), uiAmountString: text };
 }
 
-/** Token balances among these accounts, by their place. `accountOf` finds the mints. */
+/** The token balances of these accounts, by index. `accountOf` finds the mints. */
 export function tokenBalances(
   accounts: readonly (Account | null)[],
   accountOf: (address: string) => Account | null,

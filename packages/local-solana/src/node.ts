@@ -25,7 +25,7 @@ const clockState = z.object({
 const forks = z.array(z.object({ height: z.number(), salt: z.string() }));
 const PORT_TRIES = 20;
 
-/** The chain of a ledger: as it was left, or a new one with its genesis. */
+/** The chain of an existing ledger, or a new one with its genesis. */
 async function openChain(
   ledger: Ledger,
   { slotMs = 400, finalitySlots = 4, paused = false, genesisHash }: NodeOptions,
@@ -73,21 +73,21 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** Listens on a port and the next one; with port 0 on the first such pair that is free. */
+/** Listens on a port and the next one; with port 0, on the first such pair that is free. */
 async function listenOnPair(first: Server, second: Server, port: number, host: string): Promise<void> {
   for (let tries = PORT_TRIES; ; tries -= 1) {
     await listen(first, port, host);
     try {
       return await listen(second, (first.address() as AddressInfo).port + 1, host);
     } catch (error) {
-      // Another process has the neighboring port: try another pair, if the choice is ours.
+      // Another process uses the next port: tries another pair, unless the caller chose the port.
       await close(first);
       if (port !== 0 || tries === 0) throw error;
     }
   }
 }
 
-/** Starts a node in this process. @throws where its ports are taken, or its ledger is another chain's */
+/** Starts a node in this process. @throws Error when a port is in use, or the ledger belongs to another chain */
 export async function startNode(options: NodeOptions = {}): Promise<RunningNode> {
   const { port = 0, host = '127.0.0.1' } = options;
   const ledger = new Ledger(options.ledger ?? null);

@@ -1,29 +1,29 @@
-/** The start of devnet's genesis hash is its CAIP-2 reference. */
+/** The prefix of devnet's genesis hash is its CAIP-2 reference. */
 export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
 
 export interface NodeOptions {
   /**
-   * 0: two neighbouring free ports of the system's choice. WebSockets are served on this port and the next. Default 0.
+   * 0: two consecutive free ports. WebSockets are served on this port and the next. Default 0.
    */
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Folder where the ledger is kept; absent: in memory, gone with the process. */
+  /** The folder of the ledger; absent: in memory. */
   readonly ledger?: string;
-  /** Milliseconds of a slot. Default 400. */
+  /** ms per slot. Default 400. */
   readonly slotMs?: number;
   /** Slots until a block is final. Default 4. */
   readonly finalitySlots?: number;
-  /** The clock stands still until it is resumed. Default false. */
+  /** The clock is paused until it is resumed. Default false. */
   readonly paused?: boolean;
-  /** Answered by getGenesisHash. Default devnet's. */
+  /** The result of getGenesisHash. Default devnet's. */
   readonly genesisHash?: string;
 }
 
 export interface RunningNode {
-  /** `http://host:port`; the same with `ws:` for subscriptions. */
+  /** `http://host:port`; with `ws:` for subscriptions. */
   readonly url: string;
   readonly port: number;
-  /** Ends it in order; what was answered is kept. */
+  /** Shuts it down gracefully; the ledger keeps everything that was acknowledged. */
   stop(): Promise<void>;
 }

@@ -27,7 +27,7 @@ import { parseWire, type Wire } from './wire.ts';
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 
 async function signed(node: KeyPairSigner, blockhash: string, instructions: readonly Instruction[]): Promise<Wire> {
-  // Two payouts alike in one slot would be one transaction, if nothing told them apart.
+  // Makes the transaction unique: two equal payouts in one slot would be the same transaction.
   const memo = getAddMemoInstruction({ memo: randomUUID() }, { programAddress: MEMO });
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -44,7 +44,7 @@ async function signed(node: KeyPairSigner, blockhash: string, instructions: read
 
 const nodeSigner = (): Promise<KeyPairSigner> => createKeyPairSignerFromBytes(base58.decode(nodeWallet.privateKey));
 
-/** A transfer of lamports from the node to an address, signed. */
+/** A signed transfer of lamports from the node to an address. */
 export async function airdrop(blockhash: string, to: string, lamports: bigint): Promise<Wire> {
   const node = await nodeSigner();
   return signed(node, blockhash, [
@@ -53,8 +53,8 @@ export async function airdrop(blockhash: string, to: string, lamports: bigint): 
 }
 
 /**
- * Base units of a token that the node mints to an owner's associated account, which is created where it is missing;
- * signed.
+ * A signed transaction that mints base units of a token to an owner's associated account, which it creates if it is
+ * missing.
  */
 export async function mint(
   blockhash: string,

@@ -6,7 +6,7 @@ import type { Wire } from './wire.ts';
 
 export interface Account {
   readonly lamports: bigint;
-  /** Program that owns it. */
+  /** The program that owns it. */
   readonly owner: string;
   readonly executable: boolean;
   readonly data: Uint8Array;
@@ -20,13 +20,13 @@ interface InnerInstruction {
   readonly stackHeight: number;
 }
 
-/** What an execution did, or would have done. */
+/** The result of an execution or simulation. */
 export interface Execution {
   readonly error: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly units: bigint;
   readonly returnData: { readonly programId: string; readonly data: readonly [string, 'base64'] } | null;
-  /** Of each outer instruction that called others. */
+  /** By outer instruction that called others. */
   readonly inner: readonly { readonly index: number; readonly instructions: readonly InnerInstruction[] }[];
 }
 
@@ -64,13 +64,13 @@ function execution(outcome: TransactionMetadata | FailedTransactionMetadata): Ex
 }
 
 /**
- * The Solana runtime in this process. It knows accounts and a clock; signatures, blockhashes and duplicates are checked
- * by the chain, which has a ring of blockhashes where litesvm has one.
+ * The Solana runtime in this process. It has accounts and a clock; the chain checks signatures, blockhashes and
+ * duplicates, since litesvm keeps only one blockhash.
  */
 export class Runtime {
   readonly #svm = new LiteSVM().withBlockhashCheck(false).withSigverify(false).withTransactionHistory(0n);
 
-  /** Sets what programs read of the time, and the hashes of the blocks before this slot, newest first. */
+  /** Sets the time that programs read, and the hashes of the blocks before this slot, newest first. */
   at(slot: number, epoch: number, unixMs: number, hashes: readonly string[]): void {
     const clock = this.#svm.getClock();
     if (clock.slot === BigInt(slot)) return;
@@ -91,7 +91,7 @@ export class Runtime {
       data: new Uint8Array(account.data),
     };
   }
-  /** Addresses of the accounts that a program owns. */
+  /** The addresses of the accounts that a program owns. */
   owned(program: string): string[] {
     return this.#svm.getProgramAccounts(program as Address).map(({ address }) => address);
   }
@@ -114,7 +114,7 @@ export class Runtime {
   execute({ transaction }: Wire): Execution {
     return execution(this.#svm.sendTransaction(transaction));
   }
-  /** Executes without a trace; `accounts` are those that it would have written. */
+  /** Executes without writing; `accounts` are those that it would have written. */
   simulate({ transaction }: Wire): Execution & { readonly accounts: ReadonlyMap<string, Account> } {
     const outcome = this.#svm.simulateTransaction(transaction);
     if (outcome instanceof FailedTransactionMetadata) return { ...execution(outcome), accounts: new Map() };
@@ -126,7 +126,7 @@ export class Runtime {
       );
     return { ...execution(outcome.meta()), accounts: new Map<string, Account>(accounts) };
   }
-  /** Lamports that an account of so many bytes must hold. */
+  /** The lamports that an account of this many bytes must hold (rent exemption). */
   rent(bytes: number): bigint {
     return this.#svm.minimumBalanceForRentExemption(BigInt(bytes));
   }

@@ -3,7 +3,7 @@ import { FROZEN, readTokenAccount, STATE_OFFSET } from './token-account.ts';
 import { TOKEN, TOKEN_2022 } from './tokens.ts';
 import type { Wire } from './wire.ts';
 
-/** An account as it is, and as it is while a transaction is made to fail. */
+/** An account before, and while, a transaction is made to fail. */
 export interface Spoilt {
   readonly address: string;
   readonly sound: Account;
@@ -11,8 +11,8 @@ export interface Spoilt {
 }
 
 /**
- * What to do to the accounts of a transaction so that it honestly fails on chain: the payer's token accounts are
- * frozen; where there are none, the payer is left with no more than the fee and the rent of its account.
+ * How to change the accounts of a transaction so that it really fails on chain: the payer's token accounts are
+ * frozen; without any, the payer keeps only the fee and the rent of its account.
  */
 export function spoil(
   { message, payer }: Wire,
@@ -33,7 +33,7 @@ export function spoil(
   return [{ address: payer, sound: wallet, spoilt: { ...wallet, lamports: leave } }];
 }
 
-/** The account after the transaction, with what was spoilt made good again. */
+/** The account after the transaction, with the change undone. */
 export function mend({ sound, spoilt }: Spoilt, after: Account | null): Account | null {
   if (after === null) return null;
   const data = Uint8Array.from(after.data);

@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from 'litesvm';
 
-/** As JSON-RPC writes it: a name, or an object of a name and what belongs to it. */
+/** An error as JSON-RPC encodes it: a name, or an object with the name and its data. */
 type InstructionErrorJson = string | { readonly Custom: number };
 export type TransactionErrorJson =
   | string
@@ -9,8 +9,8 @@ export type TransactionErrorJson =
   | { readonly InsufficientFundsForRent: { readonly account_index: number } }
   | { readonly ProgramExecutionTemporarilyRestricted: { readonly account_index: number } };
 
-// Both lists are in the order of litesvm's enums, which are plain numbers at run time. The texts are those of the
-// runtime's Display, which a node puts into its messages.
+// Both lists have the order of litesvm's enums, which are plain numbers at run time. The texts are those of the
+// runtime's Display, which nodes use in messages.
 const TRANSACTION: readonly (readonly [string, string])[] = [
   ['AccountInUse', 'Account in use'],
   ['AccountLoadedTwice', 'Account loaded twice'],
@@ -110,10 +110,10 @@ function nameAt(list: readonly (readonly [string, string])[], index: number): st
   return name;
 }
 
-/** litesvm's error in the words of JSON-RPC. */
+/** Converts litesvm's error to JSON-RPC's. */
 export function errorJson(error: ReturnType<FailedTransactionMetadata['err']>): TransactionErrorJson {
   if (typeof error === 'number') return nameAt(TRANSACTION, error);
-  // The other kinds are told apart by what they have: their classes are not exported.
+  // The other kinds are recognized by their fields: their classes are not exported.
   if ('accountIndex' in error) {
     const kind =
       error.constructor.name === 'TransactionErrorInsufficientFundsForRent'
@@ -127,7 +127,7 @@ export function errorJson(error: ReturnType<FailedTransactionMetadata['err']>): 
   return { InstructionError: [error.index, 'code' in inner ? { Custom: inner.code } : 'BorshIoError'] };
 }
 
-/** The error as a sentence, as a node has it in its messages. */
+/** The error as a sentence, as in a node's messages. */
 export function errorText(error: TransactionErrorJson): string {
   const textOf = (list: typeof TRANSACTION, name: string): string =>
     list.find(([known]) => known === name)?.[1] ?? name;

@@ -8,7 +8,7 @@ import { isWritable, type Message, parseWire } from './wire.ts';
 
 export type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
 
-/** The message as it is on the wire, in JSON. */
+/** The message in the encoding `json`. */
 function messageJson(message: Message): unknown {
   const { header, staticAccounts, instructions, lifetimeToken } = message;
   return {
@@ -35,7 +35,7 @@ const lookupsJson = (message: Extract<Message, { version: 0 }>): unknown[] =>
     readonlyIndexes,
   }));
 
-/** The same for people: every account with what it is for, every instruction in words. */
+/** The message in the encoding `jsonParsed`. */
 function parsedJson(
   message: Message,
   { loadedAddresses, ...meta }: TransactionMeta,
@@ -82,9 +82,9 @@ function parsedJson(
 }
 
 /**
- * A landed transaction as getTransaction and getBlock have it.
+ * A landed transaction in the format of getTransaction and getBlock.
  *
- * @throws RpcError -32015 where its version is above `maxVersion`
+ * @throws RpcError -32015 when its version is above `maxVersion`
  */
 export function transactionJson(
   { wire: bytes, meta }: Landed,

@@ -1,23 +1,23 @@
 import { createHmac, createPrivateKey, createPublicKey, pbkdf2Sync } from 'node:crypto';
 import { base58 } from '@scure/base';
 
-/** The mnemonic that every Ethereum developer knows from Hardhat and anvil. Never send real money to its addresses. */
+/** The well-known mnemonic of Hardhat and anvil. Never send real money to its addresses. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 const WALLETS = 8;
-/** The account of the mnemonic that is the node's own: faucet and mint authority. */
+/** The mnemonic's account that the node itself uses: faucet and mint authority. */
 const NODE = 1_000;
 
 export interface Wallet {
   /** Base58. */
   readonly address: string;
-  /** Base58 of 64 bytes, seed and public key, as Phantom and Solflare export it. */
+  /** Base58 of 64 bytes, seed and public key, the export format of Phantom and Solflare. */
   readonly privateKey: string;
 }
 
 const hmac = (key: string | Uint8Array, ...data: Uint8Array[]): Buffer =>
   createHmac('sha512', key).update(Buffer.concat(data)).digest();
 
-/** SLIP-0010 for ed25519, where every step is hardened; the path is m/44'/501'/account'/0', the one wallets use. */
+/** SLIP-0010 for ed25519 (every step is hardened), with the path of wallets: m/44'/501'/account'/0'. */
 function seedOf(account: number): Buffer {
   const seed = pbkdf2Sync(MNEMONIC, 'mnemonic', 2_048, 64, 'sha512');
   const child = (node: Buffer, index: number): Buffer => {
@@ -28,7 +28,7 @@ function seedOf(account: number): Buffer {
   return [44, 501, account, 0].reduce(child, hmac('ed25519 seed', seed)).subarray(0, 32);
 }
 
-/** PKCS #8 of an ed25519 key is this, then its 32 bytes (RFC 8410). */
+/** The PKCS #8 prefix of an ed25519 key; its 32 bytes follow (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function wallet(account: number): Wallet {
@@ -40,9 +40,9 @@ function wallet(account: number): Wallet {
 }
 
 /**
- * The wallets that every node is born with: the first eight accounts of the mnemonic, each with SOL and a million of
+ * The wallets of a new chain: the first eight accounts of the mnemonic, each with SOL and a million of
  * each token.
  */
 export const wallets: readonly Wallet[] = Array.from({ length: WALLETS }, (_, account) => wallet(account));
-/** The node's own key: it fills airdrops, and is mint and freeze authority of the tokens. */
+/** The node's own key: it pays airdrops, and is the mint and freeze authority of the tokens. */
 export const nodeWallet: Wallet = wallet(NODE);

@@ -14,14 +14,14 @@ import {
 /** Legacy or version 0. */
 export type Message = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime;
 
-/** A transaction as it came over the wire, taken apart. Its signatures may be wrong or missing. */
+/** A decoded transaction. Its signatures may be wrong or missing. */
 export interface Wire {
   readonly bytes: Uint8Array;
   readonly transaction: Transaction;
   readonly message: Message;
-  /** Base58, in the order of the signers; all zero where missing. */
+  /** Base58, in the order of the signers; all zeros when missing. */
   readonly signatures: readonly string[];
-  /** The first of them: the transaction's name. */
+  /** The first signature, which identifies the transaction. */
   readonly signature: string;
   readonly payer: string;
   readonly blockhash: string;
@@ -32,7 +32,7 @@ const MISSING = new Uint8Array(64);
 const sameBytes = (one: ReadonlyUint8Array, other: Uint8Array): boolean =>
   Buffer.from(new Uint8Array(one)).equals(other);
 
-/** Whether the counts and places in a message fit together: what a node calls sanitized. */
+/** Whether a message's counts and indexes are consistent: a node's "sanitize". */
 function isSane({ header, staticAccounts, instructions, ...message }: Message): boolean {
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
   const tables = ('addressTableLookups' in message && message.addressTableLookups) || [];
@@ -62,10 +62,10 @@ function isSane({ header, staticAccounts, instructions, ...message }: Message): 
 }
 
 /**
- * Takes a transaction apart. The runtime is native code, which ends the process over bytes that it cannot read: nothing
- * gets there that does not come out of the same bytes whole.
+ * Decodes a transaction. The native runtime aborts the process on bytes that it cannot read, so it gets only
+ * transactions that encode to the same bytes again.
  *
- * @throws where the bytes are no transaction of version legacy or 0
+ * @throws Error when the bytes are no transaction of version legacy or 0
  */
 export function parseWire(bytes: Uint8Array): Wire {
   const transaction = getTransactionDecoder().decode(bytes);
@@ -87,10 +87,10 @@ export function parseWire(bytes: Uint8Array): Wire {
   return { bytes, transaction, message, signatures, signature, payer, blockhash: message.lifetimeToken };
 }
 
-/** An ed25519 public key in SPKI is this, then its 32 bytes (RFC 8410). */
+/** The SPKI prefix of an ed25519 public key; its 32 bytes follow (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Whether every signer has signed these bytes. */
+/** Whether every signer has signed the message. */
 export function isSigned({ transaction, message, signatures }: Wire): boolean {
   return signatures.every((signature, index) => {
     const signer = message.staticAccounts[index];
@@ -100,7 +100,7 @@ export function isSigned({ transaction, message, signatures }: Wire): boolean {
   });
 }
 
-/** Whether the account at this place of the static ones may be written, by the message's header. */
+/** Whether the static account at this index is writable, by the message's header. */
 export function isWritable({ header, staticAccounts }: Message, index: number): boolean {
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
   return index < numSignerAccounts

@@ -46,7 +46,7 @@ const answer = z.object({
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).partial().optional(),
 });
 
-/** A signed transaction, in the forms that the calls want. */
+/** A signed transaction, in the forms that the calls need. */
 export interface Signed {
   readonly wire: Base64EncodedWireTransaction;
   readonly signature: Signature;
@@ -57,9 +57,9 @@ export interface Client {
   readonly url: string;
   readonly rpc: RpcDevnet<SolanaRpcApiDevnet>;
   readonly subscriptions: RpcSubscriptionsDevnet<SolanaRpcSubscriptionsApi>;
-  /** Any method, by its name: the result, or the error as it came. */
+  /** Calls any method: returns the result, or the error. */
   call(method: string, ...params: unknown[]): Promise<z.infer<typeof answer>>;
-  /** Signs instructions with a payer's key, upon the newest blockhash. */
+  /** Signs instructions with a payer's key and the newest blockhash. */
   sign(
     payer: KeyPairSigner,
     instructions: readonly Instruction[],
@@ -112,7 +112,7 @@ export async function startClient(options: NodeOptions = {}): Promise<Client> {
   };
 }
 
-/** One of the eight wallets that every chain is born with. */
+/** One of the eight wallets of a new chain. */
 export async function wallet(index: number): Promise<KeyPairSigner> {
   return createKeyPairSignerFromBytes(base58.decode(wallets[index]?.privateKey ?? ''));
 }
@@ -126,7 +126,7 @@ export async function tokenAccount(owner: Address, symbol: Symbol): Promise<Addr
   });
   return account;
 }
-/** What Solana Pay asks for: the account made, a memo, the transfer with its reference. */
+/** A Solana Pay payment: creates the account, a memo, and the transfer with its reference. */
 export async function payment(
   payer: KeyPairSigner,
   owner: Address,

@@ -138,7 +138,7 @@ describe('controls of the local Solana', () => {
     );
   });
 
-  it('show each commitment its own state', async () => {
+  it('let each commitment read its own state', async () => {
     const { address } = await wallet(0);
     await pay(10n);
     const seen = async (): Promise<bigint[]> =>

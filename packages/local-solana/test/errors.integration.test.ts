@@ -145,18 +145,14 @@ describe('the local Solana, as a real node does,', () => {
     ['sendTransaction', 'of more than 1,232 bytes', [Buffer.alloc(1_233).toString('base64'), { encoding: 'base64' }]],
     ['getBalance', 'of an address of 35 bytes', ['11111111111111111111111111111111111']],
     ['getBalance', 'without an account', []],
-    [
-      'getAccountInfo',
-      'at a commitment that there is not',
-      ['11111111111111111111111111111111', { commitment: 'sometime' }],
-    ],
-    ['getSignatureStatuses', 'of 257', [Array.from({ length: 257 }, () => '1'.repeat(64))]],
+    ['getAccountInfo', 'at an unknown commitment', ['11111111111111111111111111111111', { commitment: 'sometime' }]],
+    ['getSignatureStatuses', 'of 257 signatures', [Array.from({ length: 257 }, () => '1'.repeat(64))]],
     ['getSignaturesForAddress', 'with a limit above 1,000', ['11111111111111111111111111111111', { limit: 1_001 }]],
     ['getTransaction', 'below confirmed', ['1'.repeat(64), { commitment: 'processed' }]],
-    ['getTokenAccountBalance', 'of what is no token account', ['11111111111111111111111111111111']],
-    ['getMultipleAccounts', 'of 101', [Array.from({ length: 101 }, () => '11111111111111111111111111111111')]],
+    ['getTokenAccountBalance', 'of an account that is no token account', ['11111111111111111111111111111111']],
+    ['getMultipleAccounts', 'of 101 accounts', [Array.from({ length: 101 }, () => '11111111111111111111111111111111')]],
     ['local_reorg', 'below the final slot', [1_000_000]],
-  ])('%s %s', async (method, _what, params) => {
+  ])('rejects %s %s', async (method, _what, params) => {
     expect(await codeOf(method, ...params)).toBe(-32602);
   });
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.stop());
 
-/** Bytes of a transaction with some of them changed, cut off or doubled. */
+/** A transaction with some bytes changed, cut off or doubled. */
 const spoilt = fc
   .record({
     which: fc.nat(1),
@@ -62,7 +62,7 @@ it('the node rejects a truncated or overlong transaction before the native runti
   }
 });
 
-it('the node answers a malformed request with a JSON-RPC error', async () => {
+it('the node responds to a malformed request with a JSON-RPC error', async () => {
   const methods = [
     'getAccountInfo',
     'getSignatureStatuses',

@@ -27,7 +27,7 @@ interface Process {
   readonly child: ChildProcess;
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
-/** The command line as people and the stack run it. */
+/** Runs the command line as users and the stack do. */
 async function run(...flags: string[]): Promise<Process> {
   const child = spawn(process.execPath, [MAIN, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
@@ -68,7 +68,7 @@ describe('the local Solana process', () => {
     );
     expect(await heard.promise).toBe(LAMPORTS_PER_SOL);
     await connection.removeAccountChangeListener(listener);
-    // The library keeps its socket half a second longer, and would try to reach the dead node for ever.
+    // web3.js keeps its socket half a second longer, and would try to reconnect forever.
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
     const before = {
       slot: await connection.getSlot('processed'),

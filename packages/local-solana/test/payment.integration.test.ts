@@ -123,7 +123,7 @@ describe('a payment on the local Solana', () => {
     }
   });
 
-  it('is read as legacy when its transaction is', async () => {
+  it('has version "legacy" when its transaction is a legacy one', async () => {
     const payer = await wallet(3);
     const signed = await client.sign(payer, await payment(payer, await newAddress(), 'USDC', 1n), {
       version: 'legacy',
@@ -168,7 +168,7 @@ describe('a payment on the local Solana', () => {
     }
   });
 
-  it('finds the wallets and mints at their documented addresses', async () => {
+  it('uses wallets and mints at their documented addresses', async () => {
     const { value } = await client.rpc
       .getTokenAccountsByOwner(
         address((await wallet(7)).address),

@@ -4,7 +4,7 @@ import { address, type KeyPairSigner } from '@solana/kit';
 import { WebSocket } from 'ws';
 import { type Client, lamports, newAddress, startClient, wallet } from './client.ts';
 
-/** The first so many of what will be told from now on: kit keeps only what comes during an iteration. */
+/** Collects the first notifications from now on: kit keeps only those that arrive during an iteration. */
 async function first<T>(pending: Promise<AsyncIterable<T>>, count: number): Promise<Promise<T[]>[]> {
   const notifications = await pending;
   const heard = async (): Promise<T[]> => {
@@ -12,7 +12,7 @@ async function first<T>(pending: Promise<AsyncIterable<T>>, count: number): Prom
     for await (const one of notifications) if (taken.push(one) === count) break;
     return taken;
   };
-  // In an array, or it would be awaited with the subscribing.
+  // In an array, so that awaiting the subscription does not await it, too.
   return [heard()];
 }
 

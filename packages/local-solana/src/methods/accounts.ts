@@ -32,7 +32,7 @@ function decimalsOf(account: Account | null): number {
   return mint.decimals;
 }
 
-/** Accounts and what is in them, as they were at the slot of the commitment. */
+/** Methods that read accounts at the slot of the commitment. */
 export const accountMethods: Methods = {
   getBalance: method(z.tuple([address, optional(bank)]), (node, [of, config]) => {
     const slot = bankSlot(node, config);

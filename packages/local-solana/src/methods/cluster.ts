@@ -9,7 +9,7 @@ import { nodeWallet } from '../wallets.ts';
 const onlyBank = z.tuple([optional(bank)]);
 const nothing = z.tuple([optional(z.unknown())]);
 
-/** The time as the chain counts it, and who the cluster is. */
+/** Methods about the chain's time and the cluster. */
 export const clusterMethods: Methods = {
   getHealth: method(nothing, ({ slotsBehind }) => {
     if (slotsBehind > 0) throw unhealthy(slotsBehind);

@@ -21,7 +21,7 @@ const nothing = z.tuple([]);
 const MOST_SLOTS = 10_000_000;
 const slots = z.number().int().min(1).max(MOST_SLOTS);
 
-/** Where the chain is now: what every control of the clock answers. */
+/** The chain's position: the result of every control of the clock. */
 function now({ chain: { clock } }: Node): Record<Commitment | 'blockHeight', number> & { running: boolean } {
   const slot = (commitment: Commitment): number => clock.slot(commitment);
   return {
@@ -38,7 +38,7 @@ const moved = (node: Node, move: () => void): ReturnType<typeof now> => {
   return now(node);
 };
 
-/** Controls of the chain: no real node has them. */
+/** The chain's controls: a real node has no such methods. */
 export const controlMethods: Methods = {
   local_drop: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'drop' }, on)),
   local_fail: method(onTarget, ({ chain }, [on = {} as Target]) => chain.faults.add({ kind: 'fail' }, on)),

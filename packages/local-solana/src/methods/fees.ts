@@ -11,10 +11,10 @@ import { bankSlot, inContext, method, type Methods } from '../rpc/method.ts';
 import { address, bank, base64, optional } from '../rpc/schemas.ts';
 import { isWritable, parseWire, type Wire } from '../wire.ts';
 
-/** How many slots back getRecentPrioritizationFees looks. */
+/** The slots that getRecentPrioritizationFees covers. */
 const RECENT = 150;
 
-/** A message without its signatures, as an unsigned transaction. */
+/** A message without signatures: an unsigned transaction. */
 function unsigned(message: Uint8Array): Wire {
   const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(message) as {
     header: { numSignerAccounts: number };

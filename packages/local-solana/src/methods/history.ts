@@ -8,14 +8,14 @@ import { bank, count, address, optional, signature } from '../rpc/schemas.ts';
 import { memoOf, transactionJson } from '../transaction-json.ts';
 import { parseWire } from '../wire.ts';
 
-/** Without searchTransactionHistory a node knows what landed in its last so many slots. */
+/** The recent slots that a node searches without searchTransactionHistory. */
 const STATUS_CACHE_SLOTS = 300;
 const encoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 const transactionConfig = bank.extend({
   encoding: optional(encoding),
   maxSupportedTransactionVersion: optional(count),
 });
-/** Some clients of old give the encoding alone. */
+/** Legacy clients pass the encoding alone. */
 const asConfig = <T extends z.ZodType>(schema: T): z.ZodPreprocess<T> =>
   z.preprocess((value) => (typeof value === 'string' ? { encoding: value } : value), schema);
 
@@ -56,7 +56,7 @@ export const historyMethods: Methods = {
       const slot = blockSlot(node, config);
       const limit = config?.limit ?? 1_000;
       if (limit < 1 || limit > 1_000) throw invalidParams('Invalid limit; max 1000');
-      // A place that is not known (any more) bounds nothing.
+      // An unknown signature is no bound.
       const place = (name: string | undefined): number | undefined =>
         name === undefined ? undefined : node.chain.transaction(name)?.sequence;
       const found = node.chain.mentioning(of, {

@@ -27,7 +27,7 @@ const simulateConfig = bank.extend({
   accounts: optional(z.object({ addresses: z.array(address), encoding: optional(encoding) })),
 });
 
-/** The transaction in a request's text. */
+/** Decodes the transaction of a request. */
 function read(text: string, encoding: 'base58' | 'base64' = 'base58'): Wire {
   const decoded = (encoding === 'base64' ? base64 : base58).safeParse(text);
   if (!decoded.success) throw invalidParams(`invalid ${encoding} encoding`);
@@ -52,7 +52,7 @@ interface Simulation {
   readonly json: Record<string, unknown>;
 }
 
-/** What a node checks and does before it sends: blockhash, duplicate, execution. */
+/** A node's preflight: checks blockhash and duplicate, then simulates. */
 function simulate({ chain }: Node, wire: Wire, slot: number, config: z.output<typeof simulateConfig>): Simulation {
   const notRun = (error: TransactionErrorJson): Simulation => ({
     error,
@@ -75,14 +75,14 @@ function simulate({ chain }: Node, wire: Wire, slot: number, config: z.output<ty
   if (typeof keys === 'string') return notRun(keys);
   const { error, logs, units, returnData, inner, accounts } = chain.simulate(wire);
   const after = (of: string): ReturnType<typeof chain.account> => accounts.get(of) ?? chain.account(of);
-  const wanted = config.accounts?.addresses.map((of) => {
+  const selected = config.accounts?.addresses.map((of) => {
     const account = error === null ? after(of) : null;
     return account && accountJson(account, after, { encoding: config.accounts?.encoding ?? 'base64' });
   });
   const json = {
     err: error,
     logs,
-    accounts: wanted ?? null,
+    accounts: selected ?? null,
     unitsConsumed: units,
     returnData,
     innerInstructions: config.innerInstructions === true ? inner : null,
@@ -107,7 +107,7 @@ export const sendingMethods: Methods = {
       const { error, json } = simulate(node, wire, slot, {} as z.output<typeof simulateConfig>);
       if (error !== null) throw preflightFailure(errorText(error), json);
     }
-    // Without preflight a node takes anything, and the client is not told of what cannot land.
+    // Without preflight a node accepts anything, and does not report what cannot land.
     if (signed) node.chain.send(wire);
     return wire.signature;
   }),

@@ -29,7 +29,7 @@ type Response = { readonly jsonrpc: '2.0'; readonly id: unknown } & (
   { readonly result: unknown } | { readonly error: unknown }
 );
 
-/** Runs a request; throws an RpcError. */
+/** Runs a request. @throws RpcError */
 export type Dispatch = (request: Request) => unknown;
 
 /** Calls a method by its name. */
@@ -42,7 +42,7 @@ export function dispatchTo(node: Node): Dispatch {
   };
 }
 
-/** The answer to one request; null where it has no id and wants none. */
+/** The response to one request; null for a notification (no id). */
 async function answer(input: unknown, dispatch: Dispatch): Promise<Response | null> {
   const parsed = request.safeParse(input);
   if (!parsed.success) return { jsonrpc: '2.0', id: null, error: invalidRequest() };
@@ -57,7 +57,7 @@ async function answer(input: unknown, dispatch: Dispatch): Promise<Response | nu
   }
 }
 
-/** Answers a body of one request or a batch of them; null: nothing in it wants an answer. */
+/** The response to a request or a batch; null: all were notifications. */
 export async function answerText(text: string, dispatch: Dispatch): Promise<string | null> {
   let body: unknown;
   try {

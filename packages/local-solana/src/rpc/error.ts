@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** An error as JSON-RPC carries it, with the codes and texts of Agave's RPC service. */
+/** A JSON-RPC error, with the codes and texts of Agave's RPC service. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -37,7 +37,7 @@ export const unsupportedVersion = (version: number): RpcError =>
 export const minContextSlotNotReached = (contextSlot: number): RpcError =>
   new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
 
-/** What zod found, on one line, by the place of the parameter. */
+/** zod's issues on one line, by parameter. */
 export function explain({ issues }: z.ZodError): string {
   const [first] = issues;
   const place = first?.path.length ? ` at ${first.path.map(String).join('.')}` : '';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { answerText, type Dispatch } from './dispatcher.ts';
 
-/** A batch of transactions fits; a node takes 50 KB. */
+/** Enough for a batch of transactions; a real node accepts 50 KB. */
 const MAX_BODY = 1_048_576;
-/** Wallets run in browsers. */
+/** Browser wallets need CORS. */
 const HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': '*',
@@ -11,11 +11,11 @@ const HEADERS = {
   'content-type': 'application/json',
 };
 
-/** Longer than clients keep an idle connection, so that none sends into one that is being closed. */
+/** Longer than clients keep an idle connection, so that none sends on a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * The body as text; null: it is too long. It is read to its end all the same, or the client would not hear the answer.
+ * The body as text; null: it is too long. It is read to its end anyway, or the client would not receive the response.
  */
 async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
@@ -40,11 +40,11 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, dispat
   outgoing.writeHead(200, HEADERS).end((await answerText(body, dispatch)) ?? '');
 }
 
-/** JSON-RPC over HTTP, as a node serves it on its RPC port. */
+/** JSON-RPC over HTTP, as on a node's RPC port. */
 export function httpServer(dispatch: Dispatch): Server {
   return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) => {
     serve(incoming, outgoing, dispatch).catch(() => {
-      // The client disconnected during its request: there is no one to respond to.
+      // The client disconnected during its request: there is nowhere to respond.
       outgoing.destroy();
     });
   });

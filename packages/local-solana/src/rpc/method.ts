@@ -3,20 +3,20 @@ import type { Chain } from '../chain.ts';
 import type { Commitment } from '../clock.ts';
 import { explain, invalidParams, minContextSlotNotReached } from './error.ts';
 
-/** What methods work on. */
+/** What the methods work on. */
 export interface Node {
   readonly chain: Chain;
-  /** Base58 of the first block's hash; a CAIP-2 reference is its first 32 characters. */
+  /** The genesis hash in base58; its first 32 characters are the CAIP-2 reference. */
   readonly genesisHash: string;
-  /** How far behind the cluster the node says it is; 0: it is well. */
+  /** The slots that the node reports to be behind the cluster; 0: it is healthy. */
   slotsBehind: number;
 }
 
-/** A method by its name: reads its parameters, or throws an RpcError of -32602. */
+/** A method: parses its parameters, or throws an RpcError of -32602. */
 export type Method = (node: Node, params: unknown) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
 
-/** A method that takes parameters of this schema; all of them by position. */
+/** A method whose positional parameters have this schema. */
 export function method<Schema extends z.ZodType>(
   schema: Schema,
   run: (node: Node, params: z.output<Schema>) => unknown,
@@ -36,7 +36,7 @@ export interface BankConfig {
   readonly minContextSlot?: number | undefined;
 }
 
-/** The slot that a request is answered from. Without a commitment it is the finalized one, as on every node. */
+/** The slot that a request reads at; without a commitment the finalized one, as on every node. */
 export function bankSlot({ chain }: Node, { commitment = 'finalized', minContextSlot = 0 }: BankConfig = {}): number {
   const slot = chain.clock.slot(commitment);
   if (slot < minContextSlot) throw minContextSlotNotReached(slot);
@@ -44,13 +44,13 @@ export function bankSlot({ chain }: Node, { commitment = 'finalized', minContext
 }
 
 export const VERSION = '3.0.0';
-/** An answer with the slot that it is true of. */
+/** A response with its context slot. */
 export const inContext = <T>(slot: number, value: T): { context: { apiVersion: string; slot: number }; value: T } => ({
   context: { apiVersion: VERSION, slot },
   value,
 });
 
-/** getTransaction and its like: blocks that are not confirmed are not served. */
+/** For getTransaction and similar methods: only confirmed blocks are served. */
 export function blockSlot(node: Node, config: BankConfig = {}): number {
   if (config.commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`');
   return bankSlot(node, config);

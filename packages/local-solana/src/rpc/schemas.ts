@@ -1,12 +1,12 @@
 import { base58 as base58Coder } from '@scure/base';
 import { z } from 'zod';
 
-/** The bytes of a text in base58; null: it is none. */
+/** The bytes of a base58 text; null: it is not base58. */
 function decoded(text: string): Uint8Array | null {
   try {
     return base58Coder.decode(text);
   } catch {
-    // Some other alphabet.
+    // Not base58.
     return null;
   }
 }
@@ -23,7 +23,7 @@ export const signature = z
     (text) => text.length <= 88 && decoded(text)?.length === 64,
     'Invalid param: not a base58 signature of 64 bytes',
   );
-/** Decoding base58 takes the square of the length: no more than a transaction of 1,232 bytes has. */
+/** Decoding base58 takes quadratic time: no more than a transaction of 1,232 bytes has. */
 export const base58 = z
   .string()
   .max(1_683)
@@ -34,15 +34,15 @@ export const base58 = z
   });
 export const base64 = z.base64('invalid base64 encoding').transform((text) => Buffer.from(text, 'base64'));
 export const blockhash = address;
-/** A slot, a count: JSON-RPC's u64, as far as a number reaches. */
+/** A slot or count: JSON-RPC's u64, within the range of a number. */
 export const count = z.number().int().nonnegative();
-/** Lamports or base units; as text, too, for those who cannot write a large number. */
+/** Lamports or base units; also as text, for clients without large numbers. */
 export const units = z
   .union([z.number().int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/)])
   .transform(BigInt)
   .pipe(z.bigint().max(2n ** 64n - 1n));
 
-/** The names of before 2020 still work on a node. */
+/** Nodes still accept the commitment names from before 2020. */
 const commitments = {
   processed: 'processed',
   recent: 'processed',
@@ -57,7 +57,7 @@ export const commitment = z
   .enum(Object.keys(commitments) as (keyof typeof commitments)[])
   .transform((name) => commitments[name]);
 
-/** Undefined and null are the same to a node. */
+/** A node treats undefined and null alike. */
 export const optional = <T extends z.ZodType>(
   schema: T,
 ): z.ZodPipe<
@@ -69,9 +69,9 @@ export const optional = <T extends z.ZodType>(
     .optional()
     .transform((value: z.output<T> | null | undefined) => value ?? undefined);
 
-/** What most methods take last. */
+/** The last parameter of most methods. */
 export const bank = z.looseObject({ commitment: optional(commitment), minContextSlot: optional(count) });
 export const encoding = z.enum(['base58', 'base64', 'base64+zstd', 'jsonParsed']);
 const dataSlice = z.object({ offset: count, length: count });
-/** For the methods that answer accounts. */
+/** For methods that return accounts. */
 export const accountBank = bank.extend({ encoding: optional(encoding), dataSlice: optional(dataSlice) });

@@ -43,15 +43,15 @@ const KINDS: Readonly<Record<string, Subscribe>> = {
   root: subscribe(z.tuple([]), rootSubscription),
 };
 
-/** Ids are the server's, not the connection's, as on a node. */
+/** Ids are unique per server, not per connection, as on a node. */
 let lastId = 0;
 
-/** One client of the subscriptions. */
+/** A client of the subscriptions. */
 export class Connection {
   readonly #node: Node;
   readonly #socket: WebSocket;
   readonly #subscriptions = new Map<number, Subscription>();
-  /** Subscribed, and not told so yet: a notification must not come before its subscription's number. */
+  /** Subscriptions whose number is not sent yet: a notification must not come before it. */
   #unannounced: (readonly [number, Subscription])[] = [];
 
   constructor(node: Node, socket: WebSocket) {
@@ -63,7 +63,7 @@ export class Connection {
     return this.#subscriptions.size === 0;
   }
 
-  /** Answers a message: one request or a batch. */
+  /** Responds to a message: a request or a batch. */
   async receive(text: string): Promise<void> {
     const answer = await answerText(text, ({ method, params }) => this.#call(method, params ?? []));
     if (answer !== null) this.#socket.send(answer);
@@ -71,7 +71,7 @@ export class Connection {
     this.#unannounced = [];
   }
 
-  /** Sends what is due. */
+  /** Sends the notifications that are due. */
   notify(): void {
     for (const [id, subscription] of this.#subscriptions) {
       for (const result of subscription.due())

@@ -5,16 +5,16 @@ import { Connection } from './connection.ts';
 
 const MAX_MESSAGE = 65_536;
 
-/** What is due at once comes a little after the answer: clients, kit among them, lose what comes in the same breath. */
+/** Notifications follow a response after a delay: clients, kit among them, lose those that arrive with it. */
 const FIRST_LOOK_MS = 20;
 
-/** Text of a message, whichever way the library hands it over. */
+/** The text of a message, in whichever form the library provides it. */
 const textOf = (data: RawData): string =>
   (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
 
 /**
- * Subscriptions over WebSockets, on these servers. Notifications go out after every change; while a client waits, a
- * timer wakes at every slot.
+ * Subscriptions over WebSockets on these servers. Sends notifications after every change; while a client waits, a
+ * timer fires at every slot.
  */
 export function serveSubscriptions(node: Node, servers: readonly Server[]): { stop(): void } {
   const { clock } = node.chain;
@@ -29,14 +29,14 @@ export function serveSubscriptions(node: Node, servers: readonly Server[]): { st
   }
   function notify(): void {
     for (const connection of connections) connection.notify();
-    const somebodyWaits = [...connections].some((connection) => !connection.isIdle);
-    if (clock.running && somebodyWaits) wakeIn(Math.max(1, clock.timeOf(clock.slot() + 1) - Date.now()));
+    const clientsWait = [...connections].some((connection) => !connection.isIdle);
+    if (clock.running && clientsWait) wakeIn(Math.max(1, clock.timeOf(clock.slot() + 1) - Date.now()));
   }
   const stopListening = node.chain.onChange(notify);
 
   const sockets = servers.map((server) => new WebSocketServer({ server, maxPayload: MAX_MESSAGE }));
   for (const server of sockets) {
-    // The HTTP server tells of its own failures to whoever made it listen; here they would only be told twice.
+    // The HTTP server already reports its errors to its caller; here they would be reported twice.
     server.on('error', () => undefined);
     server.on('connection', (socket) => {
       const connection = new Connection(node, socket);
@@ -50,7 +50,7 @@ export function serveSubscriptions(node: Node, servers: readonly Server[]): { st
             socket.terminate();
           });
       });
-      // A client that breaks the protocol is disconnected by the library: `close` follows.
+      // The library disconnects a client that breaks the protocol: `close` follows.
       socket.on('error', () => undefined);
       socket.on('close', () => connections.delete(connection));
     });

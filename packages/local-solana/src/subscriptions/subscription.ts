@@ -4,20 +4,20 @@ import type { Commitment } from '../clock.ts';
 import { inContext, type Node } from '../rpc/method.ts';
 import { parseWire } from '../wire.ts';
 
-/** Something that a client waits for. It is asked after every change what has become due. */
+/** A subscription. It is polled after every change for what has become due. */
 export interface Subscription {
   /** `signatureNotification`, … */
   readonly notification: string;
   /** The results to send now, oldest first. */
   due(): unknown[];
-  /** Whether nothing will come any more. */
+  /** Whether it has ended. */
   readonly ended?: boolean;
 }
 
-/** More than a client wants to hear of slots that passed in one leap. */
+/** The most slot notifications after a jump of many slots. */
 const MOST_SLOTS = 256;
 
-/** Once: that a transaction has reached the commitment, and its error. */
+/** One notification: the transaction has reached the commitment, with its error. */
 export function signatureSubscription({ chain }: Node, signature: string, commitment: Commitment): Subscription {
   const subscription = {
     notification: 'signatureNotification',
@@ -32,7 +32,7 @@ export function signatureSubscription({ chain }: Node, signature: string, commit
   return subscription;
 }
 
-/** The account, whenever it has changed at the commitment. */
+/** The account, after each change at the commitment. */
 export function accountSubscription(
   { chain }: Node,
   address: string,
@@ -63,7 +63,7 @@ export function accountSubscription(
   };
 }
 
-/** Slot numbers from now on, each of them unless very many passed at once. */
+/** Slot numbers from now on; after a long jump, only the latest. */
 function* passing(node: Node, commitment: Commitment, last: { slot: number }): Generator<number> {
   const head = node.chain.clock.slot(commitment);
   for (let slot = Math.max(last.slot + 1, head - MOST_SLOTS + 1); slot <= head; slot += 1) yield slot;
@@ -82,13 +82,13 @@ export function slotSubscription(node: Node): Subscription {
       })),
   };
 }
-/** Every slot that has become final. */
+/** Every newly finalized slot. */
 export function rootSubscription(node: Node): Subscription {
   const last = { slot: node.chain.clock.slot('finalized') };
   return { notification: 'rootNotification', due: () => [...passing(node, 'finalized', last)] };
 }
 
-/** The logs of transactions that reach the commitment, of all or of those that name an address. */
+/** The logs of transactions that reach the commitment: all, or those with an address. */
 export function logsSubscription({ chain }: Node, mentions: string | null, commitment: Commitment): Subscription {
   let last = chain.lastSequence();
   return {
