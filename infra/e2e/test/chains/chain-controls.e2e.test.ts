@@ -78,7 +78,7 @@ beforeAll(async () => {
       chains: Object.fromEntries(own),
     }),
   );
-}, 90_000);
+});
 afterAll(async () => {
   for (const stop of stopClocks) stop();
   await cluster.close();
@@ -278,7 +278,7 @@ describe('pf chain', () => {
       errors: expect.stringContaining('solana saw no such payment within 1 s'),
     });
     await everywhere(NAMES, goesOn);
-  }, 90_000);
+  });
 
   it('explains why it refuses a reorg on Tempo, a live network and an unknown network', async () => {
     const refusal = async (...args: string[]): Promise<string> => {
@@ -296,5 +296,5 @@ describe('pf chain', () => {
       expect.stringContaining('real chains have no such controls'),
       expect.stringContaining('Unknown network ethereum'),
     ]);
-  }, 60_000);
+  });
 });

@@ -74,7 +74,7 @@ beforeAll(async () => {
   ]);
   watcher = firstWatcher;
   api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
-}, 90_000);
+});
 afterAll(async () => {
   await cluster.close();
   await Promise.all([...troubled.values()].map((chain) => chain.stop()));
@@ -127,7 +127,7 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
       confirmedAt: null,
     });
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.failed']);
-  }, 60_000);
+  });
 
   it('is built again, signed again and paid when it was provably dropped', async () => {
     const payer = newPayer(name);
@@ -155,7 +155,7 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
       'intent.confirmed',
       'intent.finalized',
     ]);
-  }, 90_000);
+  });
 
   it('confirms a cancelled intent when it lands after all', async () => {
     const payer = newPayer(name);
@@ -169,7 +169,7 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
       'intent.confirmed',
       'intent.finalized',
     ]);
-  }, 60_000);
+  });
 });
 
 // Tempo has no reorgs: a block is final.
@@ -187,7 +187,7 @@ describe.each(['base', 'solana'] as const)('a confirmed payment on %s', (name) =
     expect(await payer.balance()).toBe(paid + UNITS);
     await finalized(name, id);
     expect(await history(id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized']);
-  }, 90_000);
+  });
 });
 
 describe('payments made while the watcher is down', () => {
@@ -209,5 +209,5 @@ describe('payments made while the watcher is down', () => {
         'intent.finalized',
       ]);
     }
-  }, 90_000);
+  });
 });

@@ -137,7 +137,7 @@ beforeAll(async () => {
   await serve((name) => [proxies[name].url, chains[name].rpcUrl]);
   // An open intent gives every step of the watcher something to request.
   await onAll(create);
-}, 90_000);
+});
 afterAll(async () => {
   await cluster.close();
   await onAll((name) => proxies[name].stop());

@@ -48,7 +48,7 @@ describe('the service under load while its processes are killed at random', () =
         (['intent', 'intent', 'gateway', 'gateway'] as const).map((service) => cluster.start(service)),
       )),
     );
-  }, 60_000);
+  });
   afterAll(() => cluster.close());
 
   const running = (service: ServiceName): Instance[] => fleet.filter((instance) => instance.service === service);

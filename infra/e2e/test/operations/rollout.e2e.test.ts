@@ -29,12 +29,12 @@ describe('a rollout under load', () => {
     [chain, front, receiver] = await Promise.all([startAnvil({ blockMs: BLOCK_MS }), startFront(), webhookReceiver()]);
     cluster = await startCluster(undefined, [chain]);
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
-  }, 60_000);
+  });
   afterAll(async () => {
     front.close();
     await Promise.all([receiver.close(), cluster.close()]);
     await chain.stop();
-  }, 60_000);
+  });
 
   /** Applies what a migration may do to tables in use to all tables; prisma/releases.json has the rules. */
   async function expandSchema(): Promise<number> {

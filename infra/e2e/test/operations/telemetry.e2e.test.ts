@@ -163,7 +163,7 @@ describe('the trace of a payment', () => {
     expect(named(spans, 'gateway', 'SELECT ledger.intents').length).toBeGreaterThan(0);
     for (const { startTimeUnixNano, endTimeUnixNano } of spans)
       expect(endTimeUnixNano).toBeGreaterThanOrEqual(startTimeUnixNano);
-  }, 60_000);
+  });
 
   it('begins with the create for a webhook about the create', async () => {
     const traceId = traceOf('intent.created');
@@ -186,7 +186,7 @@ describe('the trace of a payment', () => {
       30_000,
     );
     expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['gateway', 'intent', 'webhook']));
-  }, 60_000);
+  });
 
   it('links an observation to its chain scan, and each message to the batch that decided it', async () => {
     const spans = await whole('intent.confirmed');
@@ -210,7 +210,7 @@ describe('the trace of a payment', () => {
       const together = collector.spans.find(({ spanId }) => spanId === processed?.links[0]?.spanId);
       expect(together?.links.map(({ traceId }) => traceId)).toContain(processed?.traceId);
     }
-  }, 90_000);
+  });
 
   it('follows the conventions for HTTP, messaging, databases and JSON-RPC', async () => {
     const spans = await whole('intent.confirmed');
@@ -272,7 +272,7 @@ describe('the trace of a payment', () => {
         'deployment.environment.name': 'test',
       });
     }
-  }, 60_000);
+  });
 
   it('contains no secret, and neither do the logs', async () => {
     await whole('intent.confirmed');
@@ -294,7 +294,7 @@ describe('the trace of a payment', () => {
       ...[...logs.values()].map((file) => readFileSync(file, 'utf8')),
     ];
     for (const secret of secrets) for (const text of texts) expect(text.includes(secret) ? secret : '').toBe('');
-  }, 60_000);
+  });
 });
 
 describe('metrics after a payment', () => {
@@ -422,7 +422,7 @@ describe('metrics after a payment', () => {
       );
     }
     expect(collector.problems).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a collector that is unavailable or never responds', () => {
@@ -464,5 +464,5 @@ describe('a collector that is unavailable or never responds', () => {
 
   it('neither slows nor stops a service', async () => {
     await Promise.all([tryWith('hangs'), tryWith('unavailable')]);
-  }, 90_000);
+  });
 });

@@ -77,7 +77,7 @@ describe("the examples of the client's README", () => {
     expect((await api.simulate(id, 'confirmed')).status).toBe(200);
     expect(await example.ended).toBe(0);
     expect(example.output()).toContain('intent.confirmed confirmed');
-  }, 90_000);
+  });
 
   it.each([
     ['Base, with viem', 'base'],
@@ -111,9 +111,9 @@ describe("the examples of the client's README", () => {
     expect(await until('the receiver to listen', () => send(signature), 60_000)).toBe(204);
     expect(await send(signature.replace(/^./, (digit) => (digit === 'a' ? 'b' : 'a')))).toBe(400);
     expect(example.output()).toContain('evt_1 intent.confirmed pi_1');
-  }, 90_000);
+  });
 
   it('list intents', async () => {
     expect(await runToEnd('Lists')).toMatch(/^pi_\w+ 0\.75$/m);
-  }, 90_000);
+  });
 });

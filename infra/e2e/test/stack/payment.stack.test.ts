@@ -152,7 +152,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
       const shown = await until('the response of GET', () => shownAt.get(webhook.body.eventId));
       expect(Date.parse(shown.updatedAt)).toBeGreaterThanOrEqual(Date.parse(webhook.body.data.intent.updatedAt));
     }
-  }, 60_000);
+  });
 
   it('is rejected at submit, and not broadcast, when the signed transaction pays less', async () => {
     const created = await create();
@@ -175,7 +175,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     const created = await create();
     const hash = await payer.pay(usdc, merchant.address, UNITS, created.reference as Reference);
     expect(await reach(created.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
-  }, 60_000);
+  });
 
   it('is submitted by the hash of a transaction that the wallet sent itself', async () => {
     const created = await create();
@@ -187,7 +187,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     });
     expect([submitted.status, submitted.body.error, submitted.body.txSignature]).toEqual([200, undefined, hash]);
     await reach(created.id, 'confirmed', 'finalized');
-  }, 60_000);
+  });
 
   it('can be submitted by only one of two payers', async () => {
     const created = await create();
@@ -209,7 +209,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     const settled = await reach(created.id, 'confirmed', 'finalized');
     expect([payer.address, rival.address]).toContain(settled.fulfiller);
     expect(await merchant.tokenBalance(usdc)).toBe(before + UNITS);
-  }, 60_000);
+  });
 });
 
 describe('a live key', () => {
@@ -234,7 +234,7 @@ describe('a live key', () => {
     const test = await api.create({ chain: 'eip155:8453', token: 'USDC', amount: AMOUNT, requestor: merchant.address });
     expect(test.body.intent).toMatchObject({ chain: 'eip155:84532', livemode: false });
     expect((await api.get(intent.id)).status).toBe(404);
-  }, 60_000);
+  });
 });
 
 describe('an intent through the running stack', () => {
@@ -255,7 +255,7 @@ describe('an intent through the running stack', () => {
       Transaction.from(signed).hash,
     ]);
     await reach(created.id, 'confirmed', 'finalized');
-  }, 60_000);
+  });
 
   it('is returned again for its idempotency key, whatever the body says', async () => {
     const idempotencyKey = `order-${Date.now()}`;

@@ -317,7 +317,7 @@ describe('a submit while the chain clock is paused', () => {
         ended.set(nameOf(what, name), before);
       }
     }
-  }, 90_000);
+  });
 
   it.each(each(HELD))(
     '$what ($name)',
@@ -369,5 +369,5 @@ describe('all submits together', () => {
       return contents.problems;
     });
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 });

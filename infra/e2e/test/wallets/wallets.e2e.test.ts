@@ -185,7 +185,7 @@ afterAll(async () => {
   await Promise.all(paying.values());
   await cluster.close();
   await Promise.all(Object.values(chains).map((chain) => chain.stop()));
-}, 60_000);
+});
 
 describe.each(NAMES)('a payment on %s', (name) => {
   it.each([...shapes[name].map(({ name: shape }) => shape), TO_SMART_ACCOUNT])(

@@ -425,7 +425,7 @@ beforeAll(async () => {
   for (const name of NAMES) harness.flows[name].start();
   for (const scenario of FLOWING)
     for (const name of scenario.on) ended.set(nameOf(scenario.what, name), end(scenario, name));
-}, 90_000);
+});
 afterAll(async () => {
   await harness.close();
 });
@@ -454,7 +454,7 @@ describe('a payment while the chain clock is paused', () => {
         ended.set(nameOf(scenario.what, name), before);
       }
     }
-  }, 90_000);
+  });
 
   it.each(each(HELD))(
     '$what ($name)',

@@ -87,5 +87,5 @@ describe('a long-running local chain', () => {
     ).toBe('0x1');
     // 600 empty blocks of 1.6 KB and the state; 3,000 blocks take 5 MB.
     expect((await stat(path.join(data, 'chains', 'base.json'))).size).toBeLessThan(3_000_000);
-  }, 90_000);
+  });
 });

@@ -8,5 +8,5 @@ describe('contracts/Stablecoin.json', () => {
   it('equals the compiled contracts/Stablecoin.sol (else run pnpm --filter @pf/testing contracts)', async () => {
     const { compile } = (await import(path.join(folder, 'compile.mjs'))) as { compile: () => unknown };
     expect(JSON.parse(await readFile(path.join(folder, 'Stablecoin.json'), 'utf8'))).toEqual(compile());
-  }, 30_000);
+  });
 });
