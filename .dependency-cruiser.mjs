@@ -29,8 +29,11 @@ export default {
     {
       name: 'no-test-code-in-production',
       severity: 'error',
-      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '(^packages/(testing|local-solana)/|/src/testing/)' },
-      to: { path: '(^packages/(testing|local-solana)/|/test/|/src/testing/|^infra/)' },
+      from: {
+        path: '^(packages|services)/[^/]+/src/',
+        pathNot: '(^packages/(testing|local-solana|simulation)/|/src/testing/)',
+      },
+      to: { path: '(^packages/(testing|local-solana|simulation)/|/test/|/src/testing/|^infra/)' },
     },
     {
       name: 'no-orphans',

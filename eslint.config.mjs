@@ -19,7 +19,7 @@ const owned = {
     message: 'A service imports packages, never another service.',
   },
   testing: {
-    group: ['@pf/testing', '@pf/local', '@pf/local-solana'],
+    group: ['@pf/testing', '@pf/local', '@pf/local-solana', '@pf/simulation/*'],
     message: 'Production code does not import test code.',
   },
 };
@@ -106,7 +106,7 @@ export default tseslint.config(
   // One JSON-RPC client; the local chain and the tests' proxy are servers.
   {
     files: ['{packages,services,infra}/*/src/**'],
-    ignores: ['packages/{rpc,local-solana,testing}/**'],
+    ignores: ['packages/{rpc,local-solana,simulation,testing}/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
@@ -121,7 +121,8 @@ export default tseslint.config(
     files: [
       'packages/local-solana/**',
       'packages/testing/**',
-      'infra/{bench,e2e,generate,k8s-checks,local,mutants}/**',
+      'packages/simulation/**',
+      'infra/{bench,e2e,generate,k8s-checks,local,mutants,simulation}/**',
       '**/test/**',
     ],
     rules: {
@@ -130,7 +131,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['infra/{bench,e2e,generate,local,mutants}/**', 'packages/{local-solana,testing}/**'],
+    files: ['infra/{bench,e2e,generate,local,mutants,simulation}/**', 'packages/{local-solana,testing}/**'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
 import { node as getNode, pnpm as getPnpm } from './setup/programs.mjs';
+import { faketime } from './setup/faketime.mjs';
 import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
@@ -17,7 +18,7 @@ const tools = path.join(root, '.tools');
 /** Resolves our packages to their TypeScript sources: nothing need be compiled. */
 const sources = ['--conditions=source'];
 const supervisor = 'infra/local/src/main.ts';
-const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout'];
+const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'kill-brokers'];
 
 /** What a command needs before it runs, and what runs then: arguments to Node. */
 const commands = {
@@ -25,7 +26,7 @@ const commands = {
   backing: { backing: true, compiled: 'never', args: [...sources, supervisor, 'backing'] },
   reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
-  test: { backing: true, compiled: 'before', args: ['infra/local/src/checks/main.ts'] },
+  test: { backing: true, faketime: true, compiled: 'before', args: ['infra/local/src/checks/main.ts'] },
   demo: { backing: false, compiled: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
   pay: { backing: false, compiled: 'before', args: ['packages/client/examples/pay.mjs'] },
   pf: { backing: false, compiled: 'before', args: ['packages/cli/dist/main.js'] },
@@ -37,6 +38,8 @@ const commands = {
     args: [...sources, 'infra/observability/src/check.ts'],
   },
   mutants: { backing: false, compiled: 'before', args: [...sources, 'infra/mutants/src/main.ts'] },
+  simulate: { backing: false, compiled: 'before', args: [...sources, 'infra/simulation/src/main.ts'] },
+  chaos: { backing: true, compiled: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },
   bench: { backing: false, compiled: 'before', args: sources },
   generate: { backing: false, compiled: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
   format: { backing: false, compiled: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },
@@ -80,6 +83,7 @@ async function prepare(command) {
     installed(),
     command.prometheus ? prometheus(tools) : null,
     command.backing ? fetchBacking() : undefined,
+    command.faketime ? faketime(tools) : undefined,
   ]);
   const environment = {
     ...process.env,

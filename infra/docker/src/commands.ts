@@ -4,12 +4,16 @@ export const COMMANDS = {
   intent: { summary: 'the single writer of the ledger', run: () => import('@pf/intent/main') },
   watcher: { summary: 'watches the networks in NETWORKS', run: () => import('@pf/watcher/main') },
   webhook: { summary: 'delivers signed webhooks', run: () => import('@pf/webhook/main') },
-  migrate: { summary: 'applies the migrations that the database lacks, and exits', run: () => import('./migrate.ts') },
+  migrate: {
+    summary: 'applies the migrations that the database lacks, gives the roles their rights, and exits',
+    run: () => import('./migrate.ts'),
+  },
   topics: { summary: 'creates missing Kafka topics, checks all, and exits', run: () => import('./topics.ts') },
   health: {
     summary: 'checks that the service in this container makes progress, and exits',
     run: () => import('./health.ts'),
   },
+  operator: { summary: 'waits, so that an operator can run `pf` beside it', run: () => import('./operator.ts') },
   pf: {
     summary: 'the command line: accounts, keys, webhooks, screening; see `pf --help`',
     run: () => import('@pf/cli/main'),

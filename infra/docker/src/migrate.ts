@@ -1,4 +1,4 @@
-import { migrate } from '@pf/database';
+import { grantRights, migrate } from '@pf/database';
 import { loadConfig } from '@pf/runtime';
 import { migrateVariables } from './config.ts';
 import { runJob } from './job.ts';
@@ -7,4 +7,12 @@ await runJob('migrate', async (log) => {
   const { DATABASE_URL } = loadConfig(migrateVariables);
   const applied = await migrate(DATABASE_URL);
   log.info({ applied }, applied.length === 0 ? 'no migration was pending' : 'all pending migrations were applied');
+  const left = await grantRights(DATABASE_URL);
+  if (left.length === 0) log.info('every role has its rights');
+  // A service that connects as the owner needs none of them, so the rollout goes on.
+  else
+    log.warn(
+      { statements: left },
+      'this user may not set up all roles: let an administrator run these statements, then run migrate again',
+    );
 });

@@ -3,7 +3,7 @@ import { gatewayVariables } from '../../../services/gateway/src/config.ts';
 import { intentVariables } from '../../../services/intent/src/config.ts';
 import { watcherVariables } from '../../../services/watcher/src/config.ts';
 import { webhookVariables } from '../../../services/webhook/src/config.ts';
-import { migrateVariables, topicsVariables } from '../../docker/src/config.ts';
+import { migrateVariables, operatorVariables, topicsVariables } from '../../docker/src/config.ts';
 
 /** The environment variables of each command of the image. */
 export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>> = {
@@ -13,4 +13,5 @@ export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, 
   webhook: webhookVariables,
   migrate: migrateVariables,
   topics: topicsVariables,
+  operator: operatorVariables,
 };

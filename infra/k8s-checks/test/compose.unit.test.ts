@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
+import { DATABASE_ROLES } from '@pf/database';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { ROOT } from './kustomization.ts';
@@ -51,6 +52,18 @@ describe('docker-compose.yml', () => {
     for (const [, { user: other, ...service }] of ownContainers) {
       expect(other).toBeUndefined();
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    }
+  });
+
+  it('gives each service a user of its own in the database, which is created with it', () => {
+    const created = /pf_\w+/g;
+    const users = readFileSync(path.join(ROOT, 'infra/docker/roles.sql'), 'utf8').match(created);
+    expect(users?.sort()).toEqual([...DATABASE_ROLES].sort());
+    const local = readFileSync(path.join(ROOT, 'k8s/overlays/local/postgres.yaml'), 'utf8').match(created);
+    expect(local?.sort()).toEqual([...DATABASE_ROLES].sort());
+    for (const [name, { environment }] of ownContainers) {
+      const url = environment['DATABASE_URL'];
+      if (url !== undefined) expect(new URL(url).username).toBe(name === 'migrate' ? 'payments' : `pf_${name}`);
     }
   });
 

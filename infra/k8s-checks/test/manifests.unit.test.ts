@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
+import { type Topic, topicConfig } from '@pf/event-log';
 import { serveHealth } from '@pf/runtime';
 import { z } from 'zod';
 import { type Overlay, patchesOf, readOverlay, ROOT, type Workload, workload } from './kustomization.ts';
@@ -10,6 +11,11 @@ import { problemsWith } from './variables.ts';
 const OVERLAYS = ['local', 'staging', 'production'].map((name) => ({ name, overlay: readOverlay(name) }));
 /** The time within which services exit after SIGTERM. */
 const DRAIN_SECONDS = 25;
+
+/** The replicas of each network's watcher (k8s/overlays). */
+const WATCHERS = 3;
+/** Connections of `migrate`, `pf`, KEDA and psql. */
+const OPERATORS = 10;
 
 /** The paths that overlays may patch, apart from NODE_EXTRA_CA_CERTS: no test reads them. */
 const PATCHABLE = new RegExp(
@@ -20,7 +26,12 @@ const PATCHABLE = new RegExp(
 );
 
 const workloads = ({ objects }: Overlay): readonly Workload[] =>
-  objects.filter(({ kind }) => kind === 'Deployment' || kind === 'Job').map((object) => workload.parse(object));
+  objects
+    .filter(
+      ({ kind, metadata }) =>
+        ['Deployment', 'Job'].includes(kind) || (kind === 'StatefulSet' && metadata.name === 'operator'),
+    )
+    .map((object) => workload.parse(object));
 const deployments = ({ objects }: Overlay): readonly Workload[] =>
   objects.filter(({ kind }) => kind === 'Deployment').map((object) => workload.parse(object));
 const containerOf = ({ spec }: Workload) => spec.template.spec.containers[0];
@@ -137,6 +148,28 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     }
   });
 
+  it('gives each program a user of its own in the database', () => {
+    const used = workloads(overlay).flatMap((resource) =>
+      containerOf(resource).envFrom.flatMap((source) =>
+        'secretRef' in source && source.secretRef.name.startsWith('database')
+          ? [[containerOf(resource).args[0], source.secretRef.name]]
+          : [],
+      ),
+    );
+    expect(Object.fromEntries(used)).toEqual({
+      gateway: 'database-gateway',
+      intent: 'database-intent',
+      watcher: 'database-watcher',
+      webhook: 'database-webhook',
+      operator: 'database-operator',
+      migrate: 'database-owner',
+    });
+    for (const [command, secret] of used) {
+      const url = overlay.secrets.get(secret ?? '')?.['DATABASE_URL'];
+      if (url) expect(new URL(url).username).toBe(command === 'migrate' ? 'payments' : `pf_${command}`);
+    }
+  });
+
   it('denies by default, and every rule names peers and ports', () => {
     const [denied] = policies(overlay).filter(({ metadata }) => metadata.name === 'default-deny');
     expect(denied?.spec).toEqual({
@@ -157,7 +190,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       ...new Set(kafka?.['KAFKA_BROKERS']?.split(',').map((broker) => Number(broker.split(':')[1]))),
     ]);
     for (const [policyName, secret, variable, usual] of [
-      ['postgres', 'database', 'DATABASE_URL', 5432],
+      ['postgres', 'database-owner', 'DATABASE_URL', 5432],
       ['redis', 'redis', 'REDIS_URL', 6379],
     ] as const) {
       // If the URL is a secret, its port is the default one (docs/operations/deploy.md).
@@ -181,7 +214,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
 
 describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
   'k8s/overlays/$name with managed services',
-  ({ overlay }) => {
+  ({ name, overlay }) => {
     const [kafka] = overlay.configMaps.get('kafka') ?? [];
 
     it('screens wallets', () => {
@@ -196,6 +229,32 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
       ).toBeLessThanOrEqual(Number(kafka?.['KAFKA_PARTITIONS']));
     });
 
+    it('keeps the connections to Postgres within the number that docs/operations/databases.md asks for', () => {
+      const scaled = new Map(
+        overlay.objects
+          .filter(({ kind }) => ['ScaledObject', 'HorizontalPodAutoscaler'].includes(kind))
+          .map((object) => {
+            const { maxReplicaCount, maxReplicas } = z
+              .looseObject({ maxReplicaCount: z.number().optional(), maxReplicas: z.number().optional() })
+              .parse(object['spec']);
+            return [object.metadata.name, maxReplicaCount ?? maxReplicas ?? 0];
+          }),
+      );
+      const total = deployments(overlay)
+        .map((resource) => {
+          const { name } = resource.metadata;
+          const [environment] = environmentsOf(overlay, resource);
+          const each = Number(environment?.['DATABASE_CONNECTIONS']);
+          // A rollout adds one at a time (maxSurge).
+          return ((name === 'watcher' ? WATCHERS : (scaled.get(name) ?? 0)) + 1) * each;
+        })
+        .reduce((sum, connections) => sum + connections, OPERATORS);
+      const page = readFileSync(path.join(ROOT, 'docs/operations/databases.md'), 'utf8');
+      const most = Number(/`max_connections` of (\d+)/.exec(page)?.[1]);
+      expect([total > 0, total <= most]).toEqual([true, true]);
+      expect(page).toContain(`| ${name} `.padEnd(13) + `| ${total}`);
+    });
+
     it('creates the topics that the services expect', () => {
       const topics = ofKind(overlay, 'KafkaTopic');
       expect(topics.map(({ metadata }) => metadata.name).sort()).toEqual([
@@ -203,11 +262,31 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
         'intent.commands',
         'intent.dead',
         'intent.events',
+        'service.clock',
       ]);
       for (const { spec } of topics)
         expect(spec).toMatchObject({
           partitions: Number(kafka?.['KAFKA_PARTITIONS']),
           replicas: Number(kafka?.['KAFKA_REPLICATION']),
+        });
+    });
+
+    it('gives the topics the configuration that the services verify', () => {
+      for (const { metadata, spec } of ofKind(overlay, 'KafkaTopic')) {
+        const { config } = z.object({ config: z.record(z.string(), z.unknown()) }).parse(spec);
+        expect([metadata.name, Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))])
+          // The names of our topics are those of the resources.
+          .toEqual([metadata.name, topicConfig(metadata.name as Topic, Number(kafka?.['KAFKA_REPLICATION']))]);
+      }
+    });
+
+    it('keeps the topics when their resources are deleted or pruned', () => {
+      for (const { metadata } of ofKind(overlay, 'KafkaTopic'))
+        expect(metadata['annotations']).toMatchObject({
+          'strimzi.io/managed': 'false',
+          'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+          'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+          'helm.sh/resource-policy': 'keep',
         });
     });
 
@@ -219,7 +298,7 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
             authorization: z.object({
               acls: z.array(
                 z.object({
-                  resource: z.object({ type: z.string(), name: z.string() }),
+                  resource: z.object({ type: z.string(), name: z.string().optional() }),
                   operations: z.array(z.string()),
                 }),
               ),
@@ -241,9 +320,11 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
               : [],
           );
       expect(writers('intent.commands')).toEqual(['pf-gateway']);
-      expect(writers('chain.observations')).toEqual(['pf-watcher']);
+      // The operator replays dead-lettered observations.
+      expect(writers('chain.observations')).toEqual(['pf-watcher', 'pf-operator']);
       expect(writers('intent.events')).toEqual(['pf-intent']);
       expect(writers('intent.dead')).toEqual(['pf-intent']);
+      expect(writers('service.clock')).toEqual(['pf-intent', 'pf-watcher']);
     });
   },
 );

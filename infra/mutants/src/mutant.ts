@@ -8,6 +8,8 @@ export interface Mutant {
   readonly instead: string;
   readonly test: {
     readonly file: string;
+    /** Where the test is written, if its file runs a suite of another one. */
+    readonly suite?: string;
     /** A part of its full name that no other test has. */
     readonly name: string;
   };

@@ -1,3 +1,4 @@
+import { clockGuards } from './guards/clock.ts';
 import { gatewayGuards } from './guards/gateway.ts';
 import { ownerGuards } from './guards/owner.ts';
 import { screeningGuards } from './guards/screening.ts';
@@ -14,6 +15,7 @@ import type { Mutant } from './mutant.ts';
 export const mutants: readonly Mutant[] = [
   ...ownerGuards,
   ...writerGuards,
+  ...clockGuards,
   ...gatewayGuards,
   ...screeningGuards,
   ...verifyGuards,

@@ -26,6 +26,6 @@ describe('guards', () => {
   });
 
   it.each(mutants)('name a test that exists: $name', ({ test }) => {
-    expect({ ...test, exists: hasTest(test.file, test.name) }).toEqual({ ...test, exists: true });
+    expect({ ...test, exists: hasTest(test.suite ?? test.file, test.name) }).toEqual({ ...test, exists: true });
   });
 });

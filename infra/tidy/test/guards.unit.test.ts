@@ -29,7 +29,7 @@ describe('guards of infra/mutants', () => {
   it('name tests that exist', () => {
     const wrong = mutants.flatMap(({ name, test }) => {
       if (!exists(test.file)) return [`${name}: no file ${test.file}`];
-      const calls = testCallsOf(test.file).filter(({ kind }) => kind === 'test');
+      const calls = testCallsOf(test.suite ?? test.file).filter(({ kind }) => kind === 'test');
       return calls.some((call) => mayHave(call, test.name)) ? [] : [`${name}: no “${test.name}” in ${test.file}`];
     });
     expect(wrong).toEqual([]);

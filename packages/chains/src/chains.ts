@@ -1,10 +1,10 @@
-import type { ChainId, TransactionHash } from '@pf/domain';
+import type { ChainId, Instant, TransactionHash } from '@pf/domain';
 import { RpcPool } from '@pf/rpc';
 import { type Logger, variables } from '@pf/runtime';
 import { base } from './base/family.ts';
 import type { Family } from './family.ts';
-import { type ChainFamily, networkOf, networks, type UpstreamVariable } from './networks.ts';
-import type { ChainAdapter, ChainObserver } from './port.ts';
+import { type ChainFamily, type Network, networkOf, networks, type UpstreamVariable } from './networks.ts';
+import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
 
@@ -22,14 +22,29 @@ export interface ChainsOptions {
   /** URLs by network, in order of preference: upstreamsOf(config). A network without URLs is not served. */
   readonly upstreams: ReadonlyMap<ChainId, readonly string[]>;
   readonly log: Logger;
+  /** Milliseconds since 1970, also across restarts and processes. Default: the system's clock. */
+  readonly now?: () => Instant;
   /** For observers: the stored bytes of a signed transaction; null where they are not stored. */
   readonly keptBytes?: (chain: ChainId, hash: TransactionHash) => Promise<Uint8Array | null>;
 }
 
 const families: Readonly<Record<ChainFamily, Family>> = { base, solana, tempo };
 
+/**
+ * The stored cursor of a network's observer, moved back so that it reads the blocks (on Solana: slots) from `from` on
+ * once more. What it finds is observed again, which changes nothing where the ledger has it.
+ * @throws ZodError on a cursor of another family's observer
+ */
+export const rewindCursor = ({ family }: Network, cursor: Cursor, from: bigint): Cursor =>
+  families[family].rewind(cursor, from);
+
 /** Makes no connection yet: the first request does. */
-export function createChains({ upstreams, log, keptBytes = () => Promise.resolve(null) }: ChainsOptions): Chains {
+export function createChains({
+  upstreams,
+  log,
+  now = Date.now,
+  keptBytes = () => Promise.resolve(null),
+}: ChainsOptions): Chains {
   const adapters = new Map<ChainId, ChainAdapter>();
   const observers = new Map<ChainId, ChainObserver>();
   const pools: RpcPool[] = [];
@@ -44,10 +59,10 @@ export function createChains({ upstreams, log, keptBytes = () => Promise.resolve
       log,
     });
     pools.push(pool);
-    adapters.set(chain, family.adapter(network, pool));
+    adapters.set(chain, family.adapter(network, pool, now));
     observers.set(
       chain,
-      family.observer(network, pool, (hash) => keptBytes(chain, hash)),
+      family.observer(network, pool, now, (hash) => keptBytes(chain, hash)),
     );
   }
   return {

@@ -1,6 +1,6 @@
-import type { ChainId } from '@pf/domain';
+import type { ChainId, Instant } from '@pf/domain';
 import type { RpcPool, RpcPoolOptions } from '@pf/rpc';
-import type { ChainAdapter, ChainObserver, KeptBytes, Network } from './port.ts';
+import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network } from './port.ts';
 
 /** How the networks of one family are served. Each family's folder has one in its `family.ts`. */
 export interface Family {
@@ -8,6 +8,13 @@ export interface Family {
   identify(chain: ChainId): RpcPoolOptions['identify'];
   /** A cheap call that reports an upstream's head. */
   probe(): RpcPoolOptions['probe'];
-  adapter(network: Network, pool: RpcPool): ChainAdapter;
-  observer(network: Network, pool: RpcPool, keptBytes: KeptBytes): ChainObserver;
+  /** @param now milliseconds since 1970 */
+  adapter(network: Network, pool: RpcPool, now: () => Instant): ChainAdapter;
+  /**
+   * The cursor that reads the blocks (or slots) from this one on again, as far as they were read. Its observer takes it
+   * up when it next acquires the lease.
+   */
+  rewind(cursor: Cursor, from: bigint): Cursor;
+  /** @param now milliseconds since 1970 */
+  observer(network: Network, pool: RpcPool, now: () => Instant, keptBytes: KeptBytes): ChainObserver;
 }

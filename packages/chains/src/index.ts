@@ -1,5 +1,12 @@
-export { createChains, upstreamsOf, upstreamVariables, type Chains, type ChainsOptions } from './chains.ts';
-export { networkNamed, networkOf, networks } from './networks.ts';
+export {
+  createChains,
+  rewindCursor,
+  upstreamsOf,
+  upstreamVariables,
+  type Chains,
+  type ChainsOptions,
+} from './chains.ts';
+export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
 export { RpcUnavailableError } from '@pf/rpc';
 export { resolveChain, resolveToken } from './resolve.ts';

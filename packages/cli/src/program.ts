@@ -2,11 +2,14 @@ import { Command, CommanderError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { chainCommand } from './commands/chain.ts';
+import { deadLettersCommand } from './commands/dead-letters.ts';
 import { intentsCommand } from './commands/intents.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { logCommand } from './commands/log.ts';
+import { positionsCommand } from './commands/positions.ts';
 import { sanctionsCommand } from './commands/sanctions.ts';
+import { watchCommand } from './commands/watch.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import type { CommandContext } from './session.ts';
 
@@ -64,6 +67,9 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
     webhooksCommand(terminal),
     listenCommand(terminal),
     logCommand(terminal),
+    positionsCommand(terminal),
+    deadLettersCommand(terminal),
+    watchCommand(terminal),
     sanctionsCommand(terminal),
     chainCommand(terminal),
   ])

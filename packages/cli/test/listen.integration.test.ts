@@ -175,10 +175,11 @@ describe('pf', () => {
   it('log verify finds a row that differs from the log, and log rebuild repairs it', async () => {
     const { id } = (await apiClient(url, cluster.apiKeys.test).create(good)).body.intent;
     await cluster.database.sql.query("UPDATE ledger.intents SET fulfiller = '0xsomebody' WHERE id = $1", [id]);
-    const found = begin('log', 'verify');
-    expect([await found.code, found.output.errors]).toEqual([1, 'The projection differs from the log.\n']);
-    expect(found.output.text).toContain(`\n${id}\n`);
     const partition = String(parseIntentId(id, 6)?.partition);
+    const found = begin('log', 'verify');
+    expect([await found.code, found.output.errors]).toEqual([1, `The check failed for partition ${partition} of 6.\n`]);
+    expect(found.output.text).toContain(`\n${id}\n`);
+    expect(found.output.text).toContain(`Repair them with: pf log rebuild --partition ${partition}`);
     const rebuilt = begin('log', 'rebuild', '--partition', partition, '--json');
     expect([await rebuilt.code, JSON.parse(rebuilt.output.text)]).toEqual([
       0,
@@ -192,5 +193,23 @@ describe('pf', () => {
       1,
       expect.stringContaining('Partition 200 does not exist: the log has partitions 0 to'),
     ]);
+  });
+
+  it('log verify and log rebuild end where the log ends before the projection, and say so', async () => {
+    const set = (position: string) =>
+      cluster.database.sql.query('UPDATE ledger.checkpoints SET position = $1 WHERE partition = 5', [position]);
+    await set('1000000');
+    const found = begin('log', 'verify', '--partition', '5', '--json');
+    expect(await found.code).toBe(1);
+    expect(JSON.parse(found.output.text)).toMatchObject({
+      partitions: [
+        { projected: '1000000', problems: [expect.stringContaining('See docs/operations/log-set-back.md')] },
+      ],
+    });
+    const refused = begin('log', 'rebuild', '--partition', '5');
+    expect([await refused.code, refused.output.errors]).toEqual([1, expect.stringContaining('add --accept-log')]);
+    const accepted = begin('log', 'rebuild', '--partition', '5', '--accept-log');
+    expect([await accepted.code, accepted.output.errors]).toEqual([0, '']);
+    expect(await begin('log', 'verify', '--partition', '5').code).toBe(0);
   });
 });

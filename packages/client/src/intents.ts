@@ -17,7 +17,7 @@ interface IntentBody {
   readonly intent: PaymentIntent;
 }
 
-/** Payment intents. Each method sends one request. */
+/** Payment intents. Each method sends one request, unless it says otherwise. */
 export class Intents {
   readonly #http: Http;
 
@@ -96,9 +96,19 @@ export class Intents {
     return (await this.#http.post<IntentBody>(`test/${path(id, '/simulate')}`, { targetState }, options)).intent;
   }
 
-  /** The history, oldest first: the bodies of the webhooks. */
+  /** The whole history, oldest first: the bodies of the webhooks. Sends a request for each 100 of them. */
   async events(id: string, options?: CallOptions): Promise<readonly WebhookEvent[]> {
-    return (await this.#http.get<{ events: WebhookEvent[] }>(path(id, '/events'), {}, options)).events;
+    const pages = new Pages(async (cursor) => {
+      // A service from before the history had pages returns the whole of it, without a cursor.
+      const { events, nextCursor = null } = await this.#http.get<{
+        events: WebhookEvent[];
+        nextCursor?: string | null;
+      }>(path(id, '/events'), { cursor }, options);
+      return { items: events, nextCursor };
+    });
+    const all: WebhookEvent[] = [];
+    for await (const event of pages) all.push(event);
+    return all;
   }
 
   /** Follows an intent until it is confirmed, or its state can no longer change. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { trace } from './messages.ts';
 
 /**
- * A record of `intent.dead`: why a message could not be processed, and where it is. The message stays in its topic for
- * 7 days, so its content is not repeated here. One message can cause several dead letters.
+ * A record of `intent.dead`: why a message could not be processed, and where it is. One message can cause several dead
+ * letters.
  */
 const deadLetter = z.object({
   /** ISO 8601: when it was dead-lettered, by the writer's clock. */
@@ -17,6 +17,11 @@ const deadLetter = z.object({
   intentId: z.string().nullable(),
   commandId: z.string().nullable(),
   trace: trace.nullable(),
+  /**
+   * The whole value of an observation, to process it again: its own topic keeps it for 7 days, this one for 30. Null
+   * for a command, which may hold what is secret, and for a value too large for a record. Letters of 1.0 have none.
+   */
+  payload: z.string().nullable().default(null),
 });
 export type DeadLetter = Readonly<z.infer<typeof deadLetter>>;
 

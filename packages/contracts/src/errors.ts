@@ -155,6 +155,24 @@ export const ERRORS = {
     cause: 'An intent can have one open or paid refund, and this one has `details.refund_intent_id`.',
     remedy: 'Use that refund, or cancel it before you create another.',
   },
+  'intent.original_unpaid': {
+    status: 409,
+    message: 'The payment that this refund returns has been undone. Try again once it has landed again.',
+    cause:
+      'The payment intent is a refund, and a chain reorganization has undone the payment of its original, ' +
+      '`details.original_intent_id`.',
+    remedy:
+      'Wait: if the payment lands again, the refund can be paid. If it is dead for good, the original becomes ' +
+      '`failed` and the refund is cancelled.',
+  },
+  'intent.limit_reached': {
+    status: 409,
+    message: 'This payment intent has reached a limit, so this request is refused. Create another one.',
+    cause:
+      'The intent has been built, submitted, updated, simulated or refunded too often: `details.limit` is `events` ' +
+      'or `submissions`, and `details.max` the limit for this request.',
+    remedy: 'Create another payment intent. If a program caused it, check what it repeats.',
+  },
   'chain.not_available': {
     status: 422,
     message: 'This chain is not available with this API key.',
@@ -207,7 +225,9 @@ export const ERRORS = {
     status: 429,
     retryAfterSeconds: 1,
     message: 'Too many requests were made with this API key. Wait before you send more.',
-    cause: 'The key, or a client address that uses a `payer` key, exceeded its rate limit.',
+    cause:
+      'The key, or a client address that uses a `payer` key, exceeded its rate limit, or too many commands of the ' +
+      'account were in progress.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'internal.error': {
@@ -239,6 +259,15 @@ export const ERRORS = {
     cause:
       'A sanctions source did not respond, and a payment whose wallets cannot be screened is not processed. ' +
       'Nothing was created, claimed or broadcast.',
+    remedy: 'Send the same request again after `details.retry_after` seconds, with exponential backoff.',
+  },
+  'intent.unavailable': {
+    status: 503,
+    retryAfterSeconds: 30,
+    message: 'This payment intent cannot be processed at the moment. Nothing was changed. Retry the request.',
+    cause:
+      'The intent was changed by another version of the service, which this one does not understand. Other intents ' +
+      'are not affected.',
     remedy: 'Send the same request again after `details.retry_after` seconds, with exponential backoff.',
   },
   'service.unavailable': {

@@ -2,6 +2,7 @@ export * from './account.ts';
 export * from './sticky-partitioner.ts';
 export * from './api/index.ts';
 export * from './errors.ts';
+export * from './evolution.ts';
 export * from './dead-letter.ts';
 export * from './deliveries.ts';
 export * from './ids.ts';

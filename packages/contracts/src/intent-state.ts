@@ -12,6 +12,7 @@ import type {
 } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
+import { FORMATS, upcast, versionOf } from './evolution.ts';
 import {
   accountId,
   address,
@@ -27,14 +28,17 @@ import {
   transactionHash,
 } from './scalars.ts';
 
-/** Schemas of the domain's types as messages and the projection's `state` column store them. */
+/**
+ * Schemas of the domain's types as messages and the projection's `state` column store them. Loose: a field that newer
+ * code has added survives when this code reads a state, changes it and stores it again.
+ */
 export const lifetime = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('unlimited') }),
-  z.object({ kind: z.literal('block_height'), lastValid: bigintText }),
-  z.object({ kind: z.literal('time'), validBefore: bigintText }),
+  z.looseObject({ kind: z.literal('unlimited') }),
+  z.looseObject({ kind: z.literal('block_height'), lastValid: bigintText }),
+  z.looseObject({ kind: z.literal('time'), validBefore: bigintText }),
 ]) satisfies z.ZodType<Lifetime>;
 
-export const unsignedTransaction = z.object({
+export const unsignedTransaction = z.looseObject({
   blob: z.string(),
   format: z.enum(['solana_v0_message', 'evm_rlp', 'tempo_tip20']),
   ataRentLamports: z.number().nullable(),
@@ -43,14 +47,14 @@ export const unsignedTransaction = z.object({
   estimatedFeeEth: z.string().nullable(),
 }) satisfies z.ZodType<UnsignedTransaction>;
 
-export const build = z.object({
+export const build = z.looseObject({
   version: z.number().int(),
   fulfiller: address,
   transaction: unsignedTransaction,
   lifetime,
 }) satisfies z.ZodType<Build>;
 
-export const paymentTerms = z.object({
+export const paymentTerms = z.looseObject({
   chain: chainId,
   tokenAddress,
   amount: bigintText,
@@ -58,7 +62,7 @@ export const paymentTerms = z.object({
   reference,
 }) satisfies z.ZodType<PaymentTerms>;
 
-export const preparedTransaction = z.object({
+export const preparedTransaction = z.looseObject({
   hash: transactionHash,
   sender: address,
   nonce: z.string().nullable(),
@@ -73,7 +77,7 @@ export const submission = preparedTransaction.extend({
   broadcastAt: instant.nullable(),
 }) satisfies z.ZodType<Submission>;
 
-export const transfer = z.object({
+export const transfer = z.looseObject({
   tokenAddress,
   from: address,
   to: address,
@@ -84,7 +88,7 @@ export const transfer = z.object({
   index: z.string(),
 }) satisfies z.ZodType<Transfer>;
 
-export const settlement = z.object({
+export const settlement = z.looseObject({
   hash: transactionHash,
   transfer,
   finalized: z.boolean(),
@@ -93,7 +97,7 @@ export const settlement = z.object({
 
 export const metadata = z.record(text, text) satisfies z.ZodType<Metadata>;
 
-const paymentIntent = z.object({
+const paymentIntent = z.looseObject({
   id: intentId,
   version: z.number().int().positive(),
   accountId,
@@ -131,11 +135,17 @@ const paymentIntent = z.object({
   settlement: settlement.nullable(),
   transfers: z.array(z.string()),
   // Rows written before these fields existed lack them.
-  extraPayments: z.array(z.object({ hash: transactionHash, transfer })).default([]),
+  extraPayments: z.array(z.looseObject({ hash: transactionHash, transfer })).default([]),
   otherRefunds: z.array(intentId).default([]),
+  heldFrom: z.number().int().positive().exactOptional(),
 }) satisfies z.ZodType<PaymentIntent>;
 
 /** The domain's complete state of an intent as JSON. Folds of the same events give the same bytes. */
-export const encodeIntent = (intent: PaymentIntent): string => toJson(intent);
-/** @throws SyntaxError or ZodError if the text is not the state of an intent */
-export const decodeIntent = (text: string): PaymentIntent => paymentIntent.parse(JSON.parse(text));
+export const encodeIntent = (intent: PaymentIntent): string => {
+  const version = versionOf(FORMATS.intentState);
+  // Without a version it is 1: the bytes of rows that were written before there were versions stay what they are.
+  return toJson(version === 1 ? intent : { ...intent, schemaVersion: version });
+};
+/** @throws SyntaxError, ZodError or NewerVersionError if the text is not a state that this code understands */
+export const decodeIntent = (text: string): PaymentIntent =>
+  paymentIntent.parse(upcast(FORMATS.intentState, JSON.parse(text)));

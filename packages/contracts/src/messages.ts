@@ -1,7 +1,9 @@
 import type {
+  Build,
   Command,
   CommandData,
   EventData,
+  EventHead,
   EventType,
   Expire,
   IntentEvent,
@@ -10,8 +12,9 @@ import type {
   PublicIntent,
   Refusal,
 } from '@pf/domain';
-import { INTENT_STATUSES, PAYMENT_TERMS, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { INTENT_STATUSES, isEventType, isPublicType, PAYMENT_TERMS } from '@pf/domain';
 import { z } from 'zod';
+import { FORMATS, NewerVersionError, upcast, versionOf } from './evolution.ts';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
 import {
   accountId,
@@ -132,12 +135,14 @@ export const COMMAND_DEADLINE_MS = 8_000;
 export const hasDeadline = (type: Command['type']): boolean =>
   type !== 'record_broadcast' && type !== 'release_submission';
 
-/** Both throw SyntaxError or ZodError if the text is not such a message: it is dead-lettered. */
-export const parseCommand = (text: string): CommandMessage => commandMessage.parse(JSON.parse(text));
-export const parseObservation = (text: string): ObservationMessage => observationMessage.parse(JSON.parse(text));
+/** Both throw SyntaxError, ZodError or NewerVersionError if the text is not such a message: it is dead-lettered. */
+export const parseCommand = (text: string): CommandMessage =>
+  commandMessage.parse(upcast(FORMATS.command, JSON.parse(text)));
+export const parseObservation = (text: string): ObservationMessage =>
+  observationMessage.parse(upcast(FORMATS.observation, JSON.parse(text)));
 /** `kind` is not encoded: the topic determines it. */
-export const encodeInput = ({ kind: _kind, ...message }: CommandMessage | ObservationMessage): string =>
-  toJson(message);
+export const encodeInput = ({ kind, ...message }: CommandMessage | ObservationMessage): string =>
+  toJson({ ...message, schemaVersion: versionOf(FORMATS[kind]) });
 export type InputMessage = CommandMessage | ObservationMessage | (Expire & { readonly trace: Trace });
 
 // Events --------------------------------------------------------------------------------------------------------------
@@ -195,7 +200,7 @@ export interface EventEnvelope {
   readonly data: IntentEvent['data'];
   readonly intent: PublicIntent;
 }
-export const EVENT_SCHEMA_VERSION = 1;
+export const EVENT_SCHEMA_VERSION = versionOf(FORMATS.event);
 
 // The domain's view() wrote it together with the event. It is passed on unchanged, including the order of its keys:
 // webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
@@ -205,8 +210,8 @@ const publicIntent = z.custom<PublicIntent>(
 
 const envelope = z.object({
   eventId: z.string(),
-  type: z.enum([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES]),
-  schemaVersion: z.literal(EVENT_SCHEMA_VERSION),
+  type: z.string(),
+  schemaVersion: z.number().int().positive(),
   intentId,
   version: z.number().int().positive(),
   accountId,
@@ -218,10 +223,40 @@ const envelope = z.object({
   intent: publicIntent,
 });
 
-/** Parses a record of `intent.events`, and its data by the schema of its type. @throws SyntaxError or ZodError */
+/**
+ * An event that newer code wrote and this code does not understand: its type is unknown, or its schema version newer.
+ * What every version has is known: whose it is, its place in the intent's history, and the public intent after it.
+ */
+export interface ForeignEvent extends Omit<EventEnvelope, 'type' | 'data'> {
+  readonly type: string;
+  readonly isForeign: true;
+}
+
+/** A record of `intent.events` as a reader finds it. */
+export type LoggedEvent = EventEnvelope | ForeignEvent;
+export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForeign' in event;
+
+/**
+ * Reads a record of `intent.events`: for readers that can pass over an event that they do not understand.
+ * @throws SyntaxError or ZodError if no version of the code wrote it: the log is damaged
+ */
+export function readEvent(text: string): LoggedEvent {
+  const document: unknown = JSON.parse(text);
+  const { type, data: _data, ...head } = envelope.parse(document);
+  if (!isEventType(type) || head.schemaVersion > EVENT_SCHEMA_VERSION) return { ...head, type, isForeign: true };
+  const parsed = envelope.parse(upcast(FORMATS.event, document));
+  return { ...parsed, type, data: eventData[type].parse(parsed.data) };
+}
+
+/**
+ * Parses a record of `intent.events`, and its data by the schema of its type.
+ * @throws SyntaxError, ZodError or NewerVersionError
+ */
 export function parseEvent(text: string): EventEnvelope {
-  const parsed = envelope.parse(JSON.parse(text));
-  return { ...parsed, data: eventData[parsed.type].parse(parsed.data) };
+  const event = readEvent(text);
+  if (isForeign(event))
+    throw new NewerVersionError(`${event.type} of schema version ${event.schemaVersion} was written by newer code`);
+  return event;
 }
 export const encodeEvent = (event: EventEnvelope): string => toJson(event);
 
@@ -235,9 +270,19 @@ export const eventOf = (event: EventEnvelope): IntentEvent =>
     data: event.data,
   }) as IntentEvent;
 
+/** What every version of an event has, for hold(). */
+export const headOf = ({ type, intentId, version, accountId, at, intent }: LoggedEvent): EventHead => ({
+  type,
+  intentId,
+  version,
+  accountId,
+  at: Date.parse(at),
+  shown: intent,
+});
+
 /** The body of a webhook: the exact text that is stored, signed, sent, streamed and listed. Null for private events. */
-export function webhookBody(event: EventEnvelope): string | null {
-  if (!(PUBLIC_EVENT_TYPES as readonly string[]).includes(event.type)) return null;
+export function webhookBody(event: Omit<LoggedEvent, 'data'>): string | null {
+  if (!isPublicType(event.type)) return null;
   return JSON.stringify({
     eventId: event.eventId,
     type: event.type,
@@ -258,7 +303,7 @@ export type Outcome =
       readonly commandId: Command['commandId'];
       readonly intentId: Command['intentId'];
       readonly replayed: boolean;
-      readonly build: z.infer<typeof build> | null;
+      readonly build: Build | null;
       readonly attempts: number | null;
     }
   | {
@@ -290,7 +335,7 @@ const outcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('refused'), commandId, intentId, refusal }),
   z.object({ kind: z.literal('dead'), commandId, intentId }),
 ]);
-export const parseOutcome = (text: string): Outcome => outcome.parse(JSON.parse(text));
+export const parseOutcome = (text: string): Outcome => outcome.parse(upcast(FORMATS.outcome, JSON.parse(text)));
 export const encodeOutcome = (value: Outcome): string => toJson(value);
 
 /** An outcome on a gateway's reply channel, which carries a batch of them; with the public intent if accepted. */

@@ -10,7 +10,7 @@ import {
   updateIntentRequest,
 } from './api/intent-requests.ts';
 import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from './deliveries.ts';
-import { intentEventsResponse } from './intent-events.ts';
+import { intentEventsResponse, listEventsQuery } from './intent-events.ts';
 import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
 
@@ -70,7 +70,7 @@ export const OPERATIONS = {
     scope: 'payer',
     request: { params: intentPath },
     responses: { 200: json('The intent.', intentResponse) },
-    errors: ['intent.not_found'],
+    errors: ['intent.not_found', 'intent.unavailable'],
   },
   listIntents: {
     id: 'listIntents',
@@ -101,10 +101,10 @@ export const OPERATIONS = {
     responses: { 200: json('The updated intent.', intentResponse) },
     errors: [
       'intent.not_found',
+      'intent.unavailable',
       'intent.stale_update',
       'intent.invalid_state',
-      'intent.already_fulfilled',
-      'intent.expired',
+      'intent.limit_reached',
       'plan.upgrade_required',
     ],
   },
@@ -118,7 +118,7 @@ export const OPERATIONS = {
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
     responses: { 200: json('The cancelled intent.', intentResponse) },
-    errors: ['intent.not_found', ...CONFLICTS],
+    errors: ['intent.not_found', 'intent.unavailable', ...CONFLICTS],
   },
   refundIntent: {
     id: 'refundIntent',
@@ -135,8 +135,10 @@ export const OPERATIONS = {
     responses: { 201: json('The refund intent, in the state `created`.', intentResponse) },
     errors: [
       'intent.not_found',
+      'intent.unavailable',
       'intent.invalid_state',
       'intent.already_refunded',
+      'intent.limit_reached',
       'address.sanctions_match',
       'screening.unavailable',
     ],
@@ -153,7 +155,7 @@ export const OPERATIONS = {
     scope: 'payer',
     request: { params: intentPath, body: emptyRequest },
     responses: { 200: json('The intent.', intentResponse) },
-    errors: ['intent.not_found', 'intent.invalid_state', 'intent.expired'],
+    errors: ['intent.not_found', 'intent.unavailable', 'intent.invalid_state', 'intent.expired'],
   },
   buildIntent: {
     id: 'buildIntent',
@@ -170,7 +172,10 @@ export const OPERATIONS = {
     responses: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
     errors: [
       'intent.not_found',
+      'intent.unavailable',
       ...CONFLICTS,
+      'intent.original_unpaid',
+      'intent.limit_reached',
       'chain.not_available',
       'address.not_payable',
       'transaction.rejected',
@@ -192,7 +197,10 @@ export const OPERATIONS = {
     responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
     errors: [
       'intent.not_found',
+      'intent.unavailable',
       ...CONFLICTS,
+      'intent.original_unpaid',
+      'intent.limit_reached',
       'chain.not_available',
       'address.sanctions_match',
       'transaction.malformed',
@@ -214,10 +222,12 @@ export const OPERATIONS = {
       'every event with the body of its webhook: `id` is the version of the intent, `event` the event type, `data` ' +
       'the body. A request with `Last-Event-ID` resumes after that event, without gaps or repeats. A comment is sent ' +
       'every 15 s. The stream ends when the state of the intent can no longer change.\n\n' +
-      'With `Accept: application/json`, returns the history.',
+      'With `Accept: application/json`, returns the history, oldest first. An intent with more than `limit` events ' +
+      'has several pages: pass `nextCursor` as `cursor`.',
     scope: 'payer',
     request: {
       params: intentPath,
+      query: listEventsQuery,
       headers: z.object({
         'Last-Event-ID': z
           .string()
@@ -234,7 +244,7 @@ export const OPERATIONS = {
         },
       },
     },
-    errors: ['intent.not_found'],
+    errors: ['intent.not_found', 'intent.unavailable'],
   },
   listDeliveries: {
     id: 'listDeliveries',
@@ -272,6 +282,13 @@ export const OPERATIONS = {
     scope: 'full',
     request: { params: intentPath, body: simulateIntentRequest },
     responses: { 200: json('The intent in its new state.', intentResponse) },
-    errors: ['api_key.test_mode_required', 'intent.not_found', 'intent.invalid_state', 'intent.submission_in_progress'],
+    errors: [
+      'api_key.test_mode_required',
+      'intent.not_found',
+      'intent.unavailable',
+      'intent.invalid_state',
+      'intent.submission_in_progress',
+      'intent.limit_reached',
+    ],
   },
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -15,6 +15,8 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
     'intent.stale_update',
     'intent.submission_in_progress',
     'intent.already_refunded',
+    'intent.original_unpaid',
+    'intent.limit_reached',
   ],
   413: ['request.too_large'],
   415: ['request.unsupported_media_type'],
@@ -29,7 +31,13 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
   ],
   429: ['rate_limit.exceeded'],
   500: ['internal.error'],
-  503: ['rpc.unavailable', 'transaction.not_visible', 'screening.unavailable', 'service.unavailable'],
+  503: [
+    'rpc.unavailable',
+    'transaction.not_visible',
+    'screening.unavailable',
+    'intent.unavailable',
+    'service.unavailable',
+  ],
 };
 
 /** Errors of the HTTP parser, before there is a request that the contract describes. */

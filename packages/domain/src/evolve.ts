@@ -2,6 +2,7 @@ import type { IntentId, TransactionHash } from './model/ids.ts';
 import type { IntentEvent } from './model/event.ts';
 import type { Landing, PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './model/intent.ts';
 import { transferKey } from './model/landing.ts';
+import { COUNTED_MAX, REMEMBERED_MAX } from './model/limits.ts';
 import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
 import { isPublicField } from './model/view.ts';
 
@@ -31,7 +32,10 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
   };
 };
 
-const versionGap = (state: PaymentIntent | undefined, event: IntentEvent): VersionGapError => {
+export const versionGap = (
+  state: PaymentIntent | undefined,
+  event: Pick<IntentEvent, 'intentId' | 'version'> & { readonly type: string },
+): VersionGapError => {
   const after = state === undefined ? 'no event' : `version ${state.version} of ${state.id}`;
   return new VersionGapError(`${event.type} is version ${event.version} of ${event.intentId}, after ${after}`);
 };
@@ -240,7 +244,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       };
       // The payment of a refund pays the refund, not this intent.
       return refundIntentId === undefined
-        ? { ...seen, extraPayments: [...state.extraPayments, landing] }
+        ? { ...seen, extraPayments: [...state.extraPayments, landing].slice(0, COUNTED_MAX.extra) }
         : { ...seen, otherRefunds: [...without(state.otherRefunds, refundIntentId), refundIntentId] };
     }
     case 'mismatched_payment_observed': {
@@ -273,6 +277,7 @@ const prepared = (
 ): readonly Submission[] => {
   const earlier = state.submissions.find(({ hash }) => hash === transaction.hash);
   const claim: Submission = {
+    ...earlier,
     ...transaction,
     status: 'live',
     attempts,
@@ -302,12 +307,13 @@ const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | 
   // The same transaction in another place: its first transfer was undone and would be a new one if it landed again.
   const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;
   const transfers = counted(moved ? uncounted(state.transfers, settlement) : state.transfers, landing);
-  return { submissions, settlement: { hash, transfer: landing.transfer, finalized, lost: false }, transfers };
+  const same = settlement?.hash === hash ? settlement : {};
+  return { submissions, settlement: { ...same, hash, transfer: landing.transfer, finalized, lost: false }, transfers };
 };
 
 const counted = (transfers: readonly string[], landing: Landing): readonly string[] => {
   const key = transferKey(landing);
-  return transfers.includes(key) ? transfers : [...transfers, key];
+  return transfers.length >= REMEMBERED_MAX || transfers.includes(key) ? transfers : [...transfers, key];
 };
 
 /** Without the transfers that the chain has undone: they are new ones if they land again. */

@@ -1,7 +1,13 @@
 import type { InputTopic, Topic } from './port.ts';
 
-export const TOPICS: readonly Topic[] = ['intent.commands', 'chain.observations', 'intent.events', 'intent.dead'];
+/** Every topic in the cluster: those with messages, and the one whose records only tell the brokers' time. */
+export type TopicName = Topic | 'service.clock';
+
+const TOPICS: readonly Topic[] = ['intent.commands', 'chain.observations', 'intent.events', 'intent.dead'];
+export const TOPIC_NAMES: readonly TopicName[] = [...TOPICS, 'service.clock'];
 export const INPUT_TOPICS: readonly InputTopic[] = ['intent.commands', 'chain.observations'];
+export const isInputTopic = (topic: Topic): topic is InputTopic =>
+  topic === 'intent.commands' || topic === 'chain.observations';
 /** The group of the partitions' owners. */
 export const OWNER_GROUP = 'intent';
 
@@ -13,13 +19,8 @@ export class Names {
     this.#prefix = prefix;
   }
 
-  topic(topic: Topic): string {
+  topic(topic: TopicName): string {
     return this.#prefix + topic;
-  }
-
-  /** The reverse; undefined for a topic that is not ours. */
-  inputTopic(name: string): InputTopic | undefined {
-    return INPUT_TOPICS.find((topic) => this.topic(topic) === name);
   }
 
   group(name: string): string {

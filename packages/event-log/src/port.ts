@@ -43,13 +43,22 @@ export interface RecordBatch {
 
 /** A reader without a consumer group, always read_committed. */
 export interface LogReader {
-  /** Reads the committed records of a partition from `from` up to the position `end`. */
+  /**
+   * Reads the committed records of a partition from `from` up to the position `end`. It ends, whatever it finds.
+   * @throws LogTruncatedError where records are missing, also at the end: the log ends before `end`, for seconds
+   * @throws LogUnavailableError
+   */
   read(topic: Topic, partition: number, from: bigint, end: bigint, signal?: AbortSignal): AsyncIterable<RecordBatch>;
+  /** The first retained offset: what was before it is deleted. */
+  startOffset(topic: Topic, partition: number): Promise<bigint>;
   /** The last stable offset: every transaction below it has ended. */
   endOffset(topic: Topic, partition: number): Promise<bigint>;
   /** The same for all partitions of a topic in one request. */
   endOffsets(topic: Topic): Promise<readonly bigint[]>;
-  /** Follows the given partitions from the given positions until the signal aborts. */
+  /**
+   * Follows the given partitions from the given positions until the signal aborts.
+   * @throws LogTruncatedError where records are missing
+   */
   follow(
     topic: Topic,
     from: ReadonlyMap<number, bigint>,
@@ -64,6 +73,11 @@ export interface LogReader {
 export interface BatchResult<Context> {
   /** Records to append to intent.events, in order. Empty: only the offsets move. */
   readonly append: readonly NewRecord[];
+  /**
+   * The checkpoint in the snapshot of the projection that was decided on; null if nothing of it was read. The batch is
+   * committed only if the owner has projected exactly up to there.
+   */
+  readonly position: bigint | null;
   /** Handed back to `project` after the commit. */
   readonly context: Context;
 }
@@ -127,12 +141,29 @@ export interface GroupConsumer {
   stop(): Promise<void>;
 }
 
-export interface EventLog {
+/** The log as its readers and writers use it. */
+export interface LogClients {
   readonly partitions: number;
   publisher(): Promise<Publisher>;
   reader(name: string): Promise<LogReader>;
   partitionOwner<Context>(work: PartitionWork<Context>, onCrash: (error: Error) => void): PartitionOwner<Context>;
   group(name: string, topic: Topic, work: GroupWork, onCrash: (error: Error) => void): GroupConsumer;
+}
+
+/** The brokers' clocks, as they stamp records. */
+export interface BrokerClock {
+  /**
+   * The time at which a broker appended a record just now, in ms since 1970; each call asks another partition's leader.
+   * Rejects if no broker appends it.
+   */
+  read(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The log of a cluster, with its topics. */
+export interface EventLog extends LogClients {
+  /** Connects with its first reading. */
+  brokerClock(): BrokerClock;
   /** Creates missing topics; safe to repeat. */
   createTopics(): Promise<void>;
   /** Deletes the topics and their records. For tests and throw-away stacks: throws where the names have no prefix. */
@@ -147,3 +178,41 @@ export interface EventLog {
 export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailableError';
 }
+
+/**
+ * The log lacks records that it had: it was truncated or deleted there, or a position is of another log. A retry does
+ * not help, and no position may be moved back for it.
+ */
+export class LogTruncatedError extends Error {
+  override readonly name: string = 'LogTruncatedError';
+}
+
+/** The requested position is not in the log. */
+export class PositionOutOfRangeError extends LogTruncatedError {
+  override readonly name = 'PositionOutOfRangeError';
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly position: bigint;
+
+  constructor(topic: Topic, partition: number, position: bigint, options?: ErrorOptions) {
+    super(`Position ${position} is not within the range of ${topic}-${partition}.`, options);
+    this.topic = topic;
+    this.partition = partition;
+    this.position = position;
+  }
+}
+
+/** Receives log lines; a pino logger fits. */
+export interface LogSink {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const SILENT: LogSink = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

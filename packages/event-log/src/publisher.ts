@@ -1,24 +1,19 @@
 import { BackOff, count, errorTypeOf, recordDuration } from '@pf/runtime';
-import type { Producer, TopicMessages } from 'kafkajs';
 import { asError, isRefusal } from './errors.ts';
-import type { Names } from './names.ts';
 import { LogUnavailableError, type NewRecord, type Publisher, type Topic } from './port.ts';
-import { fitting, sizeOf, toMessage } from './record.ts';
+import { fitting, sizeOf } from './record.ts';
+import type { Addressed, LogProducer, LogTransport } from './transport.ts';
 
 /** The broker permanently refuses more than 1 MiB for a partition: all of them together stay well below. */
 const REQUEST_LIMITS = { count: 10_000, bytes: 512 * 1024 };
 /** For records without a deadline of their own: long enough for a broker to restart. */
 const PATIENCE_MS = 10_000;
-/** How long the brokers may take to replicate the records of one request. */
-const ACKNOWLEDGE_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
 const SENDING = { 'messaging.system': 'kafka', 'messaging.operation.name': 'send' } as const;
 
-interface Waiting {
-  readonly topic: Topic;
-  readonly record: NewRecord;
+interface Waiting extends Addressed {
   readonly bytes: number;
   /** False once the caller's promise is settled: the record is no longer sent. */
   open(): boolean;
@@ -27,20 +22,16 @@ interface Waiting {
 }
 
 /** Sends the records that queued while the last request was in flight, one request at a time, in order. */
-export class KafkaPublisher implements Publisher {
-  readonly #openProducer: () => Promise<Producer>;
-  readonly #names: Names;
-  readonly #partitions: number;
+export class BatchingPublisher implements Publisher {
+  readonly #transport: Pick<LogTransport, 'openProducer' | 'partitions'>;
   readonly #queue: Waiting[] = [];
-  #producer: Promise<Producer> | null = null;
+  #producer: Promise<LogProducer> | null = null;
   #sending: Promise<void> | null = null;
   #closed = false;
 
-  /** @param openProducer connects a producer; called again after a failure */
-  constructor(openProducer: () => Promise<Producer>, names: Names, partitions: number) {
-    this.#openProducer = openProducer;
-    this.#names = names;
-    this.#partitions = partitions;
+  /** @param transport opens a producer, and another after a failure */
+  constructor(transport: Pick<LogTransport, 'openProducer' | 'partitions'>) {
+    this.#transport = transport;
   }
 
   /** @throws LogUnavailableError when no broker can be reached */
@@ -54,7 +45,7 @@ export class KafkaPublisher implements Publisher {
 
   publish(topic: Exclude<Topic, 'intent.events'>, record: NewRecord, deadline?: AbortSignal): Promise<void> {
     const bytes = sizeOf(record);
-    if (!Number.isInteger(record.partition) || record.partition < 0 || record.partition >= this.#partitions)
+    if (!Number.isInteger(record.partition) || record.partition < 0 || record.partition >= this.#transport.partitions)
       return Promise.reject(new RangeError(`There is no partition ${record.partition}.`));
     if (bytes > REQUEST_LIMITS.bytes)
       return Promise.reject(new RangeError(`A record of ${bytes} bytes is too large for the log.`));
@@ -146,23 +137,14 @@ export class KafkaPublisher implements Publisher {
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
-    const byTopic = Map.groupBy(batch, ({ topic }) => topic);
-    const topicMessages: TopicMessages[] = [...byTopic].map(([topic, waiting]) => ({
-      topic: this.#names.topic(topic),
-      messages: waiting.map(({ record }) => toMessage(record)),
-    }));
     const producer = await this.#connected();
-    const answers = await producer.sendBatch({ acks: -1, timeout: ACKNOWLEDGE_MS, topicMessages });
-    // The library skips partitions without a leader and reports success.
-    const answered = new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
-    const silent = batch.find(({ topic, record }) => !answered.has(`${this.#names.topic(topic)}/${record.partition}`));
-    if (silent) throw new Error(`${this.#names.topic(silent.topic)} has no partition ${silent.record.partition}`);
-    for (const [topic, waiting] of byTopic)
+    await producer.send(batch);
+    for (const [topic, waiting] of Map.groupBy(batch, (waiting) => waiting.topic))
       count('messaging.client.sent.messages', { ...SENDING, 'messaging.destination.name': topic }, waiting.length);
   }
 
-  async #connected(): Promise<Producer> {
-    const opening = (this.#producer ??= this.#openProducer());
+  async #connected(): Promise<LogProducer> {
+    const opening = (this.#producer ??= this.#transport.openProducer());
     try {
       return await opening;
     } catch (error) {
@@ -174,7 +156,7 @@ export class KafkaPublisher implements Publisher {
   async #dropProducer(): Promise<void> {
     const producer = this.#producer;
     this.#producer = null;
-    // A producer that never connected or lost its connection has nothing to close.
-    await producer?.then((open) => open.disconnect()).catch(() => undefined);
+    // A producer that never connected has nothing to close.
+    await producer?.then((open) => open.close()).catch(() => undefined);
   }
 }

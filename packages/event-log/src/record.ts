@@ -1,5 +1,4 @@
-import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
-import type { LogRecord, NewRecord, Topic } from './port.ts';
+import type { NewRecord } from './port.ts';
 
 /** Offsets, timestamps and lengths beside key, value and headers; slightly more than the format needs. */
 const RECORD_OVERHEAD_BYTES = 32;
@@ -26,35 +25,4 @@ export function fitting<Item>(
     count++;
   }
   return count;
-}
-
-export function toMessage(record: NewRecord): Message {
-  return {
-    partition: record.partition,
-    key: record.key,
-    value: record.value,
-    ...(record.headers ? { headers: { ...record.headers } } : {}),
-  };
-}
-
-export function toLogRecord(topic: Topic, partition: number, message: KafkaMessage): LogRecord {
-  return {
-    topic,
-    partition,
-    offset: BigInt(message.offset),
-    timestamp: Number(message.timestamp),
-    key: message.key?.toString() ?? null,
-    value: message.value?.toString() ?? null,
-    headers: toHeaders(message.headers),
-  };
-}
-
-/** Of a repeated header the last value counts. */
-function toHeaders(headers: IHeaders | undefined): Record<string, string> {
-  const plain: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    const last = Array.isArray(value) ? value.at(-1) : value;
-    if (last !== undefined) plain[name] = last.toString();
-  }
-  return plain;
 }

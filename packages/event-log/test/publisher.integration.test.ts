@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Producer } from 'kafkajs';
 import { BRIEF_RETRY, createClient } from '../src/kafka/client.ts';
 import {
   type EventLog,
@@ -9,9 +8,11 @@ import {
   type NewRecord,
   type Publisher,
 } from '../src/index.ts';
+import { KafkaProducer } from '../src/kafka/producer.ts';
 import { Names } from '../src/names.ts';
-import { KafkaPublisher } from '../src/publisher.ts';
+import { BatchingPublisher } from '../src/publisher.ts';
 import { sizeOf } from '../src/record.ts';
+import type { LogProducer } from '../src/transport.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from './stack.ts';
 
 // A busy machine may be slow.
@@ -27,29 +28,20 @@ class Line {
     this.#options = options;
   }
 
-  readonly open = async (): Promise<Producer> => {
+  readonly open = async (): Promise<LogProducer> => {
     if (this.cut) throw new Error('cut');
-    const producer = createClient(this.#options, 'test', BRIEF_RETRY).producer({
-      allowAutoTopicCreation: false,
-      retry: BRIEF_RETRY,
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition ?? 0,
-    });
-    await producer.connect();
+    const producer = await KafkaProducer.open(
+      createClient(this.#options, 'test', BRIEF_RETRY),
+      new Names(this.#options.prefix ?? ''),
+    );
     return {
-      ...producer,
-      sendBatch: async (batch) => {
-        this.requests.push(
-          (batch.topicMessages ?? [])
-            .flatMap(({ messages }) => messages)
-            .reduce((sum, { key, value }) => sum + sizeOf({ key: String(key), value: String(value) }), 0),
-        );
+      send: async (records) => {
+        this.requests.push(records.reduce((sum, { record }) => sum + sizeOf(record), 0));
         await this.hold;
         if (this.cut) throw new Error('cut');
-        return producer.sendBatch(batch);
+        await producer.send(records);
       },
+      close: () => producer.close(),
     };
   };
 }
@@ -70,8 +62,8 @@ describe('Publisher', () => {
     await Promise.all(publishers.splice(0).map((publisher) => publisher.close()));
   });
 
-  function publisherOn(line: Line): KafkaPublisher {
-    const publisher = new KafkaPublisher(line.open, new Names(options.prefix ?? ''), PARTITIONS);
+  function publisherOn(line: Line): BatchingPublisher {
+    const publisher = new BatchingPublisher({ openProducer: line.open, partitions: PARTITIONS });
     publishers.push(publisher);
     return publisher;
   }

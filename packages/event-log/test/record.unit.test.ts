@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fitting, sizeOf, toLogRecord } from '../src/record.ts';
+import { toLogRecord } from '../src/kafka/record.ts';
+import { fitting, sizeOf } from '../src/record.ts';
 
 describe('the number of items in one request', () => {
   it('is the most that fits count and bytes, and at least one', () => {

@@ -1,5 +1,6 @@
 export { RpcClient, type RpcClientOptions } from './client.ts';
 export * from './errors.ts';
 export { refusable, reportingHead, type Results, type RpcCall, rpcCall, type RpcNode } from './node.ts';
-export { type Attempt, type Responses, RpcPool, type RpcPoolOptions } from './pool.ts';
+export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
+export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
 export { withSecondOpinion } from './second-opinion.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { RpcRefusedError, RpcUpstreamError } from './errors.ts';
-import type { JsonRpcResponse, JsonRpcTransport } from './transport.ts';
+import type { JsonRpcResponse, RpcTransport } from './transport.ts';
 
 /** One JSON-RPC call and the parser of its result: a result that it rejects counts as no response. */
 export interface RpcCall<T> {
@@ -54,12 +54,12 @@ const BATCH_MAX = 100;
 /** Receives each head that an upstream reported, and when it was asked for. */
 export type OnHead = (head: bigint, askedAt: number) => void;
 
-/** One upstream over HTTP. */
-export class HttpRpcNode implements RpcNode {
-  readonly #transport: JsonRpcTransport;
+/** One upstream over a transport. */
+export class TransportNode implements RpcNode {
+  readonly #transport: RpcTransport;
   readonly #onHead: OnHead;
 
-  constructor(transport: JsonRpcTransport, onHead: OnHead) {
+  constructor(transport: RpcTransport, onHead: OnHead) {
     this.#transport = transport;
     this.#onHead = onHead;
   }

@@ -3,8 +3,8 @@ import { Agent } from 'undici';
 import { RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
 import { MeasuredNode } from './measured-node.ts';
-import { HttpRpcNode, type Results, type RpcCall, type RpcNode } from './node.ts';
-import { JsonRpcTransport } from './transport.ts';
+import { type Results, type RpcCall, type RpcNode, TransportNode } from './node.ts';
+import { JsonRpcTransport, type RpcTransport } from './transport.ts';
 import { Upstream } from './upstream.ts';
 
 export interface RpcPoolOptions {
@@ -21,6 +21,15 @@ export interface RpcPoolOptions {
   readonly timeoutMs?: number;
   /** Limit of all attempts at one piece of work; an attempt that has begun is not cut off. */
   readonly deadlineMs?: number;
+  /** Default: HTTP. */
+  readonly transports?: Transports;
+}
+
+/** Opens the transports to a pool's upstreams. */
+export interface Transports {
+  /** @param timeoutMs the limit of one request */
+  open(url: string, timeoutMs: number): RpcTransport;
+  close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 2_500;
@@ -29,6 +38,11 @@ const DEADLINE_MS = 6_000;
 const CATCH_UP_MS = 300;
 /** Blocks full of our tokens' logs have some MB; a larger response cannot be what we asked for. */
 const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
+
+const overHttp = (timeoutMs: number): Transports => {
+  const agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
+  return { open: (url) => new JsonRpcTransport(url, agent, timeoutMs), close: () => agent.close() };
+};
 
 const isUp = (upstream: Upstream): boolean => upstream.rank === 0 && !upstream.isExcluded(performance.now());
 
@@ -63,7 +77,7 @@ export interface Responses<T> {
  */
 export class RpcPool {
   readonly #options: RpcPoolOptions;
-  readonly #agent: Agent;
+  readonly #transports: Transports;
   readonly #upstreams: readonly Upstream[];
   readonly #heads = new Heads();
   readonly #probes = new Map<Upstream, Promise<void>>();
@@ -72,10 +86,11 @@ export class RpcPool {
   constructor(options: RpcPoolOptions) {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#options = options;
-    this.#agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
+    this.#transports = options.transports ?? overHttp(timeoutMs);
     this.#upstreams = options.urls.map((url) => {
-      const transport = new JsonRpcTransport(url, this.#agent, timeoutMs);
-      const node = new HttpRpcNode(transport, (head, askedAt) => this.#headReported(upstream, head, askedAt));
+      const node = new TransportNode(this.#transports.open(url, timeoutMs), (head, askedAt) =>
+        this.#headReported(upstream, head, askedAt),
+      );
       const upstream = new Upstream(new MeasuredNode(node, options.network));
       return upstream;
     });
@@ -137,6 +152,21 @@ export class RpcPool {
     return attempt?.kind === 'completed' ? attempt.value : null;
   }
 
+  /**
+   * Runs the work on another upstream than this one, which would leave out the same again. On this one only where there
+   * is no other, or all others have been down for long.
+   * @returns null where another one may soon respond: try again later
+   */
+  async doubleCheck<T>(node: RpcNode, work: (node: RpcNode) => Promise<T>): Promise<T | null> {
+    const checked = await this.onAnother(node, work);
+    if (checked !== null) return checked;
+    const now = performance.now();
+    const isAwaited = this.#upstreams.some(
+      (upstream) => upstream.node !== node && !upstream.isExcluded(now) && !upstream.isLongDown(now),
+    );
+    return isAwaited ? null : work(node);
+  }
+
   /** Runs the same work on every upstream in parallel, but for those whose last request failed. */
   async onAll<T>(work: (node: RpcNode) => Promise<T>): Promise<Responses<T>> {
     const upstreams = this.#inOrder();
@@ -172,7 +202,7 @@ export class RpcPool {
   async close(): Promise<void> {
     this.#unregister();
     await Promise.all(this.#probes.values());
-    await this.#agent.close();
+    await this.#transports.close();
   }
 
   #inOrder(): readonly Upstream[] {

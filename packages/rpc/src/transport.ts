@@ -36,12 +36,18 @@ const reasonOf = (cause: unknown): string => {
 
 const envelope = ({ method, params }: JsonRpcRequest, id: number): object => ({ jsonrpc: '2.0', id, method, params });
 
-/**
- * JSON-RPC 2.0 over HTTP to one URL, each request within `timeoutMs`. Throws RpcUpstreamError without a usable
- * response.
- */
-export class JsonRpcTransport {
-  /** The host: for logs and metrics, as the URL may hold a key. */
+/** How requests reach one upstream. Both methods throw RpcUpstreamError without a usable response. */
+export interface RpcTransport {
+  /** For logs and metrics. */
+  readonly name: string;
+  request(request: JsonRpcRequest): Promise<JsonRpcResponse>;
+  /** @returns the responses in the order of the requests */
+  batch(requests: readonly JsonRpcRequest[]): Promise<readonly JsonRpcResponse[]>;
+}
+
+/** JSON-RPC 2.0 over HTTP to one URL, each request within `timeoutMs`. */
+export class JsonRpcTransport implements RpcTransport {
+  /** The host, as the URL may hold a key. */
   readonly name: string;
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;

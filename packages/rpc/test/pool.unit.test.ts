@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type RpcFault, type RpcProxy, startRpcProxy, until } from '@pf/testing';
+import { answering, type RpcFault, type RpcProxy, startRpcProxy, until } from '@pf/testing';
 import { type RpcPool, RpcUnavailableError } from '../src/index.ts';
 import { getChainId, getHeadNumber, getTransactionCount, poolOver } from './upstreams.ts';
 
@@ -15,17 +15,12 @@ describe('RpcPool', () => {
     pools.push(pool);
     return pool;
   };
-  /** Responds by itself: there is no node behind the proxy. */
-  const says =
-    (answers: Record<string, unknown>): RpcProxy['respond'] =>
-    ({ method }) =>
-      ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
 
   beforeEach(async () => {
     pools = [];
     [first, second] = await Promise.all([startRpcProxy(''), startRpcProxy('')]);
-    first.respond = says({ eth_getTransactionCount: '0x1' });
-    second.respond = says({ eth_getTransactionCount: '0x2' });
+    first.respond = answering({ eth_getTransactionCount: '0x1' });
+    second.respond = answering({ eth_getTransactionCount: '0x2' });
   });
   afterEach(async () => {
     await Promise.all(pools.map((pool) => pool.close()));
@@ -53,7 +48,7 @@ describe('RpcPool', () => {
 
   it('fails over to the next upstream when a result does not match its schema', async () => {
     const pool = over(first.url, second.url);
-    first.respond = says({ eth_getTransactionCount: 'many' });
+    first.respond = answering({ eth_getTransactionCount: 'many' });
     expect(await count(pool)).toBe(2n);
   });
 
@@ -89,14 +84,14 @@ describe('RpcPool', () => {
 
   it('asks an upstream whose head lags last', async () => {
     const pool = over(first.url, second.url);
-    second.respond = says({ eth_getTransactionCount: '0x2', eth_blockNumber: '0x65' });
+    second.respond = answering({ eth_getTransactionCount: '0x2', eth_blockNumber: '0x65' });
     expect(await count(pool)).toBe(1n);
     await until('the second to be preferred', async () => {
       await pool.call(getHeadNumber());
       return (await count(pool)) === 2n;
     });
     // And returns to it when it has caught up.
-    first.respond = says({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
+    first.respond = answering({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
     await until('the first to be asked again', async () => (await count(pool)) === 1n);
   });
 
@@ -133,7 +128,7 @@ describe('RpcPool', () => {
   });
 
   it('never uses an upstream of another network', async () => {
-    first.respond = says({ eth_chainId: '0x1', eth_getTransactionCount: '0x1' });
+    first.respond = answering({ eth_chainId: '0x1', eth_getTransactionCount: '0x1' });
     expect(await count(over(first.url, second.url))).toBe(2n);
     expect([...first.calls.keys()]).toEqual(['eth_chainId']);
     await expect(count(over(first.url))).rejects.toThrow('serves eip155:1');

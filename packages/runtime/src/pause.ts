@@ -1,12 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Resolves after `ms`, or as soon as the signal aborts: without an error. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, signal ? { signal } : {});
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** Growing pauses between attempts: doubled each time up to the longest, at random between half and all of it. */

@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, type RequestIssue } from '@pf/contracts';
 import { RpcUnavailableError } from '@pf/chains';
-import { isDatabaseUnavailable } from '@pf/database';
+import { isDatabaseUnavailable, UndecodableIntentError } from '@pf/database';
 import { LogUnavailableError } from '@pf/event-log';
 
 export type ErrorDetails = Readonly<Record<string, unknown>>;
@@ -72,6 +72,7 @@ export function asApiError(error: unknown): ApiError {
     return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
   if (error instanceof LogUnavailableError || isDatabaseUnavailable(error))
     return new ApiError('service.unavailable', { cause: error });
+  if (error instanceof UndecodableIntentError) return new ApiError('intent.unavailable', { cause: error });
   // The router cannot decode the path (a stray %), so no endpoint has it.
   if (error instanceof URIError) return new ApiError('route.not_found', { cause: error });
   return new ApiError('internal.error', { cause: error });

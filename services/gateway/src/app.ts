@@ -1,4 +1,4 @@
-import type { Database } from '@pf/database';
+import type { Database, IntentQueries, SignedTransactions } from '@pf/database';
 import type { RedisClient } from '@pf/redis';
 import { type HealthResponse, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
@@ -32,12 +32,16 @@ export interface AppDependencies {
   readonly database: Database;
   readonly feeds: Feeds;
   readonly health: HealthChecks;
+  readonly intents: IntentQueries;
   readonly keys: ApiKeys;
   readonly limiter: Limiter;
   readonly log: Logger;
+  /** Milliseconds since 1970, by a clock that all processes share. */
+  readonly now: () => number;
   readonly partitions: number;
   readonly redis: RedisClient;
   readonly screening: Screening;
+  readonly signedTransactions: SignedTransactions;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */
   readonly trustedProxies?: number;
 }

@@ -13,6 +13,7 @@ import type {
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, currentTrace, inSpan, recordDuration, type MetricLabels, SpanKind } from '@pf/runtime';
 import { ApiError } from './api-error.ts';
+import { CommandTurns } from './limits/command-turns.ts';
 import { OutcomeUnknownError, type Outcomes } from './outcomes.ts';
 import { refused } from './refusals.ts';
 import type { ReplyChannel } from './reply-channel.ts';
@@ -49,22 +50,33 @@ export type Accepted = Extract<Result, { kind: 'accepted' }>;
 /** Sends commands to the writer of the intent's partition and waits for their outcomes. */
 export class Commands {
   readonly #publisher: Publisher;
-  readonly #replies: ReplyChannel;
+  readonly #replies: Pick<ReplyChannel, 'name' | 'listening'>;
   readonly #outcomes: Outcomes;
+  readonly #turns: CommandTurns;
 
-  constructor(publisher: Publisher, replies: ReplyChannel, outcomes: Outcomes) {
+  constructor(
+    publisher: Publisher,
+    replies: Pick<ReplyChannel, 'name' | 'listening'>,
+    outcomes: Outcomes,
+    turns = new CommandTurns(),
+  ) {
     this.#publisher = publisher;
     this.#replies = replies;
     this.#outcomes = outcomes;
+    this.#turns = turns;
   }
 
   /**
-   * Sends a command once.
+   * Sends a command once, when it is the account's turn in the partition.
    * @throws ApiError `service.unavailable` with the intent's id if the log is unavailable or no outcome came in time
-   *   (the command may have taken effect); `internal.error` if the command was dead-lettered
+   *   (the command may have taken effect); `rate_limit.exceeded` if its turn did not come, and nothing was sent;
+   *   `internal.error` if the command was dead-lettered
    */
   async send<Type extends CommandType>(command: NewCommand<Type>): Promise<Result> {
-    return this.#sendOnce(newCommandId(), command, OUTCOME_TIMEOUT_MS);
+    const { accountId, livemode, intentId } = command;
+    return this.#turns.run({ accountId, livemode, partition: partitionOf(intentId) }, () =>
+      this.#sendOnce(newCommandId(), command, OUTCOME_TIMEOUT_MS),
+    );
   }
 
   /** Like `send`, but a refusal is thrown as the error for the client. */
@@ -76,7 +88,8 @@ export class Commands {
 
   /**
    * Sends a command that has no deadline again and again until its outcome is known, for as long as a request may take.
-   * Every repetition has the same id, so it takes effect once.
+   * Every repetition has the same id, so it takes effect once. It takes no turn: it follows a submission, which did,
+   * and must not wait.
    * @returns null if no outcome came: the watcher takes over
    */
   async insist<Type extends 'record_broadcast' | 'release_submission'>(

@@ -11,6 +11,7 @@ export const gatewayVariables = {
   ...upstreamVariables,
   ...screeningVariables,
   DATABASE_URL: variables.databaseUrl,
+  DATABASE_CONNECTIONS: variables.databaseConnections,
   REDIS_URL: variables.redisUrl,
   /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,

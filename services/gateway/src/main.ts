@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createChains, upstreamsOf } from '@pf/chains';
+import { MeasuredClock } from '@pf/clock';
 import type { Reply } from '@pf/contracts';
-import { openDatabase } from '@pf/database';
+import { createStore, openDatabase, readDatabaseTime } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { RedisClient } from '@pf/redis';
 import { loadConfig, runService } from '@pf/runtime';
@@ -11,6 +12,7 @@ import { createApp } from './app.ts';
 import { Commands } from './commands.ts';
 import { gatewayVariables } from './config.ts';
 import { Feeds } from './events/feeds.ts';
+import { CommandTurns } from './limits/command-turns.ts';
 import { Limiter } from './limits/limiter.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
@@ -22,23 +24,36 @@ import { HttpServer } from './server.ts';
 const PROBE_MS = 1_000;
 /** Connections to Postgres. */
 const CONNECTIONS = 8;
+/** Those of them for lists by metadata, which may read many rows. */
+const SCANS = 2;
 
 runService('gateway', async ({ log, onShutdown }) => {
   const config = loadConfig(gatewayVariables);
+  const connections = config.DATABASE_CONNECTIONS ?? CONNECTIONS;
 
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'gateway',
-    maxConnections: CONNECTIONS,
+    maxConnections: connections,
+    maxScans: SCANS,
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   onShutdown('database', () => database.close());
-  const chains = createChains({ upstreams: upstreamsOf(config), log });
+  const clock = new MeasuredClock({
+    references: [{ name: 'postgres', read: () => readDatabaseTime(database) }],
+    log,
+    whileWrong: 'it uses the time of Postgres, as always',
+  });
+  onShutdown('clock', () => clock.stop());
+  await clock.start();
+  const now = (): number => clock.referenceTime();
+  const chains = createChains({ upstreams: upstreamsOf(config), log, now });
   onShutdown('chains', () => chains.close());
   const screening = openScreening(config, log);
   onShutdown('screening', () => screening.close());
 
-  const outcomes = new Outcomes(database, log);
+  const { intents, signedTransactions } = createStore(database);
+  const outcomes = new Outcomes(intents, log);
   const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.lookUpAll.bind(outcomes) };
   const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), listener, log);
   replies.open();
@@ -58,7 +73,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const server: HttpServer = new HttpServer(
     createApp({
       adapters: chains.adapters,
-      commands: new Commands(publisher, replies, outcomes),
+      commands: new Commands(publisher, replies, outcomes, new CommandTurns(config.RATE_LIMIT_FACTOR)),
       database,
       feeds,
       health: {
@@ -70,12 +85,15 @@ runService('gateway', async ({ log, onShutdown }) => {
           server: () => Promise.resolve(!server.closing),
         },
       },
+      intents,
       keys: new ApiKeys(database),
       limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),
       log,
+      now,
       partitions: eventLog.partitions,
       redis,
       screening,
+      signedTransactions,
       trustedProxies: config.TRUSTED_PROXIES,
     }),
   );
@@ -87,7 +105,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   });
   // Opens the connections first: once ready, the gateway gets its full share of requests. Starts without the database
   // too.
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => database.ready(PROBE_MS)));
+  await Promise.all(Array.from({ length: connections }, () => database.ready(PROBE_MS)));
   const port = await server.listen(config.HOST, config.GATEWAY_PORT);
   log.info({ host: config.HOST, port, chains: [...chains.adapters.keys()] }, 'listening');
 });

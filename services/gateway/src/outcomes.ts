@@ -1,5 +1,5 @@
 import type { Reply } from '@pf/contracts';
-import { type Database, findOutcomes } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { count, type Logger, pause } from '@pf/runtime';
 
@@ -26,7 +26,7 @@ interface Waiting {
  * is late, the outcome is read from Postgres, with one query for all commands that wait: slower, but none is lost.
  */
 export class Outcomes {
-  readonly #database: Database;
+  readonly #intents: Pick<IntentQueries, 'findOutcomes'>;
   readonly #log: Logger;
   readonly #waiting = new Map<CommandId, Waiting>();
   /** Those of them whose outcome is looked up in the database. */
@@ -34,8 +34,8 @@ export class Outcomes {
   #querying = false;
   #hurry = new AbortController();
 
-  constructor(database: Database, log: Logger) {
-    this.#database = database;
+  constructor(intents: Pick<IntentQueries, 'findOutcomes'>, log: Logger) {
+    this.#intents = intents;
     this.#log = log;
   }
 
@@ -100,7 +100,7 @@ export class Outcomes {
       const ms = this.#pauseMs();
       await pause(ms, ms > QUERY_PAUSE_MS.min ? this.#hurry.signal : undefined);
       try {
-        for (const outcome of await findOutcomes(this.#database, [...this.#lookedUp]))
+        for (const outcome of await this.#intents.findOutcomes([...this.#lookedUp]))
           this.settle({ outcome, intent: null }, 'database');
       } catch (error) {
         // The database is unavailable too: it is queried again until the requests time out.

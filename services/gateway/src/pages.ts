@@ -1,4 +1,4 @@
-import { CURSOR_RULE, parseQuery, type Position, readCursor, writeCursor } from '@pf/contracts';
+import { CURSOR_RULE, parseQuery, type Position, readCursor, readEventCursor } from '@pf/contracts';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { validationFailed } from './api-error.ts';
@@ -14,10 +14,20 @@ export function readQuery<Shape extends z.ZodRawShape>(
 }
 
 /** Where the previous page ended; null for the first page. @throws ApiError `request.validation_failed` */
-export function positionOf({ cursor }: { readonly cursor?: string | undefined }): Position | null {
+export const positionOf = ({ cursor }: { readonly cursor?: string | undefined }): Position | null =>
+  decoded(cursor, readCursor);
+
+/**
+ * The version of the event with which the previous page ended; null for the first page.
+ * @throws ApiError `request.validation_failed`
+ */
+export const versionOf = ({ cursor }: { readonly cursor?: string | undefined }): number | null =>
+  decoded(cursor, readEventCursor);
+
+function decoded<Decoded>(cursor: string | undefined, read: (cursor: string) => Decoded | null): Decoded | null {
   if (cursor === undefined) return null;
-  const position = readCursor(cursor);
-  if (!position) throw validationFailed([{ param: 'cursor', message: `cursor must be ${CURSOR_RULE}` }]);
+  const position = read(cursor);
+  if (position === null) throw validationFailed([{ param: 'cursor', message: `cursor must be ${CURSOR_RULE}` }]);
   return position;
 }
 
@@ -25,10 +35,10 @@ export function positionOf({ cursor }: { readonly cursor?: string | undefined })
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,
-  positionOfRow: (row: Row) => Position,
+  cursorOf: (row: Row) => string,
 ): { readonly rows: readonly Row[]; readonly hasMore: boolean; readonly nextCursor: string | null } {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > limit;
-  return { rows: page, hasMore, nextCursor: hasMore && last !== undefined ? writeCursor(positionOfRow(last)) : null };
+  return { rows: page, hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last) : null };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createChains } from '@pf/chains';
-import type { Database, KeyHolder } from '@pf/database';
+import type { Database, IntentQueries, KeyHolder, SignedTransactions } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
 import { RedisClient } from '@pf/redis';
@@ -61,6 +61,7 @@ export async function startBareApp({
 }: BareAppOptions = {}): Promise<BareApp> {
   const log = createLogger('test', 'silent');
   const database = failing<Database>(failure, 'the database');
+  const intents = failing<IntentQueries>(failure, 'the database');
   // Real adapters: they call no chain before something is built.
   const chains = createChains({ upstreams: new Map([['eip155:84532' as ChainId, ['http://127.0.0.1:1']]]), log });
   const replies = new ReplyChannel(
@@ -72,17 +73,20 @@ export async function startBareApp({
   const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
   let isReady = true;
   const app = createApp({
+    now: Date.now,
     adapters: chains.adapters,
-    commands: new Commands(failing<Publisher>(failure, 'the log'), replies, new Outcomes(database, log)),
+    commands: new Commands(failing<Publisher>(failure, 'the log'), replies, new Outcomes(intents, log)),
     database,
     feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
     health: { live: () => true, ready: { log: () => Promise.resolve(isReady) } },
+    intents,
     keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
     partitions: 6,
     redis,
     screening: failing<Screening>(failure, 'the screening'),
+    signedTransactions: failing<SignedTransactions>(failure, 'the database'),
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');

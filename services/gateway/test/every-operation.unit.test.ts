@@ -184,13 +184,13 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
 
   if (withQuery.some((operation) => operation.id === id)) {
     it.each([
-      '?surprise=1',
+      // Before the history had pages, its endpoint ignored every parameter.
+      ...(id === 'intentEvents' ? [] : ['?surprise=1', '?__proto__=1']),
       '?limit=0',
       '?limit=101',
       '?limit=1e1',
       '?limit=1&limit=2',
       '?cursor=made-up',
-      '?__proto__=1',
     ])('refuses the query %s', async (query) => {
       expect(statusAndCode(await call(client, undefined, {}, query))).toEqual([400, 'request.validation_failed']);
     });

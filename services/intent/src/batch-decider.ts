@@ -1,3 +1,4 @@
+import type { BatchTimes } from '@pf/clock';
 import {
   COMMAND_DEADLINE_MS,
   type CommandMessage,
@@ -13,13 +14,14 @@ import {
 } from '@pf/contracts';
 import { type ProjectedEvent, projectedEvent, type ProjectedIntent, type ProjectedOutcome } from '@pf/database';
 import {
+  CLOCK_TOLERANCE_MS,
   type CommandId,
   decide,
   type Decision,
   type Instant,
   type IntentId,
   isoTime,
-  isPublic,
+  isPublicType,
   Ledger,
   type PaymentIntent,
   type PublicIntent,
@@ -29,12 +31,20 @@ import {
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
 import type { Input, MessageHead } from './input.ts';
-import { outcomeOf } from './outcome.ts';
+import { OUTCOME_RETENTION_MS, outcomeOf } from './outcome.ts';
 
+/**
+ * The age of a command is the difference between two clocks, this process's and the broker's. None is dropped that a
+ * gateway may still wait for.
+ */
+const LATE_AFTER_MS = COMMAND_DEADLINE_MS + CLOCK_TOLERANCE_MS;
 /** Header with the reply channel of an accepted command: the next owner replies if this one dies before it has. */
 export const REPLY_TO_HEADER = 'reply-to';
 /** The broker rejects records over 1 MiB for good, so an event stays far below that. */
 const MAX_EVENT_BYTES = 512 * 1024;
+
+/** Whether a letter with this payload stays within what the broker accepts: as JSON in JSON it is longer. */
+const fits = (payload: string): boolean => Buffer.byteLength(JSON.stringify(payload)) <= MAX_EVENT_BYTES;
 
 /** A letter for intent.dead, and the error behind it where one was thrown. */
 export interface DeadLettered {
@@ -90,11 +100,7 @@ export class BatchDecider {
   readonly #dead: DeadLettered[] = [];
   readonly #late: CommandMessage[] = [];
 
-  /**
-   * @param at the time of the batch's events; it never goes back within the partition.
-   * @param clock the writer's own clock, for the age of commands.
-   */
-  constructor(partition: number, at: Instant, clock: Instant, known: Known) {
+  constructor(partition: number, { at, clock }: BatchTimes, known: Known) {
     this.#partition = partition;
     this.#at = at;
     this.#clock = clock;
@@ -109,7 +115,12 @@ export class BatchDecider {
     if (message.kind === 'command') {
       const known = this.#outcomes.get(message.commandId);
       if (known !== undefined) return this.#reply(message.replyTo, known);
-      if (hasDeadline(message.type) && this.#clock - record.timestamp > COMMAND_DEADLINE_MS) {
+      if (hasDeadline(message.type) && this.#clock - record.timestamp > LATE_AFTER_MS) {
+        this.#late.push(message);
+        return;
+      }
+      // Read again from the start of the input, because the group's offsets were lost: its outcome may be forgotten.
+      if (this.#clock - record.timestamp > OUTCOME_RETENTION_MS) {
         this.#late.push(message);
         return;
       }
@@ -155,7 +166,7 @@ export class BatchDecider {
   }
 
   #decide(message: InputMessage): void {
-    const decision = decide(message, this.#at, this.#ledger);
+    const decision = decide(message, this.#at, this.#ledger, this.#clock);
     // Events of a refused command do not name it: the next owner would take it for accepted if this one dies here.
     const accepted = message.kind === 'command' && decision.outcome.kind === 'accepted' ? message : null;
     this.#append(message, decision, accepted);
@@ -177,7 +188,7 @@ export class BatchDecider {
         before: earlier?.before ?? event.version - 1,
         intent,
         shown,
-        noticed: earlier?.noticed === true || isPublic(event.type),
+        noticed: earlier?.noticed === true || isPublicType(event.type),
       });
       // The intent's time was over when the command came: the command did not cause the expiry.
       const cause = event.type === 'intent.expired' && !event.data.simulated ? null : accepted;
@@ -217,7 +228,7 @@ export class BatchDecider {
   }
 
   #deadLetter(
-    { topic, offset }: LogRecord,
+    { topic, offset, value }: LogRecord,
     { commandId, intentId, replyTo, trace }: MessageHead,
     reason: string,
     cause: unknown,
@@ -234,6 +245,7 @@ export class BatchDecider {
         intentId,
         commandId,
         trace,
+        payload: topic === 'chain.observations' && value !== null && fits(value) ? value : null,
       },
       cause,
     });

@@ -6,6 +6,7 @@ export const intentVariables = {
   ...telemetryVariables,
   ...kafkaVariables,
   DATABASE_URL: variables.databaseUrl,
+  DATABASE_CONNECTIONS: variables.databaseConnections,
   REDIS_URL: variables.redisUrl,
   HEALTH_PORT: variables.port,
 } as const;

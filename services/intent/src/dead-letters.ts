@@ -19,6 +19,7 @@ export async function sendDeadLetters(
   const deadline = AbortSignal.timeout(PUBLISH_TIMEOUT_MS);
   await Promise.all(
     letters.map(async ({ letter, cause }) => {
+      const { payload: _payload, ...logged } = letter;
       await publisher.publish(
         'intent.dead',
         {
@@ -30,7 +31,7 @@ export async function sendDeadLetters(
       );
       count('payments.dead_letters', { 'messaging.destination.name': letter.topic });
       log.error(
-        { ...letter, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) },
+        { ...logged, ...(letter.trace && fieldsOf(letter.trace)), ...(cause instanceof Error && { err: cause }) },
         'a message was moved to the dead letters',
       );
     }),

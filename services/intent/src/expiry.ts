@@ -1,4 +1,4 @@
-import type { IntentStates } from '@pf/database';
+import type { LedgerStore } from '@pf/database';
 import type { Instant, IntentId } from '@pf/domain';
 import type { LogReader, PartitionOwner, BatchResult } from '@pf/event-log';
 import { type Logger, PeriodicTask } from '@pf/runtime';
@@ -9,7 +9,7 @@ const DUE_AT_MOST = 500;
 
 export interface ExpiryDependencies<Context> {
   readonly owner: Pick<PartitionOwner<Context>, 'owned' | 'run'>;
-  readonly states: Pick<IntentStates, 'overdue'>;
+  readonly ledger: Pick<LedgerStore, 'overdue'>;
   readonly reader: Pick<LogReader, 'endOffsets'>;
   readonly expire: (partition: number, ids: readonly IntentId[]) => Promise<BatchResult<Context>>;
   readonly log: Logger;
@@ -47,9 +47,9 @@ export class Expiry<Context> {
 
   /** One round. Resolves when the expiries are queued in their partitions, not when they are decided. */
   async look(): Promise<void> {
-    const { owner, states, reader, clock } = this.#dependencies;
+    const { owner, ledger, reader, clock } = this.#dependencies;
     const partitions = owner.owned().filter((partition) => !this.#waiting.has(partition));
-    const due = await states.overdue(partitions, clock(), DUE_AT_MOST);
+    const due = await ledger.overdue(partitions, clock(), DUE_AT_MOST);
     if (due.size === 0) return;
     // Read after the query, so every observation that was there then comes first: a payment in time counts.
     const ends = await reader.endOffsets('chain.observations');

@@ -1,10 +1,13 @@
-import { BY_INDEX, IntentStates, openDatabase } from '@pf/database';
+import { MeasuredClock } from '@pf/clock';
+import { createStore, openDatabase, readDatabaseTime } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { loadConfig, runService, serveHealth } from '@pf/runtime';
+import { loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
+import { ClockedOwner } from './clocked-owner.ts';
 import { createRetention } from './retention.ts';
 import { intentVariables } from './config.ts';
 import { Expiry } from './expiry.ts';
+import { IdlePartitions } from './idle-partitions.ts';
 import { IntentWriter } from './writer.ts';
 
 /** After this time without progress of the group's loop the process is stuck, and the supervisor restarts it. */
@@ -18,8 +21,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     url: config.DATABASE_URL,
     applicationName: 'intent',
     // One for a batch of each partition, up to 16, and two for expiry and retention.
-    maxConnections: Math.min(config.KAFKA_PARTITIONS, 16) + 2,
-    settings: BY_INDEX,
+    maxConnections: config.DATABASE_CONNECTIONS ?? Math.min(config.KAFKA_PARTITIONS, 16) + 2,
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());
@@ -33,12 +35,39 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const reader = await eventLog.reader('expiry');
   onShutdown('reader', () => reader.close());
 
-  const writer = new IntentWriter({ partitions: eventLog.partitions, database, publisher, announcer, log });
-  const owner = eventLog.partitionOwner(writer, crash);
+  const brokerClock = eventLog.brokerClock();
+  onShutdown('broker clock', () => brokerClock.close());
+  const clock = new MeasuredClock({
+    references: [
+      { name: 'postgres', read: () => readDatabaseTime(database) },
+      { name: 'kafka', read: () => brokerClock.read() },
+    ],
+    log,
+    whileWrong: 'it owns no partition',
+  });
+  onShutdown('clock', () => clock.stop());
+  await clock.start();
+
+  const { ledger } = createStore(database);
+  const writer = new IntentWriter({ partitions: eventLog.partitions, ledger, publisher, announcer, log, clock });
+  registerGauge('payments.partition.time.ahead', () =>
+    [...writer.ahead].map(([partition, ms]) => [ms / 1_000, { partition: String(partition) }]),
+  );
+  const owner = new ClockedOwner({
+    clock,
+    open: () => eventLog.partitionOwner(writer, crash),
+    onCrash: crash,
+    log,
+  });
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
     live: () => owner.idleMs() < STUCK_MS,
     // Without Redis replies are slower, not wrong, so it is not part of readiness.
-    ready: { kafka: () => eventLog.ready(CHECK_MS), database: () => database.ready(CHECK_MS) },
+    ready: {
+      kafka: () => eventLog.ready(CHECK_MS),
+      database: () => database.ready(CHECK_MS),
+      clock: async () => clock.standing === 'right',
+    },
+    reports: { clock: () => clock.report() },
   });
   onShutdown('health', () => health.close());
   onShutdown('owner', () => owner.stop());
@@ -46,15 +75,18 @@ runService('intent', async ({ log, crash, onShutdown }) => {
 
   const expiry = new Expiry({
     owner,
-    states: new IntentStates(database.sql),
+    ledger,
     reader,
     expire: (partition, ids) => writer.expire(partition, ids),
     log,
-    clock: Date.now,
+    clock: () => clock.now(),
   });
   onShutdown('expiry', () => expiry.stop());
   expiry.start();
-  const retention = createRetention(database, log);
+  const idle = new IdlePartitions({ owner, decideNothing: (partition) => writer.expire(partition, []), log });
+  onShutdown('idle partitions', () => idle.stop());
+  idle.start();
+  const retention = createRetention(database, clock, log);
   onShutdown('retention', () => retention.stop());
   retention.start();
 });

@@ -1,6 +1,12 @@
 import { type CommandMessage, type EventEnvelope, eventOf, type Outcome } from '@pf/contracts';
 import type { Build, CommandId, Decision, IntentId } from '@pf/domain';
 
+/**
+ * How long outcomes are kept. Older ones that a new owner finds in the log are not written again, and older commands
+ * are not decided: whether they were is not known.
+ */
+export const OUTCOME_RETENTION_MS = 24 * 60 * 60 * 1000;
+
 /** The outcome of a command as it is stored and sent. */
 export function outcomeOf(
   { commandId, intentId }: Pick<CommandMessage, 'commandId' | 'intentId'>,

@@ -1,13 +1,10 @@
-import type { EventEnvelope, Reply } from '@pf/contracts';
+import { isForeign, type LoggedEvent, type Reply } from '@pf/contracts';
 import type { ProjectedIntent, ProjectedOutcome } from '@pf/database';
-import { type CommandId, type Instant, isPublic, view } from '@pf/domain';
+import { type CommandId, type Instant, isPublicType, view } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
-import { outcomesIn } from './outcome.ts';
+import { OUTCOME_RETENTION_MS, outcomesIn } from './outcome.ts';
 import { REPLY_TO_HEADER } from './batch-decider.ts';
-
-/** How long outcomes are kept. Older ones that a new owner finds in the log are not written again. */
-export const OUTCOME_RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /** The outcomes, replies and notices of events whose owner died before it published them. */
 export interface OwedReplies {
@@ -23,7 +20,7 @@ export interface OwedReplies {
  */
 export function owedReplies(
   records: readonly LogRecord[],
-  events: readonly EventEnvelope[],
+  events: readonly LoggedEvent[],
   intents: readonly ProjectedIntent[],
   clock: Instant,
 ): OwedReplies {
@@ -38,7 +35,7 @@ export function owedReplies(
   for (const { event, at, replyTo } of recent)
     if (event.commandId !== null) caused.set(event.commandId, { at, replyTo });
 
-  const outcomes = outcomesIn(recent.map(({ event }) => event)).map((outcome) => ({
+  const outcomes = outcomesIn(recent.flatMap(({ event }) => (isForeign(event) ? [] : [event]))).map((outcome) => ({
     outcome,
     at: caused.get(outcome.commandId)?.at ?? clock,
   }));
@@ -53,7 +50,7 @@ export function owedReplies(
     if (others === undefined) replies.set(replyTo, [reply]);
     else others.push(reply);
   }
-  const seen = new Set(recent.filter(({ event }) => isPublic(event.type)).map(({ event }) => event.intentId));
+  const seen = new Set(recent.filter(({ event }) => isPublicType(event.type)).map(({ event }) => event.intentId));
   const notices = intents
     .filter(({ intent }) => seen.has(intent.id))
     .map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status }));

@@ -1,17 +1,22 @@
+import type { Clock } from '@pf/clock';
 import { type Database, forgetOutcomes } from '@pf/database';
 import { type Logger, PeriodicTask } from '@pf/runtime';
-import { OUTCOME_RETENTION_MS } from './owed-replies.ts';
+import { OUTCOME_RETENTION_MS } from './outcome.ts';
 
 const ROUND_MS = 60 * 60 * 1000;
 /** Rows per statement, which then takes a fraction of a second. */
 const ROWS_AT_ONCE = 5_000;
 
-/** Deletes outcomes past their retention every hour. Several processes may do so at once. */
-export function createRetention(database: Database, log: Logger): PeriodicTask {
+/**
+ * Deletes outcomes past their retention every hour, by a proven clock: a fast one would delete those that are still
+ * needed. Several processes may do so at once.
+ */
+export function createRetention(database: Database, clock: Clock, log: Logger): PeriodicTask {
   return new PeriodicTask({
     pauseMs: ROUND_MS,
     async work(stopping) {
-      const outcomes = await deleteOldOutcomes(database, Date.now(), stopping);
+      await clock.prove();
+      const outcomes = await deleteOldOutcomes(database, clock.now(), stopping);
       if (outcomes > 0) log.info({ outcomes }, 'old outcomes deleted');
     },
     onFailure: (error) => log.warn({ err: error }, 'old outcomes could not be deleted: the next round tries again'),

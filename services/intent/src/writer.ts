@@ -1,16 +1,16 @@
+import { type Clock, PartitionTimes } from '@pf/clock';
 import type { CommandMessage, ObservationMessage } from '@pf/contracts';
 import {
-  type Database,
   fold,
+  type Found,
   type IdempotencyKey,
   intentsOf,
-  IntentStates,
-  parseEvents,
+  type LedgerStore,
+  readEvents,
   ProjectionGapError,
-  ProjectionWriter,
-  readCheckpoint,
+  RepeatedVersionError,
 } from '@pf/database';
-import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
+import { type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
 import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
@@ -23,12 +23,11 @@ import { BatchTrace } from './batch-trace.ts';
 
 export interface WriterDependencies {
   readonly partitions: number;
-  readonly database: Database;
+  readonly ledger: LedgerStore;
   readonly publisher: Publisher;
   readonly announcer: Pick<Announcer, 'announce'>;
   readonly log: Logger;
-  /** Milliseconds since 1970. */
-  readonly clock?: () => Instant;
+  readonly clock: Clock;
 }
 
 /** A decided batch on its way to the projection, and its spans. */
@@ -36,6 +35,9 @@ export interface WriterContext {
   readonly decided: DecidedBatch;
   readonly trace: BatchTrace;
 }
+
+/** Held intents that are reported once; all of them again after more than these. */
+const HELD_REMEMBERED = 1_000;
 
 /** Ends the spans of a batch whose partition was lost. */
 class PartitionLostError extends Error {
@@ -51,33 +53,39 @@ class PartitionLostError extends Error {
  */
 export class IntentWriter implements PartitionWork<WriterContext> {
   readonly #dependencies: WriterDependencies;
-  readonly #clock: () => Instant;
-  readonly #states: IntentStates;
-  readonly #projection: ProjectionWriter;
-  /** The last time stamped in each owned partition. */
-  readonly #lastAt = new Map<number, Instant>();
+  readonly #clock: Clock;
+  readonly #ledger: LedgerStore;
+  readonly #times: PartitionTimes;
   /** The trace of the current batch of each partition. */
   readonly #traces = new Map<number, BatchTrace>();
+  /** The held intents that were reported. */
+  readonly #held = new Set<IntentId>();
 
   constructor(dependencies: WriterDependencies) {
     this.#dependencies = dependencies;
-    this.#clock = dependencies.clock ?? Date.now;
-    this.#states = new IntentStates(dependencies.database.sql);
-    this.#projection = new ProjectionWriter(dependencies.database.sql);
+    this.#clock = dependencies.clock;
+    this.#times = new PartitionTimes(this.#clock);
+    this.#ledger = dependencies.ledger;
+  }
+
+  /** By how many ms the event time of each owned partition is ahead of the clock, because an earlier owner's was. */
+  get ahead(): ReadonlyMap<number, number> {
+    return this.#times.ahead;
   }
 
   async checkpoint(partition: number): Promise<bigint> {
-    return (await readCheckpoint(this.#dependencies.database, partition)).position;
+    return (await this.#ledger.checkpoint(partition)).position;
   }
 
   async acquired(partition: number): Promise<void> {
+    await this.#clock.prove();
     // The checkpoint has the last time in the log: time does not go back, even if another owner's clock was ahead.
-    this.#lastAt.set(partition, (await readCheckpoint(this.#dependencies.database, partition)).lastAt);
+    this.#times.begin(partition, (await this.#ledger.checkpoint(partition)).lastAt);
     this.#dependencies.log.info({ partition }, 'partition acquired');
   }
 
   lost(partition: number): void {
-    this.#lastAt.delete(partition);
+    this.#times.end(partition);
     this.#traces.get(partition)?.failed(new PartitionLostError(partition));
     this.#traces.delete(partition);
     this.#dependencies.log.info({ partition }, 'partition lost');
@@ -89,11 +97,20 @@ export class IntentWriter implements PartitionWork<WriterContext> {
    */
   async catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
     return inSpan('catch up', null, () =>
-      this.#withGapAlarm(partition, async () => {
-        const events = parseEvents(records);
-        const folded = fold(await this.#states.find(intentsOf(events)), events);
-        const { outcomes, replies, notices } = owedReplies(records, events, folded.intents, this.#clock());
-        const projected = await this.#projection.project({ partition, from, next, ...folded, outcomes });
+      this.#withLedgerAlarm(partition, async () => {
+        await this.#clock.prove();
+        const events = readEvents(records);
+        const wanted = { partition, ids: intentsOf(events), keys: [], commandIds: [] };
+        const { position, intents } = await this.#ledger.lookUp(wanted);
+        // Rows that are not as of `from` would make these events look repeated, or missing.
+        if (position !== from) return false;
+        const folded = fold(intents, events);
+        const { outcomes, replies, notices } = owedReplies(records, events, folded.intents, this.#clock.now());
+        this.#alarmHeld(
+          partition,
+          folded.intents.map(({ intent }) => intent),
+        );
+        const projected = await this.#ledger.project({ partition, from, next, ...folded, outcomes });
         if (projected) this.#dependencies.announcer.announce(replies, notices);
         this.#dependencies.log.info({ partition, events: events.length, projected }, 'caught up with the log');
         return projected;
@@ -105,19 +122,22 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const inputs = records.map((record) => readInput(record, this.#dependencies.partitions));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
     return this.#decideBatch(`batch of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
-      const decider = this.#decider(partition, await this.#known(messages));
+      const found = await this.#known(partition, messages);
+      this.#alarmHeld(partition, found.intents);
+      const decider = this.#decider(partition, found);
       for (const input of trace.inputs) decider.process(input);
-      return decider.decided();
+      return { decided: decider.decided(), position: found.position };
     });
   }
 
   /** Expires these intents, except those that are no longer open or whose expiresAt has moved. */
   async expire(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
     return this.#decideBatch('expire', partition, [], async ({ trace }) => {
-      const known = await this.#states.lookUp({ ids, keys: [], commandIds: [] });
+      const known = await this.#ledger.lookUp({ partition, ids, keys: [], commandIds: [] });
       const decider = this.#decider(partition, known);
       // Related intents are among them: the domain expires only those that are due.
-      for (const { id: intentId } of known.intents) {
+      for (const { id: intentId, heldFrom } of known.intents) {
+        if (heldFrom !== undefined) continue;
         try {
           decider.expire({ kind: 'expire', intentId, trace });
         } catch (error) {
@@ -125,7 +145,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
           this.#dependencies.log.error({ err: error, partition, intentId }, 'an intent could not be expired');
         }
       }
-      return decider.decided();
+      return { decided: decider.decided(), position: known.position };
     });
   }
 
@@ -138,8 +158,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const projected =
       nothing ||
       (await trace.run(() =>
-        this.#withGapAlarm(partition, () =>
-          this.#projection.project({ partition, from, next, lastAt: at, intents, events, outcomes }),
+        this.#withLedgerAlarm(partition, () =>
+          this.#ledger.project({ partition, from, next, lastAt: at, intents, events, outcomes }),
         ),
       ));
     if (projected) trace.projected();
@@ -151,14 +171,32 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   #decider(partition: number, known: Known): BatchDecider {
-    const clock = this.#clock();
-    const at = Math.max(clock, this.#lastAt.get(partition) ?? 0);
-    this.#lastAt.set(partition, at);
-    return new BatchDecider(partition, at, clock, known);
+    return new BatchDecider(partition, this.#times.next(partition), known);
+  }
+
+  /** Once for each held intent, as long as this process remembers it. */
+  #alarmHeld(partition: number, intents: readonly PaymentIntent[]): void {
+    for (const { id: intentId, version, heldFrom } of intents) {
+      if (heldFrom === undefined || this.#held.has(intentId)) continue;
+      if (this.#held.size >= HELD_REMEMBERED) this.#held.clear();
+      this.#held.add(intentId);
+      count('payments.alarms', { alarm: 'held_intent' });
+      this.#dependencies.log.error(
+        {
+          partition,
+          intentId,
+          version,
+          heldFrom,
+          alarm: 'held_intent',
+          runbook: 'docs/operations/runbooks/intent-held.md',
+        },
+        'newer code has changed an intent: its commands are refused until this process is as new',
+      );
+    }
   }
 
   /** Reads everything that the decisions may need. */
-  #known(messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Known> {
+  #known(partition: number, messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Found> {
     const ids: IntentId[] = [];
     const keys: IdempotencyKey[] = [];
     const commandIds: CommandMessage['commandId'][] = [];
@@ -171,7 +209,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
       if (type === 'refund') ids.push(data.refundIntentId);
     }
-    return this.#states.lookUp({ ids, keys, commandIds });
+    return this.#ledger.lookUp({ partition, ids, keys, commandIds });
   }
 
   /** Decides in the batch's span and publishes dead letters before the commit. */
@@ -179,13 +217,14 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     name: string,
     partition: number,
     inputs: readonly Input[],
-    decide: (trace: BatchTrace) => Promise<DecidedBatch>,
+    decide: (trace: BatchTrace) => Promise<{ readonly decided: DecidedBatch; readonly position: bigint }>,
   ): Promise<BatchResult<WriterContext>> {
     const trace = new BatchTrace(name, partition, inputs);
     this.#traces.set(partition, trace);
     return trace.run(async () => {
       const { publisher, log } = this.#dependencies;
-      const decided = await decide(trace);
+      await this.#clock.prove();
+      const { decided, position } = await decide(trace);
       await sendDeadLetters(publisher, decided.dead, log);
       for (const { commandId, intentId, type, trace: sent } of decided.late) {
         count('payments.commands.late', {});
@@ -195,21 +234,24 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         );
       }
       trace.decided();
-      return { append: decided.records, context: { decided, trace } };
+      return { append: decided.records, position, context: { decided, trace } };
     });
   }
 
-  async #withGapAlarm<T>(partition: number, work: () => Promise<T>): Promise<T> {
+  #stopped(err: Error, partition: number, alarm: 'version_gap' | 'repeated_version', what: string): void {
+    count('payments.alarms', { alarm });
+    this.#dependencies.log.error({ err, partition, alarm }, `${what}: the partition has stopped`);
+  }
+
+  async #withLedgerAlarm<T>(partition: number, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof VersionGapError || error instanceof ProjectionGapError) {
-        count('payments.alarms', { alarm: 'version_gap' });
-        this.#dependencies.log.error(
-          { err: error, partition, alarm: 'version_gap' },
-          'the log does not follow the projection: the partition has stopped',
-        );
-      }
+      // docs/operations/runbooks/ledger-gap.md, docs/operations/runbooks/ledger-forked.md
+      if (error instanceof VersionGapError || error instanceof ProjectionGapError)
+        this.#stopped(error, partition, 'version_gap', 'the log does not follow the projection');
+      if (error instanceof RepeatedVersionError)
+        this.#stopped(error, partition, 'repeated_version', 'the log repeats a version of an intent');
       throw error;
     }
   }

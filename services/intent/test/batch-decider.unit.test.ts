@@ -1,7 +1,9 @@
 import { COMMAND_DEADLINE_MS, newIntentId, type Outcome } from '@pf/contracts';
+import { CLOCK_TOLERANCE_MS } from '@pf/domain';
 import { gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import { REPLY_TO_HEADER } from '../src/batch-decider.ts';
+import { OUTCOME_RETENTION_MS } from '../src/outcome.ts';
 import { create, observed, of, TRACE } from './messages.ts';
 import { recordAt, decideBatch, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
 
@@ -64,7 +66,7 @@ describe('BatchDecider', () => {
     const command = create({}, { replyTo: GATEWAY });
     model.process([command], NOW);
     model.process([of(command.intentId, gateway.cancel())], NOW + 1);
-    const again = model.process([command], NOW + COMMAND_DEADLINE_MS + 2);
+    const again = model.process([command], NOW + COMMAND_DEADLINE_MS + CLOCK_TOLERANCE_MS + 2);
     expect(again).toMatchObject({ records: [], outcomes: [], late: [] });
     expect(again.replies.get(GATEWAY)).toMatchObject([
       { outcome: { kind: 'accepted', intentId: command.intentId }, intent: { state: 'cancelled' } },
@@ -129,13 +131,33 @@ describe('BatchDecider', () => {
 });
 
 describe('A command past its deadline', () => {
-  const after = NOW + COMMAND_DEADLINE_MS + 1;
+  // Its age is the difference of two clocks.
+  const after = NOW + COMMAND_DEADLINE_MS + CLOCK_TOLERANCE_MS + 1;
 
   it('is dropped without an outcome', () => {
     const command = create({}, { replyTo: GATEWAY });
     const batch = decideBatch([recordAt(command, NOW)], { now: after });
     expect(batch).toMatchObject({ records: [], outcomes: [], late: [{ commandId: command.commandId }] });
     expect(batch.replies.size).toBe(0);
+  });
+
+  it('is decided while it may be the writer’s clock that is ahead, by as much as it may be', () => {
+    const batch = decideBatch([recordAt(create(), NOW)], { now: NOW + COMMAND_DEADLINE_MS - 1 + CLOCK_TOLERANCE_MS });
+    expect(batch.late).toEqual([]);
+    expect(typesOf(batch)).toEqual(['intent.created']);
+  });
+
+  it('is dropped, whatever its type, when its outcome may have been forgotten', () => {
+    const model = new PartitionModel();
+    const made = create();
+    model.process([made], NOW);
+    const { intents } = model.process([of(made.intentId, gateway.prepare(samples.FIRST))], NOW);
+    const release = of(made.intentId, gateway.release(samples.FIRST));
+    const known = { intents: intents.map(({ intent }) => intent), outcomes: [] };
+    const kept = decideBatch([recordAt(release, NOW)], { known, now: NOW + OUTCOME_RETENTION_MS });
+    expect(kept.records).toHaveLength(1);
+    const late = decideBatch([recordAt(release, NOW)], { known, now: NOW + OUTCOME_RETENTION_MS + 1 });
+    expect(late).toMatchObject({ records: [], outcomes: [], late: [{ commandId: release.commandId }] });
   });
 
   it('is decided when it is of a type that the gateway repeats until it has the outcome', () => {

@@ -55,7 +55,7 @@ export function decideBatch(
     clock = now,
   }: { known?: Known; now?: Instant; clock?: Instant } = {},
 ): DecidedBatch {
-  const decider = new BatchDecider(records[0]?.partition ?? 0, now, clock, known);
+  const decider = new BatchDecider(records[0]?.partition ?? 0, { at: now, clock }, known);
   for (const record of records) decider.process(readInput(record, PARTITIONS));
   return decider.decided();
 }

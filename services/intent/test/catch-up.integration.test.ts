@@ -1,5 +1,12 @@
+import { trustedClock } from '@pf/clock';
 import { encodeEvent } from '@pf/contracts';
-import { type ProjectionBatch, ProjectionWriter, readCheckpoint } from '@pf/database';
+import {
+  createStore,
+  type ProjectionBatch,
+  ProjectionWriter,
+  readCheckpoint,
+  RepeatedVersionError,
+} from '@pf/database';
 import { VersionGapError } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { gateway } from '@pf/domain/testing';
@@ -57,12 +64,13 @@ describe('A writer that catches up with the log', () => {
     jest.spyOn(log, 'error').mockImplementation((fields: unknown) => void errors.push(fields as object));
     return new IntentWriter({
       partitions: 6,
-      database: cluster.database,
+      ledger: createStore(cluster.database).ledger,
       publisher: {
         publish: () => Promise.reject(new Error('nothing is published here')),
         close: async () => undefined,
       },
       announcer: { announce: () => undefined },
+      clock: trustedClock(),
       log,
     });
   };
@@ -88,12 +96,22 @@ describe('A writer that catches up with the log', () => {
     expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 1 }], 1n]);
   });
 
-  it('skips events that are projected already', async () => {
+  it('stops at a version that the log repeats, with an alarm, and writes nothing', async () => {
     const { partition: at, made, batch, model } = await emptyPartition();
-    await projection.project(batch(0n, 0n, made));
-    batch(0n, 0n, of(made.intentId, gateway.detect()));
-    expect(await writerLoggingTo([]).catchUp(at, 0n, [record(model, 0), record(model, 1)], 2n)).toBe(true);
-    expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 2 }], 2n]);
+    await projection.project(batch(0n, 1n, made));
+    const errors: object[] = [];
+    await expect(writerLoggingTo(errors).catchUp(at, 1n, [record(model, 0)], 2n)).rejects.toBeInstanceOf(
+      RepeatedVersionError,
+    );
+    expect(errors).toMatchObject([{ alarm: 'repeated_version', partition: at }]);
+    expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 1 }], 1n]);
+  });
+
+  it('leaves alone what another owner has projected since its checkpoint was read', async () => {
+    const { partition: at, made, batch, model } = await emptyPartition();
+    await projection.project(batch(0n, 1n, made));
+    expect(await writerLoggingTo([]).catchUp(at, 0n, [record(model, 0)], 1n)).toBe(false);
+    expect([await rowsOf(at), await positionOf(at)]).toEqual([[{ id: made.intentId, version: 1 }], 1n]);
   });
 
   it('stops at a record that is not an event', async () => {

@@ -1,5 +1,5 @@
-import type { CommandMessage } from '@pf/contracts';
-import type { Command, IntentId } from '@pf/domain';
+import { type CommandMessage, newIntentId, partitionOf } from '@pf/contracts';
+import type { Command, EventType, IntentId, Observation } from '@pf/domain';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,7 +7,7 @@ import { create, observed, of } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
-const { ALICE, BOB, CAROL, FIRST, SECOND } = samples;
+const { ALICE, BOB, CAROL, FIRST, REFUNDING, SECOND } = samples;
 
 let cluster: Cluster;
 let running: RunningWriter;
@@ -97,6 +97,14 @@ describe('A claim', () => {
   });
 });
 
+/** The event that each observation of a settling transaction causes. */
+const EVENT_OF: Readonly<Record<Observation['type'], EventType>> = {
+  landed: 'intent.confirmed',
+  lost: 'confirmation_lost',
+  dropped: 'intent.failed',
+  reverted: 'intent.failed',
+};
+
 describe('Commands and observations of one intent', () => {
   it('lead to one order of events, each applied once, and to a projection that equals their fold', async () => {
     const intents = await Promise.all(Array.from({ length: 30 }, make));
@@ -131,5 +139,30 @@ describe('Commands and observations of one intent', () => {
         txSignature: FIRST,
       });
     }
+  });
+});
+
+describe('A refund', () => {
+  it('is neither claimed nor left open after its original payment was undone', async () => {
+    const original = await make();
+    const seen = async (...observations: readonly Observation[]) => {
+      await client.send(...observations.map((observation) => observed(about(original, observation))));
+      const { type } = observations.at(-1) ?? {};
+      // A batch of its own for each step: the writer has to read the related intents from the database.
+      await until(`${type} to be decided`, async () => (await eventsOf(original)).includes(EVENT_OF[type ?? 'landed']));
+    };
+    await seen(watcher.landed(FIRST));
+    const refundId = newIntentId(partitionOf(original));
+    const refunded = await client.execute(of(original, gateway.refund(refundId)));
+    expect(refunded.outcome).toMatchObject({ kind: 'accepted', intentId: refundId });
+    await seen(watcher.lost(FIRST));
+    const claim = gateway.prepare(REFUNDING, samples.signedRefund(samples.REFUND, REFUNDING));
+    expect((await client.execute(of(refundId, claim))).outcome).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'intent.original_unpaid', details: { original_intent_id: original } },
+    });
+    await seen(watcher.dropped(FIRST));
+    expect(await eventsOf(refundId)).toEqual(['intent.created', 'intent.cancelled']);
+    expect(await eventsOf(original)).toContain('refund_released');
   });
 });

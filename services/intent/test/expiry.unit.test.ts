@@ -15,7 +15,7 @@ function expiryWith(due: readonly number[]) {
       owned: () => [0, 1],
       run: (partition, after) => new Promise<void>((end) => runs.push({ partition, after, end })),
     },
-    states: {
+    ledger: {
       overdue: async (partitions: readonly number[], _now: Instant) => {
         calls.push(`query of partitions ${partitions.join(' and ')}`);
         return new Map(due.filter((partition) => partitions.includes(partition)).map((partition) => [partition, [ID]]));
@@ -27,7 +27,7 @@ function expiryWith(due: readonly number[]) {
         return [10n, 11n];
       },
     },
-    expire: async () => ({ append: [], context: null }),
+    expire: async () => ({ append: [], position: null, context: null }),
     log: createLogger('test', 'silent'),
     clock: () => 0,
   });

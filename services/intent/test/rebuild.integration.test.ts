@@ -1,8 +1,8 @@
 import { newIntentId } from '@pf/contracts';
-import { type ReadEvents, rebuildProjection, type RebuildReport, verifyProjection } from '@pf/database';
+import { type LogSource, rebuildProjection, type RebuildReport, verifyProjection } from '@pf/database';
 import type { LogReader } from '@pf/event-log';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
-import { type Cluster, compareProjection, readWholeLog, startCluster } from '@pf/testing';
+import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, observed, of, PARTITIONS } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
@@ -40,14 +40,14 @@ afterAll(async () => {
   await cluster.close();
 });
 
-const readOf =
-  (partition: number): ReadEvents =>
-  (from, end) =>
-    reader.read('intent.events', partition, from, end);
+const logOf = (partition: number): LogSource => ({
+  end: () => reader.endOffset('intent.events', partition),
+  read: (from, end) => reader.read('intent.events', partition, from, end),
+});
 const verifyAll = (): Promise<readonly RebuildReport[]> =>
   Promise.all(
     Array.from({ length: PARTITIONS }, (_, partition) =>
-      verifyProjection(cluster.database, partition, readOf(partition)),
+      verifyProjection(cluster.database, partition, logOf(partition)),
     ),
   );
 
@@ -67,14 +67,46 @@ describe('Folding the log from empty', () => {
     ].map(({ outcome }) => outcome.intentId);
     await cluster.database.sql.query("UPDATE ledger.intents SET fulfiller = '0xchanged' WHERE id = $1", [first]);
     await cluster.database.sql.query('DELETE FROM ledger.intent_events WHERE intent_id = $1', [second]);
-    expect((await verifyProjection(cluster.database, 0, readOf(0))).differing).toEqual([first, second].sort());
+    expect((await verifyProjection(cluster.database, 0, logOf(0))).differing).toEqual([first, second].sort());
 
-    const report = await rebuildProjection(cluster.database, 0, await reader.endOffset('intent.events', 0), readOf(0));
+    const report = await rebuildProjection(cluster.database, 0, logOf(0));
     expect(report.differing).toEqual([first, second].sort());
-    expect((await verifyProjection(cluster.database, 0, readOf(0))).differing).toEqual([]);
+    expect((await verifyProjection(cluster.database, 0, logOf(0))).differing).toEqual([]);
     // The writer that owns the partition continues from there.
     expect(await client.execute(of(first ?? newIntentId(0), gateway.cancel()))).toMatchObject({
       intent: { state: 'cancelled', fulfiller: null },
+    });
+  });
+
+  it('lets the writer’s projections fail at once meanwhile, and it recovers afterwards', async () => {
+    const log = logOf(0);
+    const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const rebuilding = rebuildProjection(cluster.database, 0, {
+      ...log,
+      read: async function* (from, end) {
+        locked.resolve();
+        await gate.promise;
+        yield* log.read(from, end);
+      },
+    });
+    await locked.promise;
+    const command = create({}, { partition: 0 });
+    await client.send(command);
+    try {
+      await until('the partition to be lost', () => !running.owner.owned().includes(0));
+      const { rows } = await cluster.database.sql.query(
+        `SELECT query FROM pg_locks JOIN pg_stat_activity USING (pid)
+          WHERE datname = current_database() AND NOT granted`,
+      );
+      expect(rows).toEqual([]);
+    } finally {
+      gate.resolve();
+    }
+    expect((await rebuilding).differing).toEqual([]);
+    await client.outcome(command.commandId);
+    expect((await verifyProjection(cluster.database, 0, log)).differing).toEqual([]);
+    expect(await client.execute(of(command.intentId, gateway.cancel()))).toMatchObject({
+      intent: { state: 'cancelled' },
     });
   });
 

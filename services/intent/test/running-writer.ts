@@ -1,11 +1,13 @@
+import { type Clock, MeasuredClock, trustedClock } from '@pf/clock';
 import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Reply } from '@pf/contracts';
-import { BY_INDEX, type Database, findOutcomes, IntentStates, openDatabase } from '@pf/database';
+import { createStore, type Database, findOutcomes, openDatabase, readDatabaseTime } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { createEventLog, type EventLog, type PartitionOwner, type PartitionWork, type Publisher } from '@pf/event-log';
 import { ChannelSubscriber, replyChannel } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
 import { Announcer } from '../src/announcer.ts';
+import { ClockedOwner } from '../src/clocked-owner.ts';
 import { Expiry } from '../src/expiry.ts';
 import { IntentWriter, type WriterContext } from '../src/writer.ts';
 import { PARTITIONS, recordOf } from './messages.ts';
@@ -21,7 +23,7 @@ export interface WriterLocation {
 
 export interface RunningWriter {
   readonly writer: IntentWriter;
-  readonly owner: PartitionOwner<WriterContext>;
+  readonly owner: Omit<PartitionOwner<WriterContext>, 'start'>;
   readonly expiry: Expiry<WriterContext>;
   stop(): Promise<void>;
 }
@@ -29,13 +31,20 @@ export interface RunningWriter {
 /**
  * Runs the parts of main.ts in the test's process, until it owns all partitions.
  * @param options.wrap intercepts the writer's methods
+ * @param options.wall the wall clock of a process that measures it against the stack's Kafka and Postgres; such a
+ *   writer owns partitions only while it is right, and is not waited for
  */
 export async function startWriter(
   location: WriterLocation,
   {
     wrap = (writer) => writer,
-    clock = Date.now,
-  }: { wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>; clock?: () => number } = {},
+    clock: given = trustedClock(),
+    wall,
+  }: {
+    wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>;
+    clock?: Clock;
+    wall?: () => number;
+  } = {},
 ): Promise<RunningWriter> {
   const stack = readBackingStack();
   const { proxies = {} } = location;
@@ -46,34 +55,52 @@ export async function startWriter(
     url: databaseUrl,
     applicationName: 'intent test',
     maxConnections: 18,
-    settings: BY_INDEX,
     onError: () => undefined,
   });
   const announcer = new Announcer(proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis), log);
   const eventLog = openLog(stack, location);
   const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
-  const writer = new IntentWriter({ partitions: PARTITIONS, database, publisher, announcer, log, clock });
-  const owner = eventLog.partitionOwner(wrap(writer), (error) => {
+  const brokerClock = eventLog.brokerClock();
+  const measured =
+    wall &&
+    new MeasuredClock({
+      references: [
+        { name: 'postgres', read: () => readDatabaseTime(database) },
+        { name: 'kafka', read: () => brokerClock.read() },
+      ],
+      log,
+      whileWrong: 'it owns no partition',
+      wall,
+    });
+  await measured?.start();
+  const clock = measured ?? given;
+  const { ledger } = createStore(database);
+  const writer = new IntentWriter({ partitions: PARTITIONS, ledger, publisher, announcer, log, clock });
+  const onCrash = (error: Error): void => {
     throw error;
-  });
+  };
+  const work = wrap(writer);
+  const open = () => eventLog.partitionOwner(work, onCrash);
+  const owner = measured ? new ClockedOwner({ clock: measured, open, onCrash, log }) : open();
   const expiry = new Expiry({
     owner,
-    states: new IntentStates(database.sql),
+    ledger,
     reader,
     expire: (partition, ids) => writer.expire(partition, ids),
     log,
-    clock,
+    clock: () => clock.now(),
   });
   await owner.start();
-  await until('all partitions to be owned', () => owner.owned().length === PARTITIONS);
+  if (!measured) await until('all partitions to be owned', () => owner.owned().length === PARTITIONS);
   return {
     writer,
     owner,
     expiry,
     async stop() {
       await expiry.stop();
+      await measured?.stop();
       await owner.stop();
-      await Promise.all([publisher.close(), reader.close(), announcer.close()]);
+      await Promise.all([publisher.close(), reader.close(), announcer.close(), brokerClock.close()]);
       await database.close();
     },
   };

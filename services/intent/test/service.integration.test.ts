@@ -78,7 +78,8 @@ describe('The intent service', () => {
     await isReady(service);
     expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({
       status: 'ok',
-      checks: { kafka: 'ok', database: 'ok' },
+      checks: { kafka: 'ok', database: 'ok', clock: 'ok' },
+      clock: { standing: 'right', offsets: { kafka: expect.any(Number), postgres: expect.any(Number) } },
     });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     const { intent } = await client.execute(create({ ttlSeconds: 1 }));

@@ -1,3 +1,4 @@
+import { trustedClock } from '@pf/clock';
 import {
   COMMAND_DEADLINE_MS,
   encodeInput,
@@ -7,6 +8,7 @@ import {
   webhookBody,
 } from '@pf/contracts';
 import { forgetOutcomes } from '@pf/database';
+import { CLOCK_TOLERANCE_MS } from '@pf/domain';
 import type { LogReader, Publisher } from '@pf/event-log';
 import { intentChannel, type Notice, openConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
@@ -33,7 +35,7 @@ beforeAll(async () => {
     await cluster.log.publisher(),
     await cluster.log.reader('test'),
   ];
-  running = await startWriter(cluster, { clock: () => Date.now() + ahead });
+  running = await startWriter(cluster, { clock: trustedClock(() => Date.now() + ahead) });
 });
 
 afterEach(() => {
@@ -99,7 +101,7 @@ describe('A command', () => {
 
   it('changes nothing when it comes after its deadline', async () => {
     const late = create({}, { partition: 4 });
-    ahead = COMMAND_DEADLINE_MS + 1_000;
+    ahead = COMMAND_DEADLINE_MS + CLOCK_TOLERANCE_MS + 1_000;
     await client.send({ ...late, replyTo: client.channel });
     // In the same partition behind it, and without a deadline: after the reply to this one, the late one was processed.
     await client.execute(of(newIntentId(4), gateway.release(samples.FIRST)));
@@ -146,7 +148,8 @@ describe('A message that cannot be processed', () => {
       key: 'poison',
       value: encodeInput(broken).replace('NOTE', '\\u0000'),
     });
-    await client.send(observed(about(newIntentId(partition), watcher.landed(samples.FIRST))));
+    const observation = observed(about(newIntentId(partition), watcher.landed(samples.FIRST)));
+    await client.send(observation);
     const next = await client.execute(create({}, { partition }));
     expect(next.outcome.kind).toBe('accepted');
     await until('the reply to the broken command', () => client.repliesTo(broken.commandId).length > 0);
@@ -156,10 +159,11 @@ describe('A message that cannot be processed', () => {
       const found = await lettersOf(partition);
       return found.length >= 3 && found;
     });
-    expect(letters.map(({ topic, reason }) => [topic, reason]).sort()).toEqual([
-      ['chain.observations', 'cannot be decided: UnknownIntentError'],
-      ['intent.commands', 'data.metadata.note: must not contain U+0000 or lone surrogates'],
-      ['intent.commands', 'the record is not JSON'],
+    // An observation is a payment: its letter alone is enough to process it again.
+    expect(letters.map(({ topic, reason, payload }) => [topic, reason, payload]).sort()).toEqual([
+      ['chain.observations', 'cannot be decided: UnknownIntentError', encodeInput(observation)],
+      ['intent.commands', 'data.metadata.note: must not contain U+0000 or lone surrogates', null],
+      ['intent.commands', 'the record is not JSON', null],
     ]);
     expect(JSON.stringify(letters)).not.toContain('hunter2');
   });
@@ -226,7 +230,7 @@ describe('The time of a partition', () => {
     const first = await client.execute(create({}, { partition }));
     await running.stop();
     ahead = 0;
-    running = await startWriter(cluster, { clock: () => Date.now() + ahead });
+    running = await startWriter(cluster, { clock: trustedClock(() => Date.now() + ahead) });
     const second = await client.execute(create({}, { partition }));
     expect(Date.parse(second.intent?.createdAt ?? '')).toBeGreaterThanOrEqual(
       Date.parse(first.intent?.createdAt ?? ''),

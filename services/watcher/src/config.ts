@@ -8,6 +8,7 @@ import { z } from 'zod';
 export const watcherVariables = {
   ...telemetryVariables,
   DATABASE_URL: variables.databaseUrl,
+  DATABASE_CONNECTIONS: variables.databaseConnections,
   ...kafkaVariables,
   ...upstreamVariables,
   ...screeningVariables,

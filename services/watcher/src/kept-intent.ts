@@ -1,8 +1,17 @@
 import { type PaymentIntent, type Settlement, type Submission, termsOf, type Transfer } from '@pf/domain';
+import { LRUCache } from 'lru-cache';
 
-/** Interns texts that many intents share: networks, tokens, accounts, requestors. */
-export class SharedTexts {
-  readonly #texts = new Map<string, string>();
+/** Interns texts: a text that was read from the log or the database is a copy of its own. */
+export class Texts {
+  readonly #texts: Pick<LRUCache<string, string> | Map<string, string>, 'get' | 'set' | 'size'>;
+
+  constructor(texts: Pick<LRUCache<string, string> | Map<string, string>, 'get' | 'set' | 'size'>) {
+    this.#texts = texts;
+  }
+
+  get size(): number {
+    return this.#texts.size;
+  }
 
   one<Text extends string>(text: Text): Text {
     const known = this.#texts.get(text) as Text | undefined;
@@ -11,15 +20,21 @@ export class SharedTexts {
   }
 }
 
+/** Texts that are remembered at once. With more requestors some intents have a copy of their own. */
+const SHARED_MAX = 50_000;
+
+/** For what many intents share: networks, tokens, accounts, requestors. Forgets what was used longest ago. */
+export const sharedTexts = (): Texts => new Texts(new LRUCache<string, string>({ max: SHARED_MAX }));
+
 const NOTHING: readonly never[] = [];
 const UNLIMITED = { kind: 'unlimited' } as const;
 
 /**
  * The intent without what no watcher needs, but with all that evolve() needs, and each text only once: a month of
- * closed intents is kept in memory, and every text that was read from the log or the database is a separate copy.
+ * closed intents is kept in memory.
  */
-export function keptOf(intent: PaymentIntent, shared: SharedTexts): PaymentIntent {
-  const own = new SharedTexts();
+export function keptOf(intent: PaymentIntent, shared: Texts): PaymentIntent {
+  const own = new Texts(new Map());
   const { settlement, fulfiller, txSignature, reference } = intent;
   own.one(reference);
   const slim: PaymentIntent = {

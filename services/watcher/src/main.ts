@@ -1,7 +1,8 @@
 import { createChains, upstreamsOf } from '@pf/chains';
-import { NetworkWatches, openDatabase, SignedTransactions, UnscreenedPayments } from '@pf/database';
+import { MeasuredClock } from '@pf/clock';
+import { createStore, openDatabase, readDatabaseTime, UnscreenedPayments } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { ConfigurationError, loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
+import { ConfigurationError, count, loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { watcherVariables } from './config.ts';
 import { NetworkWatch } from './network-watch.ts';
@@ -23,13 +24,30 @@ runService('watcher', async (service) => {
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'watcher',
+    maxConnections: config.DATABASE_CONNECTIONS ?? 8,
     onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke'),
   });
   service.onShutdown('database', () => database.close());
-  const transactions = new SignedTransactions(database);
+  const eventLog = createEventLog(eventLogOptions(config, 'watcher', log));
+  await eventLog.verifyTopics();
+  const brokerClock = eventLog.brokerClock();
+  service.onShutdown('broker clock', () => brokerClock.close());
+  const clock = new MeasuredClock({
+    references: [
+      { name: 'postgres', read: () => readDatabaseTime(database) },
+      { name: 'kafka', read: () => brokerClock.read() },
+    ],
+    log,
+    whileWrong: 'it broadcasts nothing again',
+  });
+  service.onShutdown('clock', () => clock.stop());
+  await clock.start();
+
+  const { signedTransactions: transactions, watches, watchedIntents } = createStore(database);
   const chains = createChains({
     upstreams: upstreamsOf(config),
     log,
+    now: () => clock.referenceTime(),
     keptBytes: async (chain, hash) => (await transactions.find(chain, [hash])).get(hash) ?? null,
   });
   service.onShutdown('chains', () => chains.close());
@@ -43,8 +61,6 @@ runService('watcher', async (service) => {
     return { observer, adapter };
   });
 
-  const eventLog = createEventLog(eventLogOptions(config, 'watcher', log));
-  await eventLog.verifyTopics();
   const reader = await eventLog.reader('watcher');
   service.onShutdown('reader', () => reader.close());
   const publisher = await eventLog.publisher();
@@ -65,12 +81,19 @@ runService('watcher', async (service) => {
   screeners.start();
   service.onShutdown('screeners', () => screeners.stop());
 
-  const watches = new NetworkWatches(database);
   const sets = new WatchSets(
-    database,
+    watchedIntents,
     reader,
     networks.map(({ observer }) => observer.network.chain),
     config.WATCH_DAYS * DAY_MS,
+    () => clock.referenceTime(),
+    (intentId) => {
+      count('payments.alarms', { alarm: 'held_intent' });
+      log.error(
+        { intentId, alarm: 'held_intent', runbook: 'docs/operations/runbooks/intent-held.md' },
+        'the row of an intent cannot be decoded: its payments are not looked for',
+      );
+    },
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
@@ -83,6 +106,7 @@ runService('watcher', async (service) => {
       rebroadcaster,
       unscreened,
       leaseMs: config.WATCH_LEASE_SECONDS * 1_000,
+      clock,
       log: child,
     });
   });
@@ -101,9 +125,16 @@ runService('watcher', async (service) => {
 
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
     live: () => running.every((watch) => watch.idleMs() < STUCK_AFTER_MS),
-    ready: { database: () => database.ready(READY_WITHIN_MS), kafka: () => eventLog.ready(READY_WITHIN_MS) },
+    ready: {
+      database: () => database.ready(READY_WITHIN_MS),
+      kafka: () => eventLog.ready(READY_WITHIN_MS),
+      clock: async () => clock.standing === 'right',
+    },
     // An unavailable chain does not make the process unready: taking it out of service would not help.
-    reports: { networks: () => Object.fromEntries(running.map((watch) => [watch.name, watch.status])) },
+    reports: {
+      clock: () => clock.report(),
+      networks: () => Object.fromEntries(running.map((watch) => [watch.name, watch.status])),
+    },
   });
   service.onShutdown('health', () => health.close());
 });

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
+import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
-import { type IntentId, VersionGapError } from '@pf/domain';
+import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
-import { BackOff, type Logger, pause } from '@pf/runtime';
+import { BackOff, count, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
 import { publishObservations } from './observations.ts';
 import type { Rebroadcaster } from './rebroadcaster.ts';
 import { unscreenedAmong } from './sender-screening.ts';
 import { settledWithin } from './settled-within.ts';
 import { type WatchFacts, WatchMetrics } from './watch-metrics.ts';
-import { BrokenLogError, type WatchSets } from './watch-sets.ts';
+import { BrokenLogError, LogBehindError, type WatchSets } from './watch-sets.ts';
 import type { WatchedIntents } from './watched-intents.ts';
 
 /**
@@ -26,6 +27,8 @@ const STORE_EVERY_MS = 5_000;
 const FINISH_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
+/** Before the log is read again that could not be followed: a person has to mend it, and each attempt loads all. */
+const BROKEN_PAUSE_MS = 30_000;
 
 export interface NetworkWatchDependencies {
   readonly observer: ChainObserver;
@@ -33,9 +36,10 @@ export interface NetworkWatchDependencies {
   readonly watches: NetworkWatches;
   readonly publisher: Publisher;
   readonly rebroadcaster: Rebroadcaster;
-  readonly unscreened: UnscreenedPayments;
+  readonly unscreened: Pick<UnscreenedPayments, 'note'>;
   /** How long the lease lasts without renewal: after a holder was killed, the network is not watched for this long. */
   readonly leaseMs: number;
+  readonly clock: Pick<Clock, 'provenTime'>;
   readonly log: Logger;
 }
 
@@ -44,6 +48,12 @@ export interface WatchStatus extends WatchFacts {
   /** Why the last attempt failed; null where it succeeded. */
   readonly problem: string | null;
 }
+
+const isInterruption = (error: unknown): boolean =>
+  error instanceof RpcUnavailableError ||
+  error instanceof LogUnavailableError ||
+  error instanceof LogBehindError ||
+  isDatabaseUnavailable(error);
 
 /** The watch over one network: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
@@ -76,8 +86,8 @@ export class NetworkWatch {
   }
 
   /**
-   * Watches until `stop` aborts, then releases the lease.
-   * @throws BrokenLogError, VersionGapError: the log cannot be followed; everything else is retried
+   * Watches until `stop` aborts, then releases the lease. Whatever fails is retried; where the log cannot be followed,
+   * with an alarm.
    */
   async run(stop: AbortSignal): Promise<void> {
     const unregister = this.#metrics.start();
@@ -91,7 +101,9 @@ export class NetworkWatch {
 
   /** Tries to acquire the lease, and watches until it ends. */
   async #term(stop: AbortSignal): Promise<void> {
-    const { watches, observer, leaseMs } = this.#dependencies;
+    const { watches, observer, leaseMs, sets } = this.#dependencies;
+    // A standby has the intents already when it takes over: with a lease that waits for them nothing is watched.
+    await sets.follow(() => this.#progress());
     const lease = await Lease.acquire(watches, observer.network.chain, this.#holder, leaseMs, this.#log);
     this.#progress();
     if (!lease) {
@@ -140,13 +152,13 @@ export class NetworkWatch {
     cursor: Cursor | null,
     ended: AbortSignal,
   ): Promise<{ readonly cursor: Cursor; readonly observed: boolean; readonly behind: boolean } | null> {
-    const { observer, sets, publisher, rebroadcaster, unscreened } = this.#dependencies;
+    const { observer, sets, publisher, rebroadcaster, unscreened, clock } = this.#dependencies;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
-    let synchronizedAt = 0;
+    let synchronizedAt: Instant | null = null;
     const synchronize = async (): Promise<WatchedIntents> => {
-      synchronizedAt = Date.now();
-      const set = await sets.synchronize(observer.network.chain);
+      synchronizedAt = clock.provenTime();
+      const set = await sets.synchronize(observer.network.chain, () => this.#progress());
       inUse.push(set);
       return set;
     };
@@ -186,7 +198,8 @@ export class NetworkWatch {
         traceOf: (id: IntentId) => sets.traceOf(id),
       };
       if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
-      if (last) rebroadcaster.look(last, synchronizedAt, ended);
+      // Without a proven clock it is not known which submissions can no longer be released.
+      if (last && synchronizedAt !== null) rebroadcaster.look(last, synchronizedAt, ended);
       this.#metrics.stepped();
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
     } finally {
@@ -213,14 +226,26 @@ export class NetworkWatch {
       this.#progress();
     } catch (error) {
       this.#progress();
-      if (error instanceof BrokenLogError || error instanceof VersionGapError) throw error;
+      if (error instanceof BrokenLogError || error instanceof VersionGapError) return this.#alarm(error, ended);
       if (error instanceof LeaseLostError || ended.aborted) return;
       this.#status = { ...this.#status, problem: error instanceof Error ? error.message : String(error) };
-      if (error instanceof RpcUnavailableError || error instanceof LogUnavailableError || isDatabaseUnavailable(error))
-        this.#log.warn({ err: error }, 'watching is interrupted');
+      if (isInterruption(error)) this.#log.warn({ err: error }, 'watching is interrupted');
       else this.#log.error({ err: error }, 'a step failed');
       await this.#backOff.wait(ended);
     }
+  }
+
+  /** The log has something impossible: nothing is observed until it can be followed again. */
+  async #alarm(error: Error, ended: AbortSignal): Promise<void> {
+    // An event that waited while a step held its set; everything else was dropped where it was found.
+    if (error instanceof VersionGapError) this.#dependencies.sets.drop();
+    this.#status = { ...this.#status, problem: error.message };
+    count('payments.alarms', { alarm: 'broken_log' });
+    this.#log.error(
+      { err: error, alarm: 'broken_log', runbook: 'docs/operations/runbooks/log-unfollowable.md' },
+      'the log cannot be followed: the network is not watched',
+    );
+    await pause(BROKEN_PAUSE_MS, ended);
   }
 
   #progress(): void {

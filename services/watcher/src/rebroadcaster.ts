@@ -19,6 +19,10 @@ interface Candidate {
   readonly hash: TransactionHash;
 }
 
+/** The transactions of the next round: those that have been due the longest, so that each gets its turn. */
+const longestDue = <Due extends { readonly at: Instant }>(candidates: Due[]): readonly Due[] =>
+  candidates.sort((a, b) => a.at - b.at).slice(0, ROUND);
+
 /**
  * Broadcasts signed transactions again: those that were prepared and never released, live ones from time to time, and
  * those whose block a reorg has orphaned. The outcome is observed on chain, so a refusal is only logged. Works in
@@ -71,11 +75,11 @@ export class Rebroadcaster {
 
   #due(set: WatchSet, now: Instant): readonly Candidate[] {
     const dueAt = new Map<string, Instant>();
-    const candidates: (Candidate & { readonly key: string })[] = [];
+    const candidates: (Candidate & { readonly key: string; readonly at: Instant })[] = [];
     const consider = (intentId: IntentId, hash: TransactionHash, key: string, first: Instant): void => {
       const at = this.#dueAt.get(key) ?? first;
       dueAt.set(key, at);
-      if (at <= now) candidates.push({ intentId, hash, key });
+      if (at <= now) candidates.push({ intentId, hash, key, at });
     };
     for (const { id, submission } of set.submitted()) {
       const { hash, preparedAt, broadcastAt } = submission;
@@ -86,7 +90,7 @@ export class Rebroadcaster {
     for (const { id, settlement } of set.settling())
       if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
     this.#dueAt = dueAt;
-    const round = candidates.slice(0, ROUND);
+    const round = longestDue(candidates);
     for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));
     return round;
   }
@@ -94,14 +98,14 @@ export class Rebroadcaster {
   /** Settlements whose bytes may have to be fetched while the chain has them, in case of a reorg. */
   #notStored(set: WatchSet, now: Instant): readonly Candidate[] {
     const storeAt = new Map<TransactionHash, Instant>();
-    const candidates: Candidate[] = [];
+    const candidates: (Candidate & { readonly at: Instant })[] = [];
     for (const { id, settlement } of set.settling()) {
       const at = this.#storeAt.get(settlement.hash) ?? now;
       storeAt.set(settlement.hash, at);
-      if (at <= now && !settlement.lost) candidates.push({ intentId: id, hash: settlement.hash });
+      if (at <= now && !settlement.lost) candidates.push({ intentId: id, hash: settlement.hash, at });
     }
     this.#storeAt = storeAt;
-    const round = candidates.slice(0, ROUND);
+    const round = longestDue(candidates);
     for (const { hash } of round) storeAt.set(hash, now + this.#everyMs);
     return round;
   }

@@ -1,56 +1,111 @@
-import { type EventEnvelope, eventOf, parseEvent } from '@pf/contracts';
-import { type Database, loadWatchedIntents } from '@pf/database';
-import type { ChainId, IntentId } from '@pf/domain';
-import type { LogReader, LogRecord } from '@pf/event-log';
+import { eventOf, headOf, isForeign, type LoggedEvent, readEvent } from '@pf/contracts';
+import type { WatchedIntentSource } from '@pf/database';
+import type { ChainId, Instant, IntentId } from '@pf/domain';
+import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
 import { WatchedIntents } from './watched-intents.ts';
 
-/**
- * After this long without reading the log, the projection is loaded again: that is faster than reading all events
- * since.
- */
-const STALE_AFTER_MS = 60_000;
 const PRUNE_EVERY_MS = 60_000;
+/** For this long a log may end before what was read of it: a new leader learns late what is committed. */
+const BEHIND_MAX_MS = 10_000;
 
-/** The log has a record that cannot be applied: raises the alarm and ends this process. */
+/** The log cannot be followed: a record cannot be applied, or a position is not in the log. */
 export class BrokenLogError extends Error {
   override readonly name = 'BrokenLogError';
 }
 
-/** The watch sets of all networks of this process: loaded from the projection, then kept by one reader of the log. */
+/** The log ends before what was read of it. Retry: it may pass. */
+export class LogBehindError extends Error {
+  override readonly name = 'LogBehindError';
+}
+
+/** Called for every sign of life while the sets are loaded or the log is read. */
+export type OnProgress = () => void;
+
+/**
+ * The watch sets of all networks of this process: loaded from the projection once, then kept by one reader of the log,
+ * however long the log was unavailable in between.
+ */
 export class WatchSets {
-  readonly #database: Database;
+  readonly #intents: WatchedIntentSource;
   readonly #reader: LogReader;
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
+  readonly #now: () => Instant;
+  readonly #undecodable: (id: IntentId) => void;
   readonly #traces = new RecentTraces();
   /** By chain id. */
   #sets = new Map<string, WatchedIntents>();
-  #positions = new Map<number, bigint>();
-  #readAt = Number.NEGATIVE_INFINITY;
+  /** Up to where the sets are complete; null before they are loaded. */
+  #positions: Map<number, bigint> | null = null;
+  /** Since when the log of a partition has ended before our position. */
+  readonly #behindSince = new Map<number, number>();
+  readonly #waiting = new Set<OnProgress>();
   #prunedAt = Number.NEGATIVE_INFINITY;
   /** The last reading of the log, settled or running, and the one that waits for it. */
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
 
-  constructor(database: Database, reader: LogReader, chains: readonly ChainId[], watchMs: number) {
-    this.#database = database;
+  /**
+   * @param watchMs how long an intent is watched after it was closed
+   * @param now milliseconds since 1970
+   * @param undecodable called with each intent that is not watched because its row cannot be decoded
+   */
+  constructor(
+    intents: WatchedIntentSource,
+    reader: LogReader,
+    chains: readonly ChainId[],
+    watchMs: number,
+    now: () => Instant = Date.now,
+    undecodable: (id: IntentId) => void = () => undefined,
+  ) {
+    this.#undecodable = undecodable;
+    this.#intents = intents;
     this.#reader = reader;
     this.#chains = chains;
     this.#watchMs = watchMs;
+    this.#now = now;
   }
 
   /**
    * Brings the sets up to the current end of the log, and holds the one of this network until its release().
-   * @throws LogUnavailableError, or the database's error when it is unavailable: retry. BrokenLogError: do not retry.
+   * @throws LogUnavailableError, LogBehindError, or the database's error when it is unavailable: retry. BrokenLogError
+   * or VersionGapError: the log cannot be followed; the next call begins with the projection again.
    */
-  async synchronize(chain: ChainId): Promise<WatchedIntents> {
-    await this.#upToDate();
-    const set = this.#sets.get(chain);
-    if (!set) throw new Error(`${chain} is not among the networks of this process`);
-    set.hold();
+  async synchronize(chain: ChainId, onProgress: OnProgress = () => undefined): Promise<WatchedIntents> {
+    if (!this.#chains.includes(chain)) throw new Error(`${chain} is not among the networks of this process`);
+    let set: WatchedIntents | undefined;
+    do {
+      await this.follow(onProgress);
+      // Absent where another network's step has found the log broken meanwhile.
+      set = this.#sets.get(chain);
+    } while (!set);
+    try {
+      set.hold();
+    } catch (error) {
+      // An event that waited while the last step held it.
+      this.drop();
+      throw error;
+    }
     return set;
+  }
+
+  /** Brings the sets up to the current end of the log. @throws as synchronize() */
+  async follow(onProgress: OnProgress = () => undefined): Promise<void> {
+    this.#waiting.add(onProgress);
+    try {
+      await this.#upToDate();
+    } finally {
+      this.#waiting.delete(onProgress);
+    }
+  }
+
+  /** Forgets the sets, because the log could not be followed: they are loaded again. Sets in use stay as they are. */
+  drop(): void {
+    this.#sets = new Map();
+    this.#positions = null;
+    this.#behindSince.clear();
   }
 
   /** The trace in which an intent was last processed, where it is known and sampled. */
@@ -65,7 +120,7 @@ export class WatchSets {
   #upToDate(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = null;
-      return this.#read();
+      return this.#readOrDrop();
     });
     const run = this.#next;
     // Callers that wait for this reading get its failure; the next one begins either way.
@@ -73,49 +128,81 @@ export class WatchSets {
     return run;
   }
 
-  async #read(): Promise<void> {
-    if (performance.now() - this.#readAt > STALE_AFTER_MS) await this.#load();
-    const ends = await this.#reader.endOffsets('intent.events');
-    for (const [partition, end] of ends.entries()) await this.#readPartition(partition, end);
-    const now = performance.now();
-    this.#readAt = now;
-    if (now - this.#prunedAt < PRUNE_EVERY_MS) return;
-    this.#prunedAt = now;
-    for (const set of this.#sets.values()) set.prune(Date.now());
+  async #readOrDrop(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      if (error instanceof BrokenLogError) this.drop();
+      throw error;
+    }
   }
 
-  /**
-   * The sets and the positions they are complete up to, from one snapshot of the projection. Sets in use stay as they
-   * are: a step has its own.
-   */
-  async #load(): Promise<void> {
-    const now = Date.now();
+  async #read(): Promise<void> {
+    const positions = this.#positions ?? (await this.#load());
+    const ends = await this.#reader.endOffsets('intent.events');
+    for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
+    const now = performance.now();
+    if (now - this.#prunedAt < PRUNE_EVERY_MS) return;
+    this.#prunedAt = now;
+    for (const set of this.#sets.values()) set.prune(this.#now());
+  }
+
+  /** Loads the sets, and the positions they are complete up to, from one snapshot of the projection. */
+  async #load(): Promise<Map<number, bigint>> {
+    const now = this.#now();
     const sets = new Map<string, WatchedIntents>(
       this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]),
     );
-    const positions = await loadWatchedIntents(this.#database, this.#chains, now - this.#watchMs, (intent) =>
-      sets.get(intent.chain)?.put(intent, now),
+    const positions = await this.#intents.load(
+      this.#chains,
+      now - this.#watchMs,
+      (intent) => {
+        sets.get(intent.chain)?.put(intent, now);
+        this.#progress();
+      },
+      this.#undecodable,
     );
     this.#sets = sets;
-    this.#positions = new Map(positions);
+    return (this.#positions = new Map(positions));
   }
 
-  async #readPartition(partition: number, end: bigint): Promise<void> {
-    const from = this.#positions.get(partition) ?? 0n;
-    if (from >= end) return;
-    for await (const batch of this.#reader.read('intent.events', partition, from, end)) {
-      for (const record of batch.records) this.#apply(record);
-      this.#positions.set(partition, batch.next);
+  async #readPartition(positions: Map<number, bigint>, partition: number, end: bigint): Promise<void> {
+    const from = positions.get(partition) ?? 0n;
+    if (from > end) this.#behind(partition, from, end);
+    this.#behindSince.delete(partition);
+    if (from === end) return;
+    try {
+      for await (const batch of this.#reader.read('intent.events', partition, from, end)) {
+        for (const record of batch.records) this.#apply(record);
+        positions.set(partition, batch.next);
+        this.#progress();
+      }
+    } catch (error) {
+      if (!(error instanceof LogTruncatedError)) throw error;
+      throw new BrokenLogError(`Partition ${partition} of intent.events cannot be read from ${from}`, { cause: error });
     }
+  }
+
+  /** @throws LogBehindError; BrokenLogError once it has lasted too long to be a new leader's delay */
+  #behind(partition: number, position: bigint, end: bigint): never {
+    const now = performance.now();
+    const since = this.#behindSince.get(partition) ?? now;
+    this.#behindSince.set(partition, since);
+    const text = `Partition ${partition} of intent.events ends at ${end}, before the position ${position}`;
+    throw now - since < BEHIND_MAX_MS ? new LogBehindError(text) : new BrokenLogError(text);
+  }
+
+  #progress(): void {
+    for (const onProgress of this.#waiting) onProgress();
   }
 
   #apply(record: LogRecord): void {
     try {
-      const event = envelopeOf(record);
+      const event = eventIn(record);
       const set = this.#sets.get(event.intent.chain);
       if (!set) return;
       this.#traces.note(event);
-      set.apply(eventOf(event));
+      set.apply(isForeign(event) ? headOf(event) : eventOf(event));
     } catch (cause) {
       throw new BrokenLogError(
         `Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`,
@@ -125,7 +212,7 @@ export class WatchSets {
   }
 }
 
-function envelopeOf(record: LogRecord): EventEnvelope {
+function eventIn(record: LogRecord): LoggedEvent {
   if (record.value === null) throw new Error('The record has no value');
-  return parseEvent(record.value);
+  return readEvent(record.value);
 }

@@ -1,7 +1,9 @@
 import type { WatchedIntent, WatchSet } from '@pf/chains';
 import {
   type Address,
+  type EventHead,
   evolve,
+  hold,
   type Instant,
   type IntentEvent,
   type IntentId,
@@ -13,14 +15,20 @@ import {
   submissionOf,
   termsOf,
   type TransactionHash,
+  watchedUntil,
 } from '@pf/domain';
-import { keptOf, SharedTexts } from './kept-intent.ts';
+import { keptOf, sharedTexts } from './kept-intent.ts';
 
+/** An event, or the head of one that only newer code understands. */
+type WatchedEvent = IntentEvent | EventHead;
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
 
 /** How long after its expiry an intent's payment is looked for one last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
+/** Closed intents whose time is up within the same hour are dropped together. */
+const HOUR_MS = 3_600_000;
+const hourOf = (at: Instant): number => Math.floor(at / HOUR_MS);
 
 const viewOf = (intent: PaymentIntent): WatchedIntent => ({
   id: intent.id,
@@ -38,7 +46,7 @@ const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFo
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
-  readonly #texts = new SharedTexts();
+  readonly #texts = sharedTexts();
   readonly #intents = new Map<IntentId, PaymentIntent>();
   readonly #byReference = new Map<Reference, IntentId>();
   /** The number of watched intents by recipient. */
@@ -47,8 +55,10 @@ export class WatchedIntents implements WatchSet {
   readonly #lapsed = new Map<IntentId, WatchedIntent>();
   readonly #submitted = new Map<IntentId, Submitted>();
   readonly #settling = new Map<IntentId, Settling>();
+  /** The closed intents by the hour in which their time is up, so that only those have to be looked at. */
+  readonly #until = new Map<number, Set<IntentId>>();
   /** Events that arrived while a step holds the set; null while none does. */
-  #later: IntentEvent[] | null = null;
+  #later: WatchedEvent[] | null = null;
 
   /** @param watchMs how long an intent is watched after it was closed */
   constructor(watchMs: number) {
@@ -99,6 +109,8 @@ export class WatchedIntents implements WatchSet {
   put(intent: PaymentIntent, now: Instant): void {
     this.#remove(intent.id);
     if (!isWatched(intent, now, this.#watchMs)) return;
+    const until = watchedUntil(intent, this.#watchMs);
+    if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, this.#texts);
     const view = viewOf(kept);
     this.#intents.set(kept.id, kept);
@@ -112,10 +124,10 @@ export class WatchedIntents implements WatchSet {
   }
 
   /**
-   * Folds an event in; known versions are ignored. While the set is held, the event waits until it is released.
-   * @throws VersionGapError where an event in between is missing
+   * Folds an event in. While the set is held, the event waits until it is released.
+   * @throws VersionGapError where it is not the next version of its intent
    */
-  apply(event: IntentEvent): void {
+  apply(event: WatchedEvent): void {
     if (this.#later) this.#later.push(event);
     else this.#fold(event);
   }
@@ -140,21 +152,38 @@ export class WatchedIntents implements WatchSet {
       const intent = this.#intents.get(id);
       if (intent === undefined || !isLapsed(intent, now)) this.#lapsed.delete(id);
     }
-    for (const intent of this.#intents.values()) if (!isWatched(intent, now, this.#watchMs)) this.#remove(intent.id);
+    for (const [hour, ids] of this.#until) {
+      if (hour > hourOf(now)) continue;
+      for (const id of ids) {
+        const intent = this.#intents.get(id);
+        if (intent === undefined || !isWatched(intent, now, this.#watchMs)) this.#remove(id);
+      }
+      if (ids.size === 0) this.#until.delete(hour);
+    }
   }
 
-  #fold(event: IntentEvent): void {
+  #dueOf(hour: number): Set<IntentId> {
+    const known = this.#until.get(hour);
+    if (known) return known;
+    const ids = new Set<IntentId>();
+    this.#until.set(hour, ids);
+    return ids;
+  }
+
+  #fold(event: WatchedEvent): void {
     const known = this.#intents.get(event.intentId);
-    if (known && event.version <= known.version) return;
     // Simulated, or no longer watched: an intent that was dropped stays so.
     if (!known && event.type !== 'intent.created') return;
-    this.put(evolve(known, event), event.at);
+    // Passed over where newer code wrote it: what it shows is enough to go on, and the writer judges what is observed.
+    this.put('shown' in event ? hold(known, event) : evolve(known, event), event.at);
   }
 
   #remove(id: IntentId): void {
     const intent = this.#intents.get(id);
     if (!intent) return;
     this.#intents.delete(id);
+    const until = watchedUntil(intent, this.#watchMs);
+    if (until !== null) this.#until.get(hourOf(until))?.delete(id);
     this.#byReference.delete(intent.reference);
     this.#expected.delete(id);
     this.#lapsed.delete(id);

@@ -26,6 +26,23 @@ export interface IntentLog {
   close(): Promise<void>;
 }
 
+/** The record of an event. @param intent after it */
+export const textOf = (event: IntentEvent, intent: PaymentIntent): string =>
+  encodeEvent({
+    eventId: eventIdOf(event.intentId, event.version),
+    type: event.type,
+    schemaVersion: EVENT_SCHEMA_VERSION,
+    intentId: event.intentId,
+    version: event.version,
+    accountId: intent.accountId,
+    livemode: intent.livemode,
+    commandId: null,
+    at: new Date(event.at).toISOString(),
+    trace: { traceparent: null, requestId: null },
+    data: event.data,
+    intent: view(intent),
+  });
+
 export async function openIntentLog(cluster: Cluster, brokers: string): Promise<IntentLog> {
   const kafka = new Kafka({
     clientId: 'test-writer',
@@ -60,21 +77,7 @@ export async function openIntentLog(cluster: Cluster, brokers: string): Promise<
   return {
     async append(id, type, data, at) {
       const { event, intent } = next(id, type, data, at);
-      const envelope = {
-        eventId: eventIdOf(id, event.version),
-        type,
-        schemaVersion: EVENT_SCHEMA_VERSION,
-        intentId: id,
-        version: event.version,
-        accountId: intent.accountId,
-        livemode: intent.livemode,
-        commandId: null,
-        at: new Date(event.at).toISOString(),
-        trace: { traceparent: null, requestId: null },
-        data: event.data,
-        intent: view(intent),
-      };
-      await send(partitionOf(id), id, encodeEvent(envelope));
+      await send(partitionOf(id), id, textOf(event, intent));
       return intent;
     },
     withhold: (id, type, data) => next(id, type, data).intent,

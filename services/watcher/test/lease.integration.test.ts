@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { NetworkWatches } from '@pf/database';
+import { createStore, type NetworkWatches } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { samples } from '@pf/domain/testing';
@@ -16,7 +16,7 @@ describe('Lease', () => {
   let watches: NetworkWatches;
   beforeAll(async () => {
     cluster = await startCluster();
-    watches = new NetworkWatches(cluster.database);
+    watches = createStore(cluster.database).watches;
   });
   beforeEach(async () => {
     await cluster.database.sql.query('DELETE FROM service.network_watches');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SignedTransactions, UnscreenedPayments } from '@pf/database';
+import { createStore, UnscreenedPayments } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { createScreening, ListScreener, writeListFile } from '@pf/screening';
@@ -47,7 +47,7 @@ describe('Sender of a payment that was not submitted', () => {
       await request(writer, chain),
     ];
     const { prepared, raw } = await sanctioned.sign(submitted);
-    await new SignedTransactions(cluster.database).keep({
+    await createStore(cluster.database).signedTransactions.keep({
       intentId: submitted.id,
       chain: submitted.terms.chain,
       hash: prepared.hash,

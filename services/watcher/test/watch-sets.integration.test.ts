@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newIntentId, partitionOf } from '@pf/contracts';
+import { createStore } from '@pf/database';
 import type { ChainId, EventData, IntentId, Reference } from '@pf/domain';
 import type { LogReader } from '@pf/event-log';
 import { samples } from '@pf/domain/testing';
@@ -35,7 +36,8 @@ describe('WatchSets', () => {
     await reader.close();
     await writer.close();
   });
-  const setsOf = (...chains: ChainId[]): WatchSets => new WatchSets(cluster.database, reader, chains, WATCH_MS);
+  const setsOf = (...chains: ChainId[]): WatchSets =>
+    new WatchSets(createStore(cluster.database).watchedIntents, reader, chains, WATCH_MS);
   async function appendCreated(reference: string, chain?: ChainId, partition = 1): Promise<IntentId> {
     const id = newIntentId(partition);
     await writer.append(id, 'intent.created', created(reference, chain));

@@ -114,6 +114,13 @@ describe('WatchedIntents', () => {
     expect([closed.size, open.size]).toEqual([0, 1]);
   });
 
+  it('keeps a closed intent whose settlement was lost, for as long as it may land again', () => {
+    const paid = [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)];
+    const set = after(...paid, events.finalized(FIRST), events.lost(FIRST));
+    set.prune(SCENARIO_START + 2 * WATCH_MS);
+    expect(ids(set.settling())).toEqual([INTENT]);
+  });
+
   it('ignores simulated intents', () => {
     const set = after(
       events.created(),
@@ -124,15 +131,15 @@ describe('WatchedIntents', () => {
     expect([set.size, set.recipients(), ids(set.settling())]).toEqual([0, [], []]);
   });
 
-  it('applies the next version once, ignores known versions, and stops at a gap', () => {
+  it('stops at a missing version and at a repeated one', () => {
     const [created, prepared, pending] = story(events.created(), events.prepared(FIRST), events.pending(FIRST)) as [
       IntentEvent,
       IntentEvent,
       IntentEvent,
     ];
-    const set = new WatchedIntents(WATCH_MS);
-    for (const event of [created, prepared, created, prepared]) set.apply(event);
-    expect(set.byReference(REFERENCE)?.status).toBe('created');
+    const repeated = new WatchedIntents(WATCH_MS);
+    for (const event of [created, prepared]) repeated.apply(event);
+    for (const event of [created, prepared]) expect(() => repeated.apply(event)).toThrow(VersionGapError);
     const gap = new WatchedIntents(WATCH_MS);
     gap.apply(created);
     expect(() => gap.apply(pending)).toThrow(VersionGapError);

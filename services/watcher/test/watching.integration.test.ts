@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SignedTransactions } from '@pf/database';
+import { createStore } from '@pf/database';
 import type { Landing, TransactionHash, Transfer } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { type Anvil, type Cluster, readBackingStack, startAnvil, startCluster, until } from '@pf/testing';
@@ -61,7 +61,7 @@ describe('NetworkWatch of Base', () => {
   ): Promise<{ raw: Uint8Array; hash: TransactionHash }> {
     const { prepared, raw } = await payer.sign(intent);
     if (keep)
-      await new SignedTransactions(cluster.database).keep({
+      await createStore(cluster.database).signedTransactions.keep({
         intentId: intent.id,
         chain: intent.terms.chain,
         hash: prepared.hash,
@@ -98,7 +98,7 @@ describe('NetworkWatch of Base', () => {
     const { data } = await observed(cluster, intent.id, 'landed', 'confirmed');
     await confirm(intent, hash, data.transfer);
     await until('the bytes to be kept', async () =>
-      (await new SignedTransactions(cluster.database).find(intent.terms.chain, [hash])).has(hash),
+      (await createStore(cluster.database).signedTransactions.find(intent.terms.chain, [hash])).has(hash),
     );
   });
 

@@ -1,5 +1,6 @@
 import { createChains } from '@pf/chains';
-import { NetworkWatches, SignedTransactions, UnscreenedPayments } from '@pf/database';
+import { type Clock, trustedClock } from '@pf/clock';
+import { createStore, UnscreenedPayments } from '@pf/database';
 import { type IntentId, type Observation } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
 import { parseObservation, partitionOf, type ObservationMessage } from '@pf/contracts';
@@ -22,6 +23,7 @@ export async function startWatching(
   cluster: Cluster,
   upstreams: Readonly<Record<string, string>>,
   through: (publisher: Publisher) => Publisher = (publisher) => publisher,
+  clock: Pick<Clock, 'provenTime'> = trustedClock(),
 ): Promise<Watching> {
   const log = createLogger('test', 'silent');
   const chains = createChains({
@@ -30,27 +32,24 @@ export async function startWatching(
   });
   const reader = await cluster.log.reader('watcher');
   const publisher = await cluster.log.publisher();
-  const sets = new WatchSets(cluster.database, reader, [...chains.observers.keys()], WATCH_MS);
+  const { signedTransactions, watchedIntents, watches: leases } = createStore(cluster.database);
+  const sets = new WatchSets(watchedIntents, reader, [...chains.observers.keys()], WATCH_MS);
   const watches = new Map<ChainId, NetworkWatch>();
   for (const [chain, observer] of chains.observers) {
     const adapter = chains.adapters.get(chain);
     if (!adapter) throw new Error(`no adapter for ${chain}`);
-    const rebroadcaster = new Rebroadcaster(
-      adapter,
-      new SignedTransactions(cluster.database),
-      observer.network.rebroadcastAfterMs,
-      log,
-    );
+    const rebroadcaster = new Rebroadcaster(adapter, signedTransactions, observer.network.rebroadcastAfterMs, log);
     watches.set(
       chain,
       new NetworkWatch({
         observer,
         sets,
-        watches: new NetworkWatches(cluster.database),
+        watches: leases,
         publisher: through(publisher),
         rebroadcaster,
         unscreened: new UnscreenedPayments(cluster.database),
         leaseMs: 10_000,
+        clock,
         log,
       }),
     );

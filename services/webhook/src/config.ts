@@ -6,6 +6,7 @@ export const webhookVariables = {
   ...telemetryVariables,
   ...kafkaVariables,
   DATABASE_URL: variables.databaseUrl,
+  DATABASE_CONNECTIONS: variables.databaseConnections,
   REDIS_URL: variables.redisUrl,
   REDIS_PREFIX: variables.redisPrefix,
   HEALTH_PORT: variables.port.default(4003),

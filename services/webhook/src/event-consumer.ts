@@ -1,43 +1,37 @@
-import { parseEvent } from '@pf/contracts';
-import {
-  type Database,
-  type DeliverableEvent,
-  type OutstandingDelivery,
-  recordDeliveries,
-  webhookPositions,
-} from '@pf/database';
-import { isPublic } from '@pf/domain';
+import { NewerVersionError, readEvent } from '@pf/contracts';
+import type { DeliverableEvent, OutstandingDelivery, WebhookStore } from '@pf/database';
+import { isEventType, isPublicType } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, type Logger } from '@pf/runtime';
 import { BatchTrace } from './batch-trace.ts';
 
 /** Turns intent.events into deliveries. The position in the log moves in the transaction that writes them. */
 export class EventConsumer implements GroupWork {
-  readonly #database: Database;
+  readonly #store: WebhookStore;
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #announce: (deliveries: readonly OutstandingDelivery[]) => void;
 
   /** @param announce gets new deliveries once they are committed; must neither throw nor be waited for */
   constructor({
-    database,
+    store,
     log,
     now,
     announce,
   }: {
-    database: Database;
+    store: WebhookStore;
     log: Logger;
     now: () => number;
     announce: (deliveries: readonly OutstandingDelivery[]) => void;
   }) {
-    this.#database = database;
+    this.#store = store;
     this.#log = log;
     this.#now = now;
     this.#announce = announce;
   }
 
   positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
-    return webhookPositions(this.#database, partitions);
+    return this.#store.positions(partitions);
   }
 
   async handle(
@@ -50,7 +44,7 @@ export class EventConsumer implements GroupWork {
       records.flatMap((record) => this.#read(record) ?? []),
     );
     const deliveries = await trace.run((events) =>
-      recordDeliveries(this.#database, { partition, from, next, events, at: new Date(this.#now()) }),
+      this.#store.recordDeliveries({ partition, from, next, events, at: new Date(this.#now()) }),
     );
     if (deliveries === null) return false;
     if (deliveries.length > 0) this.#announce(deliveries);
@@ -60,8 +54,11 @@ export class EventConsumer implements GroupWork {
   /** Null for private events, and for unreadable ones: such a record must not block the webhooks of its partition. */
   #read({ topic, partition, offset, value }: LogRecord): DeliverableEvent | null {
     try {
-      const { eventId, type, intentId, version, accountId, livemode, trace } = parseEvent(value ?? '');
-      return isPublic(type) ? { eventId, eventType: type, intentId, version, accountId, livemode, ...trace } : null;
+      const { eventId, type, intentId, version, accountId, livemode, trace } = readEvent(value ?? '');
+      // A public event of a newer version: whether integrators know it is not known here.
+      if (type.startsWith('intent.') && !isEventType(type))
+        throw new NewerVersionError(`${type} is not an event type that this version knows`);
+      return isPublicType(type) ? { eventId, eventType: type, intentId, version, accountId, livemode, ...trace } : null;
     } catch (error) {
       // Nothing is lost: the log keeps it, and setting the position back repeats no delivery:
       // docs/operations/runbooks/event-unreadable.md

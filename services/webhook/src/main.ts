@@ -1,4 +1,5 @@
-import { openDatabase } from '@pf/database';
+import { MeasuredClock } from '@pf/clock';
+import { openDatabase, readDatabaseTime } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService, serveHealth } from '@pf/runtime';
 import { webhookVariables } from './config.ts';
@@ -9,12 +10,19 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'webhook',
-    maxConnections: 16,
+    maxConnections: config.DATABASE_CONNECTIONS ?? 16,
     onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
   });
   onShutdown('database', () => database.close());
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
   await eventLog.verifyTopics();
+  const clock = new MeasuredClock({
+    references: [{ name: 'postgres', read: () => readDatabaseTime(database) }],
+    log,
+    whileWrong: 'it uses the time of Postgres, as always',
+  });
+  onShutdown('clock', () => clock.stop());
+  await clock.start();
   const service = await startWebhookService({
     database,
     eventLog,
@@ -24,6 +32,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     allowPrivateHosts: config.WEBHOOK_ALLOW_PRIVATE_HOSTS,
     log,
     onCrash: crash,
+    now: () => clock.referenceTime(),
   });
   onShutdown('webhook service', () => service.stop());
   const health = await serveHealth(config.HOST, config.HEALTH_PORT, {

@@ -1,4 +1,4 @@
-import type { Database } from '@pf/database';
+import { createStore, type Database } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
@@ -37,7 +37,10 @@ export interface WebhookServiceOptions {
   readonly log: Logger;
   /** Called if the consumer cannot go on: the process should end and be restarted. */
   readonly onCrash: (error: Error) => void;
-  /** Milliseconds since 1970. Default: the system's clock. */
+  /**
+   * Milliseconds since 1970, by a clock that all processes share: by it deliveries are due, leased and signed. Default:
+   * the system's clock.
+   */
   readonly now?: () => number;
   /** For one whole request, milliseconds. Default 15 s. */
   readonly sendTimeoutMs?: number;
@@ -89,7 +92,12 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   const consumer = options.eventLog.group(
     GROUP,
     'intent.events',
-    new EventConsumer({ database, log, now, announce: (deliveries) => scheduler.announce(deliveries) }),
+    new EventConsumer({
+      store: createStore(database).webhooks,
+      log,
+      now,
+      announce: (deliveries) => scheduler.announce(deliveries),
+    }),
     options.onCrash,
   );
   let stopping = false;

@@ -1,3 +1,4 @@
+import { eventIdOf, webhookBody } from '@pf/contracts';
 import { createWebhookSecret, listWebhookEndpoints, removeWebhookEndpoint, retryDelivery } from '@pf/database';
 import { until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -114,6 +115,29 @@ describe('A webhook delivery', () => {
     await harness.write(JSON.stringify({ eventId: 'evt_1', type: 'intent.from_the_future' }));
     await harness.emit(account.id);
     await until('the event behind to arrive', () => receiver.received.length === 1);
+  });
+
+  it('is sent for a known event of a newer schema version, and no unknown event stops it', async () => {
+    const { account, receiver } = await harness.account(status(200));
+    const first = await harness.emit(account.id);
+    const { intentId } = first.event;
+    const next = (version: number, change: object) => ({
+      ...first.event,
+      version,
+      eventId: eventIdOf(intentId, version),
+      ...change,
+    });
+    const known = next(4, { schemaVersion: 2 });
+    const body = webhookBody(known) ?? '';
+    await harness.project({ event: known, body });
+    for (const newer of [
+      next(2, { type: 'payout_scheduled', data: { to: 'a bank' } }),
+      next(3, { type: 'intent.paused' }),
+      { ...known, data: 'of another form' },
+    ])
+      await harness.write(JSON.stringify(newer), intentId);
+    await until('both webhooks', () => receiver.received.length === 2);
+    expect(receiver.received.map(({ raw }) => raw)).toEqual([first.body, body]);
   });
 
   it('is attempted ten times on schedule, with the same event and bytes, and then fails', async () => {

@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resetConnection } from '@pf/testing';
 
 /**
  * What a Service of Kubernetes is to clients: each new connection goes to the next endpoint, and stays with it to its
@@ -9,12 +10,14 @@ export interface Front {
   add(endpoint: string): void;
   /** New connections do not go there any more; the open ones stay. */
   remove(endpoint: string): void;
+  /** Refuses new connections and ends the open ones. */
   close(): void;
 }
 
 /** Starts a front without endpoints on a free port of loopback. */
 export async function startFront(): Promise<Front> {
   const endpoints: string[] = [];
+  const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (inbound) => {
     const next = endpoints.shift();
     if (next === undefined) {
@@ -30,15 +33,26 @@ export async function startFront(): Promise<Front> {
       [inbound, outbound],
       [outbound, inbound],
     ] as const) {
-      one.on('error', () => other.resetAndDestroy());
-      one.once('close', () => other.destroySoon());
+      sockets.add(one);
+      one.on('error', () => resetConnection(other));
+      one.once('close', () => {
+        sockets.delete(one);
+        other.destroySoon();
+      });
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     add: (endpoint) => void endpoints.push(endpoint),
-    remove: (endpoint) => void endpoints.splice(endpoints.indexOf(endpoint), 1),
-    close: () => void server.close(),
+    remove(endpoint) {
+      const index = endpoints.indexOf(endpoint);
+      // One that was never added is no reason to remove another.
+      if (index >= 0) endpoints.splice(index, 1);
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }

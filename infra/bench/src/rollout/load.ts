@@ -22,6 +22,8 @@ export interface Promised {
   readonly created: Map<string, string>;
   readonly detected: Set<string>;
   readonly cancelled: Set<string>;
+  /** The value that an update has put into the metadata, by intent. */
+  readonly updated: Map<string, string>;
   /** Submitted payments, with how their streams went. */
   readonly paid: Map<string, Follower>;
   readonly waiting: Follower[];
@@ -34,12 +36,22 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** @param merchant who is paid */
-export function startLoad(api: ApiClient, chain: Anvil, merchant: string, requests: Requests): Load {
+/**
+ * @param merchant who is paid
+ * @param finalMs a payment is final after this time at the latest
+ */
+export function startLoad(
+  api: ApiClient,
+  chain: Anvil,
+  merchant: string,
+  requests: Requests,
+  finalMs = FINAL_MS,
+): Load {
   const promised: Promised = {
     created: new Map(),
     detected: new Set(),
     cancelled: new Set(),
+    updated: new Map(),
     paid: new Map(),
     waiting: [],
   };
@@ -59,6 +71,13 @@ export function startLoad(api: ApiClient, chain: Anvil, merchant: string, reques
       if (id !== null) {
         const read = await requests.send('get', [200], () => api.get(id));
         if (read !== null && read.intent.id !== id) requests.fail('get', `${id} was asked for, ${read.intent.id} came`);
+        if (read !== null && round % 4 === 1) {
+          const metadata = { order: `${name}-${round}` };
+          const { updatedAt } = read.intent;
+          // 409: its own first try has changed `updatedAt`.
+          if (await requests.send('update', [200], () => api.update(id, { updatedAt, metadata }), [409]))
+            promised.updated.set(id, metadata.order);
+        }
         if (round % 2 === 0 && (await requests.send('detected', [200], () => api.detected(id))))
           promised.detected.add(id);
         if (round % 3 === 0 && (await requests.send('cancel', [200], () => api.cancel(id), [409])))
@@ -82,9 +101,9 @@ export function startLoad(api: ApiClient, chain: Anvil, merchant: string, reques
         promised.paid.set(id, follower);
         const seen = await Promise.race([
           follower.saw('intent.finalized').then(() => true),
-          delay(FINAL_MS, false, { ref: false }),
+          delay(finalMs, false, { ref: false }),
         ]);
-        if (!seen) requests.fail('payment', `${id} is not final after ${FINAL_MS} ms`);
+        if (!seen) requests.fail('payment', `${id} is not final after ${finalMs} ms`);
       }
       await follower.close();
     }

@@ -1,4 +1,4 @@
-import { isPublic } from '@pf/domain';
+import { isPublicType } from '@pf/domain';
 import {
   type Cluster,
   compareProjection,
@@ -42,7 +42,7 @@ export async function judge({ cluster, promised, receiver, received }: Evidence)
     },
     WAIT_MS,
   );
-  const expected = new Set(contents.events.filter(({ type }) => isPublic(type)).map(({ eventId }) => eventId));
+  const expected = new Set(contents.events.filter(({ type }) => isPublicType(type)).map(({ eventId }) => eventId));
   const problems = [...contents.problems, ...promisesBroken(contents, promised)];
 
   const came = (): ReadonlySet<string> => new Set(receiver.received.map(({ body }) => body.eventId));
@@ -83,13 +83,19 @@ function promisesBroken({ events }: LogContents, promised: Promised): readonly s
   }
   once('intent.detected', promised.detected);
   once('intent.cancelled', promised.cancelled);
+  once('intent.updated', promised.updated.keys());
+  for (const [id, order] of promised.updated) {
+    const last = ofIntent.get(id)?.findLast(({ type }) => type === 'intent.updated');
+    const kept = last?.intent.metadata?.['order'];
+    if (kept !== order) problems.push(`${id} was updated to ${order}, the log has ${String(kept)}`);
+  }
   for (const type of ['intent.pending', 'intent.confirmed', 'intent.finalized']) once(type, promised.paid.keys());
   for (const [id, { events: seen }] of promised.paid) {
     // The snapshot came first, and may have been of any version so far.
     const first = seen[0]?.version ?? 0;
     const shown = seen.map(({ version, type }) => `${version} ${type}`).join(', ');
     const happened = (ofIntent.get(id) ?? [])
-      .filter(({ type, version }) => isPublic(type) && version >= first)
+      .filter(({ type, version }) => isPublicType(type) && version >= first)
       .map(({ version, type }) => `${version} ${type}`)
       .join(', ');
     if (shown !== happened) problems.push(`the stream of ${id} showed ${shown}; what happened is ${happened}`);

@@ -5,7 +5,18 @@ import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { type Instance, readBackingStack, type StackWallet, until } from '@pf/testing';
 import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
 
-const MIB = 2 ** 20;
+/** The limit with which the topic was created. */
+const USUAL_BYTES = 1_048_588;
+/** The settings of the topic that a change of its limit must not touch. */
+const OTHER_SETTINGS = [
+  'cleanup.policy',
+  'retention.ms',
+  'retention.bytes',
+  'unclean.leader.election.enable',
+  'compression.type',
+  'message.timestamp.type',
+  'min.insync.replicas',
+];
 
 /** The context of a kill: payments that are submitted at a gateway that is about to be killed. */
 interface KillContext {
@@ -65,7 +76,7 @@ async function limitCommandSize({ cluster }: SubmittingHarness, bytes: number): 
     // alterConfigs resets every setting that it does not list to the broker's default.
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ ...topic, configNames: ['cleanup.policy', 'retention.ms', 'message.timestamp.type'] }],
+      resources: [{ ...topic, configNames: OTHER_SETTINGS }],
     });
     const current = resources.flatMap(({ configEntries }) =>
       configEntries.map(({ configName, configValue }) => ({ name: configName, value: configValue })),
@@ -127,7 +138,7 @@ export const KILLS: readonly Kill[] = [
         readFileSync(gateway.log, 'utf8').includes('larger than the max message size'),
       );
     },
-    after: (harness) => limitCommandSize(harness, MIB),
+    after: (harness) => limitCommandSize(harness, USUAL_BYTES),
     commands: ['prepare_submission'],
   },
   {

@@ -96,18 +96,18 @@ export async function supervise({
       await Promise.race([compiled, ended]);
       requireStarting();
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
-      const account = stackAccount.safeParse(former);
+      const formerAccount = stackAccount.safeParse(former);
       const { database, kafka } = running.addresses;
-      const prepared = await prepareData(
-        { database, kafka, secretsKey, former: account.data ?? null },
+      const { account, logins } = await prepareData(
+        { database, kafka, secretsKey, former: formerAccount.data ?? null },
         environment,
         aborted.signal,
       );
-      stack = { ...stack, ...prepared, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
+      stack = { ...stack, ...account, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
       await startServices(
         { settings, environment, terminal, reaper, changed, started: joins(services) },
         running.addresses,
-        secretsKey,
+        { secretsKey, logins },
       );
       stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`, metrics: metricsOf(settings) };
     }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { type StackAccount, stackAccount } from './stack.ts';
 
 /** The input of prepare.ts. It has secrets, so it goes through a pipe. */
@@ -14,6 +15,14 @@ export interface Preparation {
   readonly former: StackAccount | null;
 }
 
+const prepared = z.object({
+  account: stackAccount,
+  /** The connection of each role of the database; null: all services use that of the stack. */
+  logins: z.record(z.string(), z.string()).nullable(),
+});
+/** The output of prepare.ts. */
+export type Prepared = z.infer<typeof prepared>;
+
 /**
  * Creates the topics, migrates the database, and finds or creates the account, in a separate process (prepare.ts). Safe
  * to repeat.
@@ -24,7 +33,7 @@ export async function prepareData(
   preparation: Preparation,
   environment: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<StackAccount> {
+): Promise<Prepared> {
   const script = fileURLToPath(new URL('./prepare.ts', import.meta.url));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -40,5 +49,5 @@ export async function prepareData(
   const [output, code] = await Promise.all([text(child.stdout), ended]);
   if (code !== 0)
     throw new Error('The topics, the database and the account could not be prepared. See the errors above.');
-  return stackAccount.parse(JSON.parse(output));
+  return prepared.parse(JSON.parse(output));
 }

@@ -4,6 +4,7 @@ import type { BackingAddresses } from '../backing/backing.ts';
 import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
+import type { Prepared } from './preparation.ts';
 import { screeningVariables } from '../sanctions/addresses.ts';
 import { type PortName, PORTS, type Settings } from './settings.ts';
 
@@ -21,10 +22,18 @@ const SERVICES = [
 export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> =>
   Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
 
+/** What services connect and encrypt with. */
+interface ServiceSecrets extends Pick<Prepared, 'logins'> {
+  readonly secretsKey: string;
+}
+
 /** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
-function serviceSpecs(settings: Settings, addresses: BackingAddresses, secretsKey: string): readonly ProcessSpec[] {
+function serviceSpecs(
+  settings: Settings,
+  addresses: BackingAddresses,
+  { secretsKey, logins }: ServiceSecrets,
+): readonly ProcessSpec[] {
   const shared = {
-    DATABASE_URL: addresses.database,
     REDIS_URL: addresses.redis,
     KAFKA_BROKERS: addresses.kafka,
     KAFKA_PARTITIONS: String(PARTITIONS),
@@ -61,6 +70,7 @@ function serviceSpecs(settings: Settings, addresses: BackingAddresses, secretsKe
         args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
         env: {
           ...shared,
+          DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database,
           METRICS_PORT: String(settings.ports[`${name}Metrics`]),
           [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port),
         },
@@ -80,10 +90,10 @@ function serviceSpecs(settings: Settings, addresses: BackingAddresses, secretsKe
 export async function startServices(
   dependencies: StackDependencies,
   addresses: BackingAddresses,
-  secretsKey: string,
+  secrets: ServiceSecrets,
 ): Promise<void> {
   const { settings, terminal } = dependencies;
-  const starts = serviceSpecs(settings, addresses, secretsKey).map((spec) => {
+  const starts = serviceSpecs(settings, addresses, secrets).map((spec) => {
     const service = superviseOn(dependencies, spec);
     const [port] = spec.ports.map((name) => settings.ports[name]);
     return terminal.step(`${spec.label}, on 127.0.0.1:${port}`, () => service.start());

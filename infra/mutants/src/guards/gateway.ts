@@ -16,8 +16,8 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'Outcomes are read from the database while Redis is unavailable',
     file: 'services/gateway/src/outcomes.ts',
-    guard: 'await findOutcomes(this.#database, [...this.#lookedUp])',
-    instead: 'await findOutcomes(this.#database, [])',
+    guard: 'await this.#intents.findOutcomes([...this.#lookedUp])',
+    instead: 'await this.#intents.findOutcomes([])',
     test: {
       file: 'services/gateway/test/intents/intents.integration.test.ts',
       name: 'read outcomes from the database while Redis is unavailable',
@@ -85,6 +85,26 @@ export const gatewayGuards: readonly Mutant[] = [
     test: {
       file: 'services/gateway/test/log-away.integration.test.ts',
       name: 'returns 503 with the id of the intent that may have been created, and creates none',
+    },
+  },
+  {
+    name: 'A build of a refund is not returned while its original payment is undone',
+    file: 'services/gateway/src/intents/lookup.ts',
+    guard: 'if (intent.refundOf !== null)',
+    instead: 'if (intent.refundOf === intent.id)',
+    test: {
+      file: 'services/gateway/test/intents/submit.integration.test.ts',
+      name: 'is neither built nor submitted while its original payment is undone',
+    },
+  },
+  {
+    name: 'One account cannot fill a partition',
+    file: 'services/gateway/src/limits/command-turns.ts',
+    guard: 'if (this.#taken < this.#most && this.#line.length === 0) {',
+    instead: 'if (this.#taken < this.#most || this.#line.length === 0) {',
+    test: {
+      file: 'services/gateway/test/limits/command-turns.unit.test.ts',
+      name: 'let another account’s command be decided in the next batch',
     },
   },
 ];

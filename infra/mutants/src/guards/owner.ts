@@ -4,12 +4,62 @@ import type { Mutant } from '../mutant.ts';
 export const ownerGuards: readonly Mutant[] = [
   {
     name: 'Acquiring a partition fences its earlier owner',
-    file: 'packages/event-log/src/ownership/partition-writer.ts',
+    file: 'packages/event-log/src/kafka/partition-writer.ts',
     guard: 'await (await producer.transaction()).abort();',
     instead: '',
     test: {
       file: 'packages/event-log/test/ownership/handover.integration.test.ts',
       name: 'rejects the commit of an earlier owner that was suspended while the partition moved',
+    },
+  },
+  {
+    name: 'No transaction hangs in a partition when its owner decides',
+    file: 'packages/event-log/src/kafka/partition-writer.ts',
+    guard: 'await endHangingTransactions({ cluster, topic, partition, former, projected, log });',
+    instead: '',
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'is committed, and then projected, where its coordinator had committed it',
+    },
+  },
+  {
+    name: 'A hanging transaction of which something is projected was committed',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: 'if ((await projected()) > open.start) return true;',
+    instead: '',
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'is committed where its events are projected',
+    },
+  },
+  {
+    name: 'A hanging transaction with an unknown outcome is not ended by guessing',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: 'if (former?.producerId !== open.producerId) return null;',
+    instead: 'if (former?.producerId !== open.producerId) return false;',
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'raises an alarm and keeps its partition without an owner where the outcome is not known',
+    },
+  },
+  {
+    name: 'After a lost connection nothing is appended to a transaction that hangs',
+    file: 'packages/event-log/src/kafka/partition-writer.ts',
+    guard: 'await this.#lifeline.during(() => this.#requireEnded());',
+    instead: '',
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'gets no record of the next transaction when its owner survives the broker',
+    },
+  },
+  {
+    name: 'A transaction that its coordinator has open is not ended by another',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: 'if (other)\n',
+    instead: 'if (other && false)\n',
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'is left alone while its coordinator has it open',
     },
   },
   {
@@ -26,11 +76,12 @@ export const ownerGuards: readonly Mutant[] = [
     name: 'The position of the input is read after the fence',
     file: 'packages/event-log/src/ownership/owned-partition.ts',
     guard:
-      'writer = await openWriter(this.#partition);\n        assignment.throwIfAborted();\n' +
+      'writer = await openWriter(this.#partition, () => work.checkpoint(this.#partition));\n' +
+      '        assignment.throwIfAborted();\n' +
       '        const hold = await this.#acquireWith(writer, assignment);',
     instead:
       'const early = await this.#dependencies.committed(this.#partition);\n' +
-      '        writer = await openWriter(this.#partition);\n' +
+      '        writer = await openWriter(this.#partition, () => work.checkpoint(this.#partition));\n' +
       '        const hold = { ...(await this.#acquireWith(writer, assignment)), next: early };',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
@@ -39,7 +90,7 @@ export const ownerGuards: readonly Mutant[] = [
   },
   {
     name: 'Events and the offset of their input are one transaction',
-    file: 'packages/event-log/src/ownership/partition-writer.ts',
+    file: 'packages/event-log/src/kafka/partition-writer.ts',
     guard: 'if (consumed) await this.#sendOffset(transaction, consumed);\n    await transaction.commit();',
     instead:
       'await transaction.commit();\n    if (consumed) {\n' +
@@ -65,7 +116,7 @@ export const ownerGuards: readonly Mutant[] = [
   },
   {
     name: 'A member that stops leaves its group',
-    file: 'packages/event-log/src/ownership/group-member.ts',
+    file: 'packages/event-log/src/kafka/group-member.ts',
     guard: 'await consumer?.disconnect();',
     instead: '',
     test: {
@@ -101,6 +152,76 @@ export const ownerGuards: readonly Mutant[] = [
     test: {
       file: 'packages/event-log/test/ownership/partition-owner.integration.test.ts',
       name: 'loses the partition when another process moved the checkpoint, and reacquires it from there',
+    },
+  },
+  {
+    name: 'Nothing is committed that was decided on a database that was set back',
+    file: 'packages/event-log/src/ownership/owned-partition.ts',
+    guard: 'if (position !== null && position !== hold.position)',
+    instead: 'if (position === -1n)',
+    test: {
+      file: 'services/intent/test/set-back.integration.test.ts',
+      name: 'loses no acknowledged command and lets none fork the log',
+    },
+  },
+  {
+    name: 'A reader ends when the log does not go on',
+    file: 'packages/event-log/src/reading/reader.ts',
+    guard: 'if (performance.now() - moved > STANDSTILL_MS) throw await',
+    instead: 'if (performance.now() < moved) throw await',
+    test: {
+      file: 'packages/simulation/test/log/broken-log.unit.test.ts',
+      name: 'ends with an error when the log ends before the end that was asked for',
+    },
+  },
+  {
+    name: 'A group handles nothing where its stored position is not in the log',
+    file: 'packages/event-log/src/reading/group-consumer.ts',
+    guard: 'if (position < start || position > end) {',
+    instead: 'if (position < 0n) {',
+    test: {
+      file: 'packages/simulation/test/log/broken-log.unit.test.ts',
+      name: 'does the same when it begins there, and when the log begins behind its position',
+    },
+  },
+  {
+    name: 'A group refuses a batch that does not begin at its position',
+    file: 'packages/event-log/src/reading/group-consumer.ts',
+    guard: 'await this.#requireUnbroken(partition, from, batch.from);',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/log/broken-log.unit.test.ts',
+      name: 'handles nothing again, moves no position back, raises one alarm, and goes on elsewhere',
+    },
+  },
+  {
+    name: 'An owner decides nothing while the log ends before the projection',
+    file: 'packages/event-log/src/ownership/owned-partition.ts',
+    guard: 'if (position > end)',
+    instead: 'if (position < 0n)',
+    test: {
+      file: 'packages/simulation/test/log/broken-log.unit.test.ts',
+      name: 'decides nothing while the log ends before the projection, and raises one alarm',
+    },
+  },
+  {
+    name: 'Commands of a truncated input are not taken for those that were consumed at their offsets',
+    file: 'packages/event-log/src/ownership/owned-partition.ts',
+    guard: 'if (from < done) hold.next.set(topic, from);',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/log/broken-log.unit.test.ts',
+      name: 'decides commands that a truncated input has at offsets that were consumed before',
+    },
+  },
+  {
+    name: 'A command whose outcome may be forgotten is not decided',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'if (this.#clock - record.timestamp > OUTCOME_RETENTION_MS) {',
+    instead: 'if (this.#clock < 0) {',
+    test: {
+      file: 'services/intent/test/batch-decider.unit.test.ts',
+      name: 'is dropped, whatever its type, when its outcome may have been forgotten',
     },
   },
   {

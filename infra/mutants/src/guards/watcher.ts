@@ -18,7 +18,8 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
     instead: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND $2::bigint > 0',
     test: {
-      file: 'packages/database/test/watching/network-watches.integration.test.ts',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'keeps the cursor for the next holder, and refuses renewals, cursors and releases of the former one',
     },
   },
@@ -28,15 +29,16 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'WHERE watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp()',
     instead: '',
     test: {
-      file: 'packages/database/test/watching/network-watches.integration.test.ts',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'goes to one of two concurrent holders, and after its release to another in a later epoch',
     },
   },
   {
     name: 'A watcher goes on in the log where its projection ends',
     file: 'services/watcher/src/watch-sets.ts',
-    guard: 'this.#positions = new Map(positions);',
-    instead: 'this.#positions = new Map(positions.size > 99 ? positions : []);',
+    guard: 'return (this.#positions = new Map(positions));',
+    instead: 'return (this.#positions = new Map(positions.size > 99 ? positions : []));',
     test: {
       file: 'services/watcher/test/watch-sets.integration.test.ts',
       name: 'start from the projection and continue with the log after it',
@@ -46,20 +48,40 @@ export const watcherGuards: readonly Mutant[] = [
     name: 'No block is read before the intents that were there are known',
     file: 'services/watcher/src/watch-sets.ts',
     guard: 'await this.#upToDate();',
-    instead: 'if (this.#sets.size === 0) await this.#upToDate();',
+    instead: 'if (!this.#positions) await this.#upToDate();',
     test: {
       file: 'services/watcher/test/watch-sets.integration.test.ts',
       name: 'know every intent in the log when they synchronize, each in the set of its network',
     },
   },
   {
-    name: 'A watcher ignores what it has applied',
-    file: 'services/watcher/src/watched-intents.ts',
-    guard: 'if (known && event.version <= known.version) return;',
-    instead: '',
+    name: 'A repeated version stops the watcher',
+    file: 'packages/domain/src/evolve.ts',
+    guard: 'if (state?.id !== event.intentId || event.version !== state.version + 1) {',
+    instead: 'if (state?.id !== event.intentId || event.version > state.version + 1) {',
     test: {
-      file: 'services/watcher/test/watched-intents.unit.test.ts',
-      name: 'applies the next version once, ignores known versions, and stops at a gap',
+      file: 'services/watcher/test/watch-sets.unit.test.ts',
+      name: 'find a repeated version, and begin with the projection again',
+    },
+  },
+  {
+    name: 'A log that ends before what was read of it stops the watcher',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: 'if (from > end) this.#behind(partition, from, end);',
+    instead: 'if (from > end) return;',
+    test: {
+      file: 'services/watcher/test/watch-sets.unit.test.ts',
+      name: 'wait for a log that ends before what was read of it, and find it broken when that lasts',
+    },
+  },
+  {
+    name: 'Every live submission gets its turn to be broadcast again',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'candidates.sort((a, b) => a.at - b.at).slice(0, ROUND)',
+    instead: 'candidates.slice(0, ROUND)',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'reaches each of 1,000 live submissions, and none a third time before all a second time',
     },
   },
   {
@@ -83,6 +105,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Logs are read a second time from another upstream, or later',
+    file: 'packages/rpc/src/pool.ts',
+    guard: 'return isAwaited ? null : work(node);',
+    instead: 'return isAwaited && node.name === "" ? null : work(node);',
+    test: {
+      file: 'packages/simulation/test/chain/chain.unit.test.ts',
+      name: 'finds a payment that one upstream leaves out while the other is down',
+    },
+  },
+  {
     name: 'The watch set is brought up to date after the head is learned',
     file: 'packages/chains/src/base/observer.ts',
     guard:
@@ -96,6 +128,26 @@ export const watcherGuards: readonly Mutant[] = [
     test: {
       file: 'packages/chains/test/base/watch-set.integration.test.ts',
       name: 'passes a block only with a watch set that was updated after the block existed',
+    },
+  },
+  {
+    name: 'A watcher passes over an event that only newer code understands',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: 'isForeign(event) ? headOf(event) : eventOf(event)',
+    instead: 'eventOf(event as never)',
+    test: {
+      file: 'services/watcher/test/watch-sets.unit.test.ts',
+      name: 'pass over an event that only newer code understands, and follow its intent on',
+    },
+  },
+  {
+    name: 'A landing that the ledger has as lost is reported again',
+    file: 'packages/chains/src/base/observe/settlements.ts',
+    guard: ' || isLostInLedger(watch, one)',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/chain/chain.unit.test.ts',
+      name: 'soon reports a landing again that the ledger passed over and then counted as lost',
     },
   },
 ];

@@ -8,8 +8,9 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'if (!(await moveWebhookPosition(client, partition, from, next))) return null;',
     instead: 'await moveWebhookPosition(client, partition, from, next);',
     test: {
-      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
-      name: 'are written together with the position in the log or not at all',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'writes deliveries together with the position in the log or not at all',
     },
   },
   {
@@ -18,8 +19,19 @@ export const webhookGuards: readonly Mutant[] = [
     guard: '\n     ON CONFLICT (event_id, endpoint_id) DO NOTHING',
     instead: '',
     test: {
-      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
-      name: 'are not written twice if the position is set back and the log is read again',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'writes no delivery twice if the position is set back and the log is read again',
+    },
+  },
+  {
+    name: 'Positions are not set back to events whose deliveries are forgotten',
+    file: 'packages/cli/src/commands/positions.ts',
+    guard: 'if (since < Date.now() - OLDEST_MS)',
+    instead: 'if (since < 0)',
+    test: {
+      file: 'packages/cli/test/positions.integration.test.ts',
+      name: 'refuses to deliver again what it has forgotten',
     },
   },
   {

@@ -8,7 +8,8 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE',
     instead: 'WHERE partition = $1::smallint AND $2::bigint IS NOT NULL FOR UPDATE',
     test: {
-      file: 'packages/database/test/ledger/projection.integration.test.ts',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'writes it once: at another checkpoint nothing changes',
     },
   },
@@ -18,7 +19,8 @@ export const writerGuards: readonly Mutant[] = [
     guard: 'WHERE intent.id = changed.id AND intent.version = changed.before',
     instead: 'WHERE intent.id = changed.id',
     test: {
-      file: 'packages/database/test/ledger/projection.integration.test.ts',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'writes nothing of it if one intent is at another version',
     },
   },
@@ -29,7 +31,8 @@ export const writerGuards: readonly Mutant[] = [
       'position = CASE WHEN (SELECT count(*) FROM changed) = cardinality($${changedIds}::text[]) THEN $3::bigint END,',
     instead: 'position = $3::bigint,',
     test: {
-      file: 'packages/database/test/ledger/projection.integration.test.ts',
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'writes nothing of it if one intent is missing',
     },
   },
@@ -44,13 +47,53 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'An event that was applied before is passed over',
+    name: 'A version that the log repeats stops the writer that catches up',
     file: 'packages/database/src/ledger/fold.ts',
-    guard: 'if (event.version <= (state?.version ?? 0)) continue;',
+    guard: 'if (!isRepeated(state, event)) return folded(state, event);',
+    instead: 'return isRepeated(state, event) ? null : folded(state, event);',
+    test: {
+      file: 'services/intent/test/catch-up.integration.test.ts',
+      name: 'stops at a version that the log repeats, with an alarm, and writes nothing',
+    },
+  },
+  {
+    name: 'No backend waits for a projection during a rebuild',
+    file: 'packages/database/src/ledger/projection.ts',
+    guard: 'FOR UPDATE NOWAIT',
+    instead: 'FOR UPDATE',
+    test: {
+      file: 'services/intent/test/rebuild.integration.test.ts',
+      name: 'lets the writer’s projections fail at once meanwhile, and it recovers afterwards',
+    },
+  },
+  {
+    name: 'A damaged log is not rebuilt from without being told',
+    file: 'packages/database/src/ledger/rebuild.ts',
+    guard: 'if (!acceptLog && (end < projected || report.faultCount > 0)) throw new UnsoundLogError(report);',
+    instead: '',
+    test: {
+      file: 'packages/database/test/ledger/rebuild.integration.test.ts',
+      name: 'refuses a log that ends before the projection, and goes back to its end only where it is told to',
+    },
+  },
+  {
+    name: 'A rebuild replaces histories without a row, too',
+    file: 'packages/database/src/ledger/rebuild.ts',
+    guard: "await run('DELETE FROM ledger.intent_events WHERE intent_id = ANY($1)', orphans);",
+    instead: '',
+    test: {
+      file: 'packages/database/test/ledger/rebuild.integration.test.ts',
+      name: 'finds missing and surplus rows, also those without their intent, and a rebuild mends both',
+    },
+  },
+  {
+    name: 'A writer catches up only with rows as of its checkpoint',
+    file: 'services/intent/src/writer.ts',
+    guard: 'if (position !== from) return false;',
     instead: '',
     test: {
       file: 'services/intent/test/catch-up.integration.test.ts',
-      name: 'skips events that are projected already',
+      name: 'leaves alone what another owner has projected since its checkpoint was read',
     },
   },
   {
@@ -150,7 +193,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'A command past its deadline is not decided',
     file: 'services/intent/src/batch-decider.ts',
-    guard: 'this.#clock - record.timestamp > COMMAND_DEADLINE_MS',
+    guard: 'this.#clock - record.timestamp > LATE_AFTER_MS',
     instead: 'message === null',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
@@ -181,6 +224,16 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A dead-lettered observation can be processed again from its letter',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: "payload: topic === 'chain.observations' && value !== null && fits(value) ? value : null,",
+    instead: 'payload: fits("") ? null : value,',
+    test: {
+      file: 'services/intent/test/writer.integration.test.ts',
+      name: 'becomes a dead letter with its partition and offset, and the next command is decided',
+    },
+  },
+  {
     name: 'A dead letter is published before the offset of its message is committed',
     file: 'services/intent/src/writer.ts',
     guard: 'await sendDeadLetters(publisher, decided.dead, log);',
@@ -202,8 +255,8 @@ export const writerGuards: readonly Mutant[] = [
   },
   {
     name: 'Time does not go back in a partition',
-    file: 'services/intent/src/writer.ts',
-    guard: 'Math.max(clock, this.#lastAt.get(partition) ?? 0)',
+    file: 'packages/clock/src/partition-times.ts',
+    guard: 'Math.max(clock, this.#last.get(partition) ?? 0)',
     instead: 'clock',
     test: {
       file: 'services/intent/test/writer.integration.test.ts',
@@ -240,6 +293,173 @@ export const writerGuards: readonly Mutant[] = [
     test: {
       file: 'packages/domain/test/decide/submissions.unit.test.ts',
       name: 'is not released by a refusal that comes when the watcher may broadcast it too',
+    },
+  },
+  {
+    name: 'A refund is claimed only while its original payment stands',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: 'if (undone !== null) return refuseWith(undone);',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/refunds.unit.test.ts',
+      name: 'can neither be built nor submitted',
+    },
+  },
+  {
+    name: 'A refund is cancelled when its original payment has failed',
+    file: 'packages/domain/src/decide/refunding.ts',
+    guard: "if (status !== 'failed' || refundedBy === null) return;",
+    instead: 'if (status !== null || refundedBy === null) return;',
+    test: {
+      file: 'packages/domain/test/decide/refunds.unit.test.ts',
+      name: 'is cancelled and released when the payment is proven dead',
+    },
+  },
+  {
+    name: 'A refund that is claimed is not cancelled',
+    file: 'packages/domain/src/decide/refunding.ts',
+    guard: "if (refund.status !== 'created' || liveSubmission(refund) !== undefined) return;",
+    instead: "if (refund.status !== 'created') return;",
+    test: { file: 'packages/domain/test/decide/refunds.unit.test.ts', name: 'keeps its claim' },
+  },
+  {
+    name: 'Decisions about an intent see its refund',
+    file: 'packages/database/src/ledger/intent-states.ts',
+    guard: 'UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)',
+    instead: ')',
+    test: {
+      file: 'services/intent/test/contention.integration.test.ts',
+      name: 'is neither claimed nor left open after its original payment was undone',
+    },
+  },
+  {
+    name: 'An intent has a bounded number of builds',
+    file: 'packages/domain/src/decide/building.ts',
+    guard: 'if (limit !== null) return refuseWith(limit);',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'An intent has a bounded number of submissions',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: 'if (limit !== null) {',
+    instead: 'if (limit !== null && live === null) {',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'An intent has a bounded number of updates',
+    file: 'packages/domain/src/decide/updating.ts',
+    guard: 'if (limit !== null) return refuseWith(limit);',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'An intent has a bounded number of simulations',
+    file: 'packages/domain/src/decide/simulating.ts',
+    guard: 'if (limit !== null) return refuseWith(limit);',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'An intent has a bounded number of refunds',
+    file: 'packages/domain/src/decide/refunding.ts',
+    guard: 'if (limit !== null) return refuseWith(limit);',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'Dust is recorded up to a limit',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "if (!isRecorded(intent, landing, 'mismatched')) return;",
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'Extra payments are recorded up to a limit',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "if (isRecorded(intent, landing, 'extra')) ",
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'The end of a live submission is recorded beyond the limit too',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: ' || isLive(intent, hash);',
+    instead: ';',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'end a live submission beyond the limit too',
+    },
+  },
+  {
+    name: 'Nothing is decided about an intent that newer code has changed',
+    file: 'packages/domain/src/decide/draft.ts',
+    guard: 'if (intent?.heldFrom !== undefined)',
+    instead: 'if (intent === null)',
+    test: {
+      file: 'packages/domain/test/decide/held.unit.test.ts',
+      name: 'leaves observations and its expiry to the code that understands it',
+    },
+  },
+  {
+    name: 'An intent stays held after an event that is understood',
+    file: 'packages/database/src/ledger/fold.ts',
+    guard: 'isForeign(event) || state?.heldFrom !== undefined',
+    instead: 'isForeign(event)',
+    test: {
+      file: 'services/intent/test/evolution.integration.test.ts',
+      name: 'holds an intent whose creation it is',
+    },
+  },
+  {
+    name: 'A newer schema version is not guessed at',
+    file: 'packages/contracts/src/evolution.ts',
+    guard: 'if (version > versionOf(format))',
+    instead: 'if (version < 0)',
+    test: {
+      file: 'packages/contracts/test/evolution/evolution.unit.test.ts',
+      name: 'is refused as a state, a command, an observation and an outcome, by its version',
+    },
+  },
+  {
+    name: 'Fields that newer code has added to a stored intent survive',
+    file: 'packages/contracts/src/intent-state.ts',
+    guard: 'const paymentIntent = z.looseObject({',
+    instead: 'const paymentIntent = z.object({',
+    test: {
+      file: 'services/intent/test/evolution.integration.test.ts',
+      name: 'keep them when this version changes the intents',
+    },
+  },
+  {
+    name: 'A row that cannot be decoded is a held intent for the writer',
+    file: 'packages/database/src/ledger/decoding.ts',
+    guard: 'return decoded.flatMap(({ id, intent }) => intent ?? held.get(id) ?? []);',
+    instead: 'return decoded.flatMap(({ intent }) => intent ?? []);',
+    test: {
+      file: 'services/intent/test/evolution.integration.test.ts',
+      name: 'makes only its own intent unavailable',
     },
   },
 ];

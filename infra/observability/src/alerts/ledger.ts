@@ -45,6 +45,65 @@ the ledger lacks what they report.`,
     },
   },
   {
+    name: 'IntentHeld',
+    severity: 'page',
+    expr: occurred('payments_alarms_total{alarm="held_intent"}', '1h', 'service_name'),
+    summary: 'The {{ $labels.service_name }} service does not understand an intent that newer code has changed.',
+    fires: {
+      series: { [alarm('held_intent', 'intent')]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: {
+      series: { [alarm('held_intent', 'intent')]: '0+0x30', [alarm('version_gap', 'intent')]: '0+1x30' },
+      at: '20m',
+    },
+  },
+  {
+    name: 'LogUnfollowable',
+    severity: 'page',
+    expr: occurred('payments_alarms_total{alarm="broken_log"}', '1h', 'service_name'),
+    summary:
+      'The {{ $labels.service_name }} service cannot follow the log: a version repeats, a record is unreadable, or the \
+log ends before what was read of it.',
+    fires: {
+      series: { [alarm('broken_log', 'watcher')]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'watcher' },
+    },
+    quiet: { series: { [alarm('broken_log', 'watcher')]: '0+0x30' }, at: '20m' },
+  },
+  {
+    name: 'LedgerForked',
+    severity: 'page',
+    expr: occurred('payments_alarms_total{alarm="repeated_version"}', '1h', 'service_name'),
+    summary: 'The {{ $labels.service_name }} service found a version twice in the log: a partition has stopped.',
+    fires: {
+      series: { [alarm('repeated_version', 'intent')]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: {
+      series: { [alarm('repeated_version', 'intent')]: '0+0x30', [alarm('version_gap', 'intent')]: '0+1x30' },
+      at: '20m',
+    },
+  },
+  {
+    name: 'HangingTransaction',
+    severity: 'page',
+    expr: occurred('payments_alarms_total{alarm="hanging_transaction"}', '1h', 'service_name'),
+    summary: 'A transaction of the log hangs, and its outcome is not known: a partition has stopped.',
+    fires: {
+      series: { [alarm('hanging_transaction', 'intent')]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: {
+      series: { [alarm('hanging_transaction', 'intent')]: '0+0x30', [alarm('version_gap', 'intent')]: '0+1x30' },
+      at: '20m',
+    },
+  },
+  {
     name: 'EventUnreadable',
     severity: 'page',
     expr: occurred('payments_alarms_total{alarm="unreadable_event"}', '1h', 'service_name'),

@@ -1,9 +1,39 @@
 import type { Alert } from '../alert.ts';
 
+const clock = (service: string, reference: string): string =>
+  `payments_clock_offset_seconds{service_name="${service}",instance="a",reference="${reference}"}`;
 const process = (metric: string): string => `${metric}{service_name="intent",instance="a"}`;
 
 /** Causes that slow everything in a process. */
 export const processAlerts: readonly Alert[] = [
+  {
+    name: 'WrongClock',
+    severity: 'page',
+    expr: [
+      '(max by (service_name, instance, reference) (abs(payments_clock_offset_seconds)) > 2)',
+      'or on (service_name, instance) (min by (service_name, instance) (payments_clock_right) == 0)',
+    ].join('\n'),
+    for: '1m',
+    summary: `The clock of a {{ $labels.service_name }} process ({{ $labels.instance }}) is wrong or unproven: \
+it owns no partition and broadcasts nothing again.`,
+    fires: {
+      series: {
+        [clock('intent', 'kafka')]: '0.01 0.01 3600+0x20',
+        [process('payments_clock_right')]: '1 1 0+0x20',
+      },
+      at: '10m',
+      labels: { service_name: 'intent', instance: 'a', reference: 'kafka' },
+    },
+    quiet: {
+      series: {
+        [clock('intent', 'kafka')]: '0.01 -1.9+0x20',
+        [process('payments_clock_right')]: '1+0x20',
+      },
+      at: '10m',
+    },
+    // Kafka or Postgres was restarted.
+    nearMiss: { series: { [process('payments_clock_right')]: '1 0 1+0x20' }, at: '10m' },
+  },
   {
     name: 'DatabaseConnectionsShort',
     severity: 'ticket',

@@ -84,6 +84,19 @@ export const kafka: DashboardSpec = {
           ['sum(payments_partitions_owned)', 'all'],
         ),
         chart(
+          'Clocks',
+          's',
+          'How far each process is ahead of a reference. Beyond 2 s it neither decides nor broadcasts.',
+          ['payments_clock_offset_seconds', '{{service_name}} {{instance}} {{reference}}'],
+          ['payments_clock_right == 0', 'unproven: {{service_name}} {{instance}}'],
+        ),
+        chart(
+          'Event time ahead of the clock',
+          's',
+          'By partition. More than a few seconds only after a writer with a fast clock.',
+          ['payments_partition_time_ahead_seconds', '{{partition}}'],
+        ),
+        chart(
           'Messages per batch',
           'short',
           'Messages decided together in one transaction: grows with load.',
@@ -117,6 +130,7 @@ export const kafka: DashboardSpec = {
           ],
           ['sum(rate(payments_projection_duration_seconds_count{outcome="failed"}[$__rate_interval]))', 'projections'],
           ['sum(rate(payments_commands_late_total[$__rate_interval]))', 'late commands'],
+          ['sum(rate(payments_hanging_transactions_total[$__rate_interval]))', 'hanging transactions'],
         ),
       ],
     },

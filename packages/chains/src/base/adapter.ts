@@ -1,18 +1,33 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
-import type { RpcNode } from '@pf/rpc';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import { Transaction } from 'ethers';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
-import type { BroadcastResult, BuildRequest, BuildResult, Parsed, SignedTransaction, Verification } from '../port.ts';
+import type {
+  BroadcastResult,
+  BuildRequest,
+  BuildResult,
+  Network,
+  Parsed,
+  SignedTransaction,
+  Verification,
+} from '../port.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';
-import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
+import { decodeSigned, fromChain, signedTransaction, type Signer, signerOf } from './signed-transaction.ts';
 import { verifyPayment } from './verify.ts';
 
 /** Base behind the port: EIP-1559 transfers with the intent's reference at the end of the calldata. */
 export class BaseAdapter extends EvmAdapter {
+  readonly #signer: Signer;
+
+  constructor(network: Network, pool: RpcPool, signer: Signer = signerOf) {
+    super(network, pool);
+    this.#signer = signer;
+  }
+
   parseAddress(text: string): Parsed<Address> {
     return parseWalletAddress(this.network, text);
   }
@@ -43,7 +58,7 @@ export class BaseAdapter extends EvmAdapter {
     fulfiller: Address,
     sent: boolean,
   ): Promise<Verification> {
-    return verifyPayment(this.pool, transaction, terms, fulfiller, sent);
+    return verifyPayment(this.pool, transaction, terms, fulfiller, sent, this.#signer);
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {

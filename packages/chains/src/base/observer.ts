@@ -80,6 +80,7 @@ export class BaseObserver implements ChainObserver {
 
     // The same blocks once more when they are safe, then what can be proven by them.
     let rescanned = rescannedBefore;
+    let hasMore = false;
     if (
       receipts.missing.length > 0 ||
       receipts.ignoredReverts.length > 0 ||
@@ -89,19 +90,21 @@ export class BaseObserver implements ChainObserver {
       this.#memory.tagsAskedAt = context.now;
       const end = atMost(reached.number, safe?.number ?? 0n);
       if (end > rescanned) {
-        // On another upstream where there is one: the first would leave out the same logs again.
         const { number, hash } = safe?.number === end ? safe : reached;
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
-        const again = (await this.#pool.onAnother(node, rescan)) ?? (await rescan(node));
-        rescanned = again.end.number;
-        seen = withSeen(
-          seen,
-          again.seen.filter((one) => !isInLedger(watch, one)),
-        );
+        const again = await this.#pool.doubleCheck(node, rescan);
+        if (again !== null) {
+          rescanned = again.end.number;
+          seen = withSeen(
+            seen,
+            again.seen.filter((one) => !isInLedger(watch, one)),
+          );
+        }
       }
       const finals = await finalize(context, atMost(reached.number, finalized?.number ?? 0n));
       observations.push(...finals.observations, ...findFinalReverts(receipts.ignoredReverts, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
+      hasMore = finals.hasMore;
       // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
       const waiting = new Set(
         seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
@@ -112,8 +115,9 @@ export class BaseObserver implements ChainObserver {
     }
 
     const confirmed = await confirm(context, seen);
+    if (hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
-      !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
+      hasMore || !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
     const next: Position = {
       genesis: found.position.genesis,
       checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached),

@@ -38,6 +38,9 @@ export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
   }
 }
 
+/** Who has signed a transaction; null where the signature is invalid. */
+export type Signer = (transaction: Transaction) => Address | null;
+
 /**
  * The signer, recovered from the signature (half a millisecond: done once, by verify); null for an invalid signature.
  */

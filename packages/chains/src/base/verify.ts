@@ -4,18 +4,23 @@ import type { Transaction } from 'ethers';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';
-import { decodeSigned, signerOf } from './signed-transaction.ts';
+import { decodeSigned, type Signer, signerOf } from './signed-transaction.ts';
 
 /**
  * Compares by meaning: the signer, the chain, the token contract that is called, and the call. Nonce, gas, fees and
  * access list are the wallet's choice. Pure. Empty when the transaction pays exactly these terms.
  */
-export function differences(transaction: Transaction, terms: PaymentTerms, fulfiller: Address): Differences {
+export function differences(
+  transaction: Transaction,
+  terms: PaymentTerms,
+  fulfiller: Address,
+  signer: Signer = signerOf,
+): Differences {
   const differs: Record<string, { expected: string | null; actual: string | null }> = {};
   const compare = (name: string, expected: string, actual: string | null): void => {
     if (expected !== actual) differs[name] = { expected, actual };
   };
-  compare('sender', fulfiller, signerOf(transaction));
+  compare('sender', fulfiller, signer(transaction));
   compare('chain', terms.chain, `eip155:${transaction.chainId}`);
   compare('token', terms.tokenAddress, transaction.to);
   compare('value', '0', transaction.value.toString());
@@ -42,11 +47,12 @@ export async function verifyPayment(
   terms: PaymentTerms,
   fulfiller: Address,
   sent: boolean,
+  signer: Signer,
 ): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
   if (!decoded.ok)
     return { kind: 'mismatch', differs: { type: { expected: '0, 1 or 2', actual: String(signed.raw[0] ?? null) } } };
-  const differs = differences(decoded.value, terms, fulfiller);
+  const differs = differences(decoded.value, terms, fulfiller, signer);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   if (!sent) {
     const reason = await pool.run((node) => whyItCannotLand(node, signed, decoded.value, fulfiller));

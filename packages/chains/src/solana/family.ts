@@ -2,10 +2,12 @@ import type { Family } from '../family.ts';
 import { SolanaAdapter } from './adapter.ts';
 import { getHead, identifyGenesis } from './calls.ts';
 import { SolanaObserver } from './observer.ts';
+import { rewind } from './observe/position.ts';
 
 export const solana: Family = {
   identify: identifyGenesis,
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),
-  observer: (network, pool) => new SolanaObserver(network, pool),
+  rewind,
+  observer: (network, pool, now) => new SolanaObserver(network, pool, now),
 };

@@ -2,10 +2,12 @@ import { getHeadNumber, identifyChain } from '../evm/calls.ts';
 import type { Family } from '../family.ts';
 import { TempoAdapter } from './adapter.ts';
 import { TempoObserver } from './observer.ts';
+import { rewind } from './observe/position.ts';
 
 export const tempo: Family = {
   identify: identifyChain,
   probe: getHeadNumber,
-  adapter: (network, pool) => new TempoAdapter(network, pool),
-  observer: (network, pool) => new TempoObserver(network, pool),
+  adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
+  rewind,
+  observer: (network, pool, now) => new TempoObserver(network, pool, now),
 };

@@ -108,13 +108,13 @@ export class TempoObserver implements ChainObserver {
     if (to <= reread) return { reread, observations: [] };
     const last = await context.node.call(getBlock(to));
     if (last === null) throw new RpcUpstreamError(`${context.node.name} lacks blocks below its head`, 'no');
-    // On another upstream where there is one: the first would leave out the same logs again.
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
-    const { end, observations } = (await this.#pool.onAnother(context.node, rescan)) ?? (await rescan(context.node));
+    const again = await this.#pool.doubleCheck(context.node, rescan);
+    if (again === null) return { reread, observations: [] };
     const isInLedger = (one: Observation): boolean =>
       one.type === 'landed' &&
       context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
-    return { reread: end.number, observations: observations.filter((one) => !isInLedger(one)) };
+    return { reread: again.end.number, observations: again.observations.filter((one) => !isInLedger(one)) };
   }
 }
 

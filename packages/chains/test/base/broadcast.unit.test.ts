@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { RpcPool } from '@pf/rpc';
-import { type RpcProxy, startRpcProxy } from '@pf/testing';
+import { answering, type RpcProxy, startRpcProxy } from '@pf/testing';
 import { broadcast } from '../../src/base/broadcast.ts';
 import { getChainId } from '../../src/evm/calls.ts';
 import { poolOver } from './chain.ts';
@@ -28,11 +28,6 @@ describe('Base broadcast', () => {
     pools.push(pool);
     return pool;
   };
-  /** Responds by itself: there is no node behind the proxy. */
-  const says =
-    (answers: Record<string, unknown>): RpcProxy['respond'] =>
-    ({ method }) =>
-      ({ eth_chainId: '0x14a34', eth_blockNumber: '0x64', ...answers })[method] ?? new Error(`no ${method} here`);
 
   beforeEach(async () => {
     pools = [];
@@ -46,13 +41,13 @@ describe('Base broadcast', () => {
   const hash = `0x${'ab'.repeat(32)}`;
   const send = async (...urls: string[]): Promise<string> =>
     (await broadcast(over(...urls), { hash: hash as never, raw: await signed(good) })).kind;
-  const refusing = says({ eth_sendRawTransaction: new Error('insufficient funds for gas * price + value') });
+  const refusing = answering({ eth_sendRawTransaction: new Error('insufficient funds for gas * price + value') });
 
   it('is taken when a node accepts it, knows it, or has it in a block', async () => {
     first.respond = refusing;
-    second.respond = says({ eth_sendRawTransaction: hash });
+    second.respond = answering({ eth_sendRawTransaction: hash });
     expect(await send(first.url, second.url)).toBe('taken');
-    second.respond = says({ eth_sendRawTransaction: new Error('already known') });
+    second.respond = answering({ eth_sendRawTransaction: new Error('already known') });
     expect(await send(first.url, second.url)).toBe('taken');
   });
 
@@ -63,7 +58,7 @@ describe('Base broadcast', () => {
   });
 
   it('is unknown once a node may have accepted it, whatever the next one responds', async () => {
-    first.respond = says({ eth_sendRawTransaction: hash });
+    first.respond = answering({ eth_sendRawTransaction: hash });
     first.faults = [];
     second.respond = refusing;
     const pool = over(first.url, second.url);
@@ -74,7 +69,7 @@ describe('Base broadcast', () => {
 
   it('is unknown when no upstream is reachable, or a refusal is ambiguous', async () => {
     expect(await send(await closedPort())).toBe('unknown');
-    first.respond = says({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });
+    first.respond = answering({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });
     expect(await send(first.url)).toBe('unknown');
   });
 });

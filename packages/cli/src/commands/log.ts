@@ -1,8 +1,8 @@
-import { type EventEnvelope, parseEvent, parseIntentId } from '@pf/contracts';
-import { createEventLog, eventLogOptions, type LogReader, type LogRecord } from '@pf/event-log';
-import { createLogger } from '@pf/runtime';
+import { type LoggedEvent, parseIntentId, readEvent } from '@pf/contracts';
+import type { LogReader, LogRecord } from '@pf/event-log';
 import { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
+import { withEventLog } from '../event-log.ts';
 import { clock, createLines } from '../lines.ts';
 import { globalOptions, type CommandContext } from '../session.ts';
 import { findStack } from '../stack.ts';
@@ -29,24 +29,11 @@ export function logCommand(surroundings: CommandContext): Command {
     )
     .action(async (options: TailOptions, command: Command) => {
       const lines = createLines(globalOptions(command).json, surroundings.write);
-      const environment = await findStack(surroundings.environment).kafka();
-      const eventLog = createEventLog(eventLogOptions(environment, 'pf', createLogger('pf', 'silent')));
-      try {
-        await eventLog.verifyTopics();
-      } catch (cause) {
-        throw new CliError(
-          `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ` +
-            `${cause instanceof Error ? cause.message : String(cause)}\n` +
-            'Is the stack running? Start it with `npm start`.',
-          { cause },
-        );
-      }
-      const reader = await eventLog.reader('pf');
-      try {
+      await withEventLog(findStack(surroundings.environment), async (reader, { partitions }) => {
         const { intent } = options;
         for await (const records of read(
           reader,
-          eventLog.partitions,
+          partitions,
           options,
           surroundings.untilEnded?.() ?? new AbortController().signal,
         )) {
@@ -60,9 +47,7 @@ export function logCommand(surroundings: CommandContext): Command {
             );
           }
         }
-      } finally {
-        await reader.close();
-      }
+      });
     });
   addProjectionCommands(log, surroundings);
   return log;
@@ -99,17 +84,17 @@ async function* read(
   }
 }
 
-function eventIn({ value }: LogRecord): EventEnvelope | null {
+function eventIn({ value }: LogRecord): LoggedEvent | null {
   try {
-    return parseEvent(value ?? '');
+    return readEvent(value ?? '');
   } catch (error) {
-    // Broken, or of a newer version: it is shown as it is.
+    // No version of the code wrote it: it is shown as it is.
     if (error instanceof Error) return null;
     throw error;
   }
 }
 
-function lineOf({ partition, offset, timestamp, key }: LogRecord, event: EventEnvelope | null): string {
+function lineOf({ partition, offset, timestamp, key }: LogRecord, event: LoggedEvent | null): string {
   const place = `${partition}/${offset}`.padEnd(10);
   if (!event) return `${clock(new Date(timestamp))}  ${place}  ${key ?? ''}  cannot be read`;
   const { at, type, intentId, version, intent } = event;

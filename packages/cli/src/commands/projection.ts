@@ -1,10 +1,20 @@
-import { type RebuildReport, rebuildProjection, verifyProjection } from '@pf/database';
-import { createEventLog, eventLogOptions, type LogReader } from '@pf/event-log';
-import { createLogger } from '@pf/runtime';
+import {
+  type LogFault,
+  type LogSource,
+  type RebuildReport,
+  rebuildProjection,
+  UnsoundLogError,
+  verifyProjection,
+} from '@pf/database';
+import type { LogReader, RecordBatch } from '@pf/event-log';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
+import { withEventLog } from '../event-log.ts';
 import { table } from '../output.ts';
-import { type Session, type CommandContext, withSession } from '../session.ts';
+import { type CommandContext, withSession } from '../session.ts';
+
+/** Longer than a broker takes to elect a leader, and to show what is committed. */
+const STALLED_MS = 60_000;
 
 /** `pf log verify` and `pf log rebuild`: what the log makes of every intent, against the rows that are served. */
 export function addProjectionCommands(log: Command, surroundings: CommandContext): void {
@@ -14,18 +24,22 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
       'fold the log from its beginning and compare with the projection in Postgres; nothing is stopped or changed',
     )
     .option('--partition <number>', 'only this partition', partitionOf)
+    .option('--accept-log', 'do not fail for what `pf log rebuild --accept-log` has accepted: the log’s own damage')
     .addHelpText('after', '\nExample:\n  pf log verify --partition 3')
-    .action(({ partition }: { partition?: number }, command: Command) =>
+    .action(({ partition, acceptLog }: { partition?: number; acceptLog?: true }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack }) =>
-        withLog(stack, async (reader, partitions) => {
-          const reports: RebuildReport[] = [];
+        withEventLog(stack, async (reader, { partitions }) => {
+          const results: Result[] = [];
           for (const one of wanted(partition, partitions))
-            reports.push(await verifyProjection(database, one, readOf(reader, one)));
-          output.answer({ partitions: reports.map(answerOf) }, () =>
-            textOf(reports, 'matches the log', 'Repair it with: pf log rebuild --partition …'),
+            results.push(await resultOf(one, () => verifyProjection(database, one, sourceOf(reader, one))));
+          output.answer({ partitions: results.map(answerOf) }, () => textOf(results, 'matches the log'));
+          const failed = results.filter((result) =>
+            findingsOf(result).some(({ kind }) => kind !== 'log' || acceptLog !== true),
           );
-          if (reports.some(({ differing }) => differing.length > 0))
-            throw new CliError('The projection differs from the log.');
+          if (failed.length > 0)
+            throw new CliError(
+              `The check failed for partition ${failed.map((result) => result.partition).join(', ')} of ${partitions}.`,
+            );
         }),
       ),
     );
@@ -37,23 +51,25 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
         'waits meanwhile',
     )
     .requiredOption('--partition <number>', 'which', partitionOf)
+    .option(
+      '--accept-log',
+      'also from a log that is damaged or ends before the projection: what it lacks is then gone from the projection',
+    )
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
-    .action(({ partition }: { partition: number }, command: Command) =>
+    .action(({ partition, acceptLog = false }: { partition: number; acceptLog?: boolean }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack }) =>
-        withLog(stack, async (reader, partitions) => {
+        withEventLog(stack, async (reader, { partitions }) => {
           for (const one of wanted(partition, partitions)) {
-            const report = await rebuildProjection(
-              database,
-              one,
-              await reader.endOffset('intent.events', one),
-              readOf(reader, one),
-            );
+            const report = await rebuilt(() => rebuildProjection(database, one, sourceOf(reader, one), { acceptLog }));
             output.answer(answerOf(report), () =>
-              textOf(
-                [report],
-                'was as the log has it, and was rebuilt all the same',
-                'These rows were wrong and are rebuilt from the log.',
-              ),
+              report.differing.length === 0
+                ? textOf([report], 'was as the log has it, and was rebuilt all the same')
+                : [
+                    table(rowsOf([report])),
+                    '',
+                    'Rebuilt from the log, because they differed:',
+                    ...report.differing,
+                  ].join('\n'),
             );
           }
         }),
@@ -61,8 +77,115 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
     );
 }
 
-const readOf = (reader: LogReader, partition: number) => (from: bigint, end: bigint) =>
-  reader.read('intent.events', partition, from, end);
+/** The check of one partition, or why it could not be done. */
+type Result = RebuildReport | { readonly partition: number; readonly error: string };
+
+async function resultOf(partition: number, verify: () => Promise<RebuildReport>): Promise<Result> {
+  try {
+    return await verify();
+  } catch (error) {
+    // The other partitions are still to be checked.
+    return { partition, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function rebuilt(rebuild: () => Promise<RebuildReport>): Promise<RebuildReport> {
+  try {
+    return await rebuild();
+  } catch (error) {
+    if (!(error instanceof UnsoundLogError)) throw error;
+    throw new CliError(
+      [
+        `${error.message}. Nothing was changed.`,
+        ...findingsOf(error.report)
+          .filter(({ kind }) => kind !== 'rows')
+          .map(({ text }) => text),
+        'Read docs/operations/log-set-back.md first. To rebuild from this log as it is, add --accept-log.',
+      ].join('\n'),
+      { cause: error },
+    );
+  }
+}
+
+interface Finding {
+  /** The log's own damage, an end before the projection, rows that differ, or a check that could not be done. */
+  readonly kind: 'log' | 'behind' | 'rows' | 'error';
+  /** What is wrong, and the remedy. */
+  readonly text: string;
+}
+
+const FAULTS: Readonly<Record<LogFault['kind'], { readonly what: string; readonly page: string }>> = {
+  repeated: { what: 'is there twice', page: 'ledger-forked.md' },
+  gap: { what: 'comes after a missing one', page: 'ledger-gap.md' },
+  unreadable: { what: 'cannot be read', page: 'event-unreadable.md' },
+};
+
+function findingsOf(result: Result): readonly Finding[] {
+  const { partition } = result;
+  const at = `Partition ${partition}`;
+  if ('error' in result) return [{ kind: 'error', text: `${at} could not be checked: ${result.error}` }];
+  const { projected, end, faults, faultCount, differing, missing, surplus } = result;
+  const findings: Finding[] = faults.map(({ kind, offset, intentId, version }) => ({
+    kind: 'log',
+    text:
+      `${at}, offset ${offset}: ${intentId === null ? 'a record' : `version ${version} of ${intentId}`} ` +
+      `${FAULTS[kind].what}. See docs/operations/runbooks/${FAULTS[kind].page}`,
+  }));
+  if (faultCount > faults.length)
+    findings.push({ kind: 'log', text: `${at}: ${faultCount - faults.length} more such records` });
+  if (end < projected)
+    findings.push({
+      kind: 'behind',
+      text:
+        `${at} is projected up to ${projected}, but its log ends at ${end}: Kafka has lost records, or a transaction ` +
+        'hangs. See docs/operations/log-set-back.md',
+    });
+  if (differing.length > 0)
+    findings.push({
+      kind: 'rows',
+      text:
+        `${at}: ${atMost(differing)} intents differ from the log, ${atMost(missing)} of them without a row, ` +
+        `${atMost(surplus)} that the log does not have. ` +
+        (end < projected ? '' : `Repair them with: pf log rebuild --partition ${partition}`),
+    });
+  return findings;
+}
+
+/** Reports name the first 100. */
+const atMost = ({ length }: readonly string[]): string => (length < 100 ? String(length) : '100 or more');
+
+const sourceOf = (reader: LogReader, partition: number): LogSource => ({
+  end: () => reader.endOffset('intent.events', partition),
+  read: (from, end) => readToEnd(reader, partition, from, end),
+});
+
+/** Fails where the log has become shorter than `end`: the reader would wait for the rest. */
+async function* readToEnd(
+  reader: LogReader,
+  partition: number,
+  from: bigint,
+  end: bigint,
+): AsyncGenerator<RecordBatch> {
+  const stalled = new AbortController();
+  let position = from;
+  const arm = (): NodeJS.Timeout =>
+    setTimeout(() => {
+      stalled.abort(
+        new CliError(`Its log cannot be read from ${position} up to ${end}, where it ended when the command began.`),
+      );
+    }, STALLED_MS);
+  let timer = arm();
+  try {
+    for await (const batch of reader.read('intent.events', partition, from, end, stalled.signal)) {
+      clearTimeout(timer);
+      position = batch.next;
+      yield batch;
+      timer = arm();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 const wanted = (partition: number | undefined, partitions: number): readonly number[] => {
   if (partition === undefined) return Array.from({ length: partitions }, (_, one) => one);
@@ -71,44 +194,43 @@ const wanted = (partition: number | undefined, partitions: number): readonly num
   return [partition];
 };
 
-async function withLog(
-  stack: Session['stack'],
-  work: (reader: LogReader, partitions: number) => Promise<void>,
-): Promise<void> {
-  const environment = await stack.kafka();
-  const eventLog = createEventLog(eventLogOptions(environment, 'pf', createLogger('pf', 'silent')));
-  try {
-    await eventLog.verifyTopics();
-  } catch (cause) {
-    throw new CliError(
-      `The log at ${environment.KAFKA_BROKERS.join(', ')} cannot be read: ` +
-        `${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  }
-  const reader = await eventLog.reader('pf');
-  try {
-    await work(reader, eventLog.partitions);
-  } finally {
-    await reader.close();
-  }
+function answerOf(result: Result): object {
+  const problems = findingsOf(result).map(({ text }) => text);
+  if ('error' in result) return { ...result, problems };
+  const { position, projected, end, faults, ...report } = result;
+  return {
+    ...report,
+    position: position.toString(),
+    projected: projected.toString(),
+    end: end.toString(),
+    faults: faults.map((fault) => ({ ...fault, offset: fault.offset.toString() })),
+    problems,
+  };
 }
 
-const answerOf = ({ position, ...report }: RebuildReport): object => ({ ...report, position: position.toString() });
+const rowsOf = (results: readonly Result[]): readonly (readonly string[])[] => [
+  ['PARTITION', 'UP TO', 'EVENTS', 'INTENTS', 'DIFFERING', 'LOG FAULTS'],
+  ...results.map((result) =>
+    'error' in result
+      ? [String(result.partition), '-', '-', '-', '-', '-']
+      : [
+          String(result.partition),
+          result.position.toString(),
+          String(result.events),
+          String(result.intents),
+          String(result.differing.length),
+          String(result.faultCount),
+        ],
+  ),
+];
 
-function textOf(reports: readonly RebuildReport[], right: string, wrong: string): string {
-  const rows = reports.map(({ partition, position, events, intents, differing }) => [
-    String(partition),
-    position.toString(),
-    String(events),
-    String(intents),
-    String(differing.length),
-  ]);
-  const differing = reports.flatMap((report) => report.differing);
+function textOf(results: readonly Result[], right: string): string {
+  const problems = results.flatMap(findingsOf).map(({ text }) => text);
+  const differing = results.flatMap((result) => ('error' in result ? [] : result.differing));
   return [
-    table([['PARTITION', 'UP TO', 'EVENTS', 'INTENTS', 'DIFFERING'], ...rows]),
+    table(rowsOf(results)),
     '',
-    ...(differing.length === 0 ? [`The projection ${right}.`] : [...differing, '', wrong]),
+    ...(problems.length === 0 ? [`The projection ${right}.`] : [...differing, ...problems]),
   ].join('\n');
 }
 

@@ -209,7 +209,7 @@ export interface components {
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -233,6 +233,8 @@ export interface components {
             readonly estimatedFeeUsdc: string | null;
             /** @description Estimated fee in ETH, as a decimal string. Base only. */
             readonly estimatedFeeEth: string | null;
+        } & {
+            readonly [key: string]: unknown;
         };
         readonly Event: {
             readonly eventId: string;

@@ -4,23 +4,24 @@ import { must } from './fields.ts';
 import { PAGE_LIMIT } from './limits.ts';
 
 const limitRule = must(`a whole number from 1 to ${PAGE_LIMIT.max}`);
-/** A string, as everything in a query. */
-const limit = z
-  .string(limitRule)
-  .regex(/^(100|[1-9]\d?)$/, limitRule)
-  .transform(Number)
-  .default(PAGE_LIMIT.default)
-  .meta({
-    description: 'Number of objects to return.',
-    override: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT.max, default: PAGE_LIMIT.default },
-  });
+/** The parameter `limit` with its default: a string, as everything in a query. */
+export const pageLimit = (otherwise: number) =>
+  z
+    .string(limitRule)
+    .regex(/^(100|[1-9]\d?)$/, limitRule)
+    .transform(Number)
+    .default(otherwise)
+    .meta({
+      description: 'Number of objects to return.',
+      override: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT.max, default: otherwise },
+    });
 
 export const CURSOR_RULE = 'the `nextCursor` of an earlier response';
 const cursorRule = must(CURSOR_RULE);
 
 /** The query parameters of every list. `readCursor` decodes the cursor. */
 export const pageQuery = {
-  limit,
+  limit: pageLimit(PAGE_LIMIT.default),
   cursor: z
     .string(cursorRule)
     .max(200, cursorRule)
@@ -48,15 +49,28 @@ export const writeCursor = ({ createdAt, id }: Position): string =>
 
 /** Decodes a cursor, or returns null if `writeCursor` did not make it. */
 export function readCursor(cursor: string): Position | null {
-  let content: unknown;
+  const parsed = position.safeParse(contentOf(cursor));
+  if (!parsed.success) return null;
+  const [createdAt, id] = parsed.data;
+  return { createdAt, id };
+}
+
+const version = z.tuple([z.number().int().positive().max(2_147_483_647)]);
+
+/** Encodes the version of an intent's event as an opaque cursor of its history, which is sorted oldest first. */
+export const writeEventCursor = (after: number): string => Buffer.from(JSON.stringify([after])).toString('base64url');
+
+/** Decodes a cursor, or returns null if `writeEventCursor` did not make it. */
+export function readEventCursor(cursor: string): number | null {
+  const parsed = version.safeParse(contentOf(cursor));
+  return parsed.success ? parsed.data[0] : null;
+}
+
+function contentOf(cursor: string): unknown {
   try {
-    content = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {
     // Not JSON: truncated, or not a cursor of this API.
     return null;
   }
-  const parsed = position.safeParse(content);
-  if (!parsed.success) return null;
-  const [createdAt, id] = parsed.data;
-  return { createdAt, id };
 }

@@ -1,6 +1,6 @@
-import { decodeIntent } from '@pf/contracts';
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
+import { decodeState } from './decoding.ts';
 
 /** A public event as it is projected. */
 export interface StoredEvent {
@@ -10,12 +10,18 @@ export interface StoredEvent {
   readonly body: string;
 }
 
-/** An intent's public events, oldest first. The caller has checked who owns the intent. */
-export async function intentEvents({ sql }: Database, id: IntentId): Promise<readonly StoredEvent[]> {
+/** An intent's public events above version `after`, oldest first. The caller has checked who owns the intent. */
+export async function intentEvents(
+  { sql }: Database,
+  id: IntentId,
+  after: number,
+  limit: number,
+): Promise<readonly StoredEvent[]> {
   const { rows } = await sql.query<StoredEvent>({
     name: 'intent-events',
-    text: 'SELECT version, type, body FROM ledger.intent_events WHERE intent_id = $1 ORDER BY version',
-    values: [id],
+    text: `SELECT version, type, body FROM ledger.intent_events WHERE intent_id = $1 AND version > $2
+            ORDER BY version LIMIT $3`,
+    values: [id, after, limit],
   });
   return rows;
 }
@@ -31,7 +37,12 @@ export interface IntentSeen {
   readonly intent: PaymentIntent | null;
   /** Oldest first. */
   readonly events: readonly StoredEvent[];
+  /** True if there may be more events than were read: look again after the last one. */
+  readonly more: boolean;
 }
+
+/** Events of one intent in memory at once. */
+const EVENTS_A_LOOK = 100;
 
 interface LookRow {
   readonly id: IntentId;
@@ -59,15 +70,21 @@ export async function lookAtIntents(
              JOIN ledger.intents i ON i.id = look.id
              LEFT JOIN LATERAL (
                SELECT version, type, body, row_number() OVER (ORDER BY version) AS place FROM ledger.intent_events
-                WHERE intent_id = look.id AND version > look.after) e ON true
+                WHERE intent_id = look.id AND version > look.after ORDER BY version LIMIT $4) e ON true
             ORDER BY look.id, e.version`,
-    values: [looks.map(({ id }) => id), looks.map(({ known }) => known), looks.map(({ after }) => after)],
+    values: [
+      looks.map(({ id }) => id),
+      looks.map(({ known }) => known),
+      looks.map(({ after }) => after),
+      EVENTS_A_LOOK,
+    ],
   });
-  const seen = new Map<IntentId, { intent: PaymentIntent | null; events: StoredEvent[] }>();
+  const seen = new Map<IntentId, { intent: PaymentIntent | null; events: StoredEvent[]; more: boolean }>();
   for (const { id, state, version, type, body } of rows) {
     let one = seen.get(id);
-    if (!one) seen.set(id, (one = { intent: state === null ? null : decodeIntent(state), events: [] }));
-    if (version !== null && type !== null && body !== null) one.events.push({ version, type, body });
+    if (!one) seen.set(id, (one = { intent: state === null ? null : decodeState(state), events: [], more: false }));
+    if (version !== null && type !== null && body !== null)
+      one.more = one.events.push({ version, type, body }) === EVENTS_A_LOOK;
   }
   return seen;
 }

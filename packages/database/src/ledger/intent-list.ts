@@ -1,5 +1,4 @@
 import type { Position } from '@pf/contracts';
-import { decodeIntent } from '@pf/contracts';
 import type {
   Address,
   Direction,
@@ -13,6 +12,7 @@ import type {
 } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
+import { decodeStateOrNull } from './decoding.ts';
 import type { IntentOwner } from './intents.ts';
 
 /** The conditions that a listed intent meets, all of them. Addresses and hashes are in canonical form. */
@@ -38,22 +38,38 @@ export interface IntentFilter {
 
 /**
  * An owner's intents, newest first. With one filter other than `metadata`, a page costs the same in a list of any
- * length: only its own rows are read, from an index in the list's order. With `metadata`, all matching intents of the
- * account are read from its index and sorted. With several filters, one uses its index and the others are checked row
- * by row.
+ * length: only its own rows are read, from an index in the list's order. With `metadata`, the matching intents of the
+ * account are read from its index and sorted if they are few; of many, the newest are soon met by reading the list in
+ * its order. With several filters, one uses its index and the others are checked row by row.
  * @param after where the page before ended; null: begins with the newest
  */
 export async function listIntents(
-  { sql }: Database,
+  { sql, scans }: Pick<Database, 'sql' | 'scans'>,
   owner: IntentOwner,
   filter: IntentFilter,
   after: Position | null,
   limit: number,
 ): Promise<readonly PaymentIntent[]> {
-  // Not prepared: which index serves depends on the values.
-  const { rows } = await sql.query<{ state: string }>(intentsStatement(owner, filter, after, limit));
-  return rows.map(({ state }) => decodeIntent(state));
+  const found: PaymentIntent[] = [];
+  for (let from = after; ;) {
+    const wanted = limit - found.length;
+    // Not prepared: which index serves depends on the values.
+    const list = async (queryable: typeof sql, how: 'sorted' | 'in order') => {
+      const statement = intentsStatement(owner, filter, from, wanted, how);
+      return (await queryable.query<{ created_at: Date; id: string; state: string; matches?: number }>(statement)).rows;
+    };
+    let rows = await list(filter.metadata === undefined ? sql : scans, 'sorted');
+    if ((rows[0]?.matches ?? 0) > MOST_SORTED) rows = await list(scans, 'in order');
+    // Without those that cannot be decoded: they must not make the list of their account unreadable.
+    found.push(...rows.flatMap(({ state }) => decodeStateOrNull(state) ?? []));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < wanted || found.length === limit) return found;
+    from = { createdAt: last.created_at.getTime(), id: last.id };
+  }
 }
+
+/** So many matches of `metadata` are read and sorted at most. */
+const MOST_SORTED = 5_000;
 
 const DIRECTIONS: readonly Direction[] = ['request', 'send'];
 const ORDER = 'ORDER BY created_at DESC, id DESC';
@@ -79,12 +95,17 @@ function choicesOf({ states, tokens, direction, requestor, fulfiller, reference,
   ];
 }
 
-/** The statement of listIntents: it merges the ranges as it reads them. */
+/**
+ * The statement of listIntents: it merges the ranges as it reads them.
+ * @param how 'sorted': matches of `metadata` are read from their index and sorted; the rows then have `matches`, and
+ *   are the list only if it is at most MOST_SORTED. 'in order': the list is read in its order, and `metadata` checked
+ */
 export function intentsStatement(
   { accountId, livemode }: IntentOwner,
   filter: IntentFilter,
   after: Position | null,
   limit: number,
+  how: 'sorted' | 'in order' = 'sorted',
 ): { readonly text: string; readonly values: unknown[] } {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -97,7 +118,9 @@ export function intentsStatement(
   const choices = choicesOf(filter);
   const few = `LIMIT ${parameter(limit)}`;
 
-  if (filter.metadata === undefined) {
+  if (filter.metadata === undefined || how === 'in order') {
+    // Not by the expression of the index, which Postgres would choose.
+    if (filter.metadata !== undefined) common.push(`metadata @> ${parameter(JSON.stringify(filter.metadata))}::jsonb`);
     const runs = choices.reduce(
       (before, [column, of]) =>
         of.flatMap((value) => before.map((run) => `${run} AND ${column} = ${parameter(value)}`)),
@@ -115,8 +138,10 @@ export function intentsStatement(
     ' AND ',
   );
   const text = `
-    WITH matching AS MATERIALIZED (SELECT created_at, id FROM ledger.intents WHERE ${conditions}),
+    WITH matching AS MATERIALIZED (SELECT created_at, id FROM ledger.intents WHERE ${conditions}
+      LIMIT ${MOST_SORTED + 1}),
     page AS MATERIALIZED (SELECT id FROM matching ${ORDER} ${few})
-    SELECT created_at, id, state FROM ledger.intents WHERE id IN (SELECT id FROM page) ${ORDER}`;
+    SELECT created_at, id, state, (SELECT count(*)::int FROM matching) AS matches
+      FROM ledger.intents WHERE id IN (SELECT id FROM page) ${ORDER}`;
   return { text, values };
 }

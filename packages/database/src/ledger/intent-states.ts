@@ -1,5 +1,6 @@
-import { decodeIntent, type Outcome, parseOutcome } from '@pf/contracts';
+import { type Outcome, parseOutcome } from '@pf/contracts';
 import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import { decodeStates } from './decoding.ts';
 import { LEDGER, type ProjectionTables, type Queryable } from './projection.ts';
 
 /** An idempotency key, with its account and mode. */
@@ -9,8 +10,9 @@ export interface IdempotencyKey {
   readonly idempotencyKey: string;
 }
 
-/** What a batch of inputs refers to. */
+/** What a batch of inputs refers to, all of it in one partition. */
 export interface Wanted {
+  readonly partition: number;
   readonly ids: readonly IntentId[];
   readonly keys: readonly IdempotencyKey[];
   readonly commandIds: readonly CommandId[];
@@ -18,12 +20,17 @@ export interface Wanted {
 
 /** What the decisions about these inputs may read. */
 export interface Found {
-  /** An intent that was found in several ways is repeated. */
+  /**
+   * The partition's checkpoint in the same snapshot: what was found is the fold of the log below it. A decision about
+   * it must not be committed if its owner has projected further, because then the database was set back.
+   */
+  readonly position: bigint;
+  /** An intent that was found in several ways is repeated. One whose row cannot be decoded is held. */
   readonly intents: readonly PaymentIntent[];
   readonly outcomes: readonly Outcome[];
 }
 
-/** Reads the whole state of intents from the projection, for the decisions about them. */
+/** Reads the whole state of intents from the projection, for the decisions about them: see LedgerStore. */
 export class IntentStates {
   readonly #queryable: Queryable;
   readonly #tables: ProjectionTables;
@@ -33,61 +40,70 @@ export class IntentStates {
     this.#tables = tables;
   }
 
-  /** The intents with these ids, without those that do not exist. */
   async find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]> {
     if (ids.length === 0) return [];
     const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<{ state: string }>({
+    const { rows } = await this.#queryable.query<{ id: IntentId; state: string }>({
       name: `find ${intents}`,
-      text: `SELECT state FROM ${intents} WHERE id = ANY($1::text[])`,
+      text: `SELECT id, state FROM ${intents} WHERE id = ANY($1::text[])`,
       values: [ids],
     });
-    return rows.map(({ state }) => decodeIntent(state));
+    return decodeStates(this.#queryable, intents, rows);
   }
 
-  /**
-   * Reads everything in one statement: the intents with these ids; for each refund its original, and the refund that
-   * the original names now; the newest intent of each key, of any age; the known outcomes of the commands.
-   */
-  async lookUp({ ids, keys, commandIds }: Wanted): Promise<Found> {
-    const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<{ state: string; outcome: null } | { state: null; outcome: string }>({
+  /** Everything in one statement, so from one snapshot. */
+  async lookUp({ partition, ids, keys, commandIds }: Wanted): Promise<Found> {
+    const { intents, checkpoints } = this.#tables;
+    const { rows } = await this.#queryable.query<{
+      id: IntentId;
+      state: string | null;
+      outcome: string | null;
+      position: string | null;
+    }>({
       name: `look up ${intents}`,
       text: `
-        WITH named AS MATERIALIZED (SELECT refund_of, state FROM ${intents} WHERE id = ANY($1::text[])),
-        original AS MATERIALIZED (SELECT refunded_by, state FROM ${intents}
+        WITH named AS MATERIALIZED (SELECT id, refund_of, refunded_by, state FROM ${intents}
+          WHERE id = ANY($1::text[])),
+        original AS MATERIALIZED (SELECT id, refunded_by, state FROM ${intents}
           WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
-        SELECT state, NULL AS outcome FROM named
-        UNION ALL SELECT state, NULL FROM original
-        UNION ALL SELECT state, NULL FROM ${intents}
-          WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL)
-        UNION ALL SELECT made.state, NULL
+        SELECT id, state, NULL AS outcome, NULL::bigint AS position FROM named
+        UNION ALL SELECT id, state, NULL, NULL FROM original
+        UNION ALL SELECT id, state, NULL, NULL FROM ${intents}
+          WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
+            UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)
+        UNION ALL SELECT made.id, made.state, NULL, NULL
           FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
         CROSS JOIN LATERAL (
           -- BETWEEN, not =: ordered like this, only the keys' own index can serve it, even in a plan that was made
           -- while the table was empty.
           -- The account's index, which comes by time too, would be read from one end to the other.
-          SELECT state FROM ${intents} AS intent
+          SELECT id, state FROM ${intents} AS intent
           WHERE intent.account_id = key.account_id AND intent.livemode = key.livemode
             AND intent.idempotency_key BETWEEN key.idempotency_key AND key.idempotency_key
           ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
-        UNION ALL SELECT NULL, body FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])`,
+        UNION ALL SELECT NULL, NULL, body, NULL FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])
+        UNION ALL SELECT NULL, NULL, NULL, position FROM ${checkpoints} WHERE partition = $6`,
       values: [
         ids,
         keys.map(({ accountId }) => accountId),
         keys.map(({ livemode }) => livemode),
         keys.map(({ idempotencyKey }) => idempotencyKey),
         commandIds,
+        partition,
       ],
     });
     return {
-      intents: rows.flatMap(({ state }) => (state === null ? [] : [decodeIntent(state)])),
+      position: BigInt(rows.find(({ position }) => position !== null)?.position ?? 0),
+      intents: await decodeStates(
+        this.#queryable,
+        intents,
+        rows.flatMap(({ id, state }) => (state === null ? [] : [{ id, state }])),
+      ),
       outcomes: rows.flatMap(({ outcome }) => (outcome === null ? [] : [parseOutcome(outcome)])),
     };
   }
 
-  /** Open intents that have expired at `now`, the longest overdue first, at most `limit` of each partition. */
   async overdue(
     partitions: readonly number[],
     now: Instant,

@@ -1,7 +1,8 @@
 import type { Outcome } from '@pf/contracts';
-import { decodeIntent, parseOutcome } from '@pf/contracts';
+import { parseOutcome } from '@pf/contracts';
 import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
+import { decodeState } from './decoding.ts';
 
 /** An account and mode. The intents of other accounts, or of the other mode, do not exist for it. */
 export interface IntentOwner {
@@ -10,7 +11,7 @@ export interface IntentOwner {
 }
 
 const fromState = (rows: readonly { readonly state: string }[]): PaymentIntent | null =>
-  rows[0] ? decodeIntent(rows[0].state) : null;
+  rows[0] ? decodeState(rows[0].state) : null;
 
 /** The intent as it is projected, or null if this owner has none with this id. */
 export async function findIntent(

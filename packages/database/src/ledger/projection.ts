@@ -150,7 +150,9 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
   const decided = arrays(['uuid', 'text', 'timestamptz']);
   return `
     WITH held AS (
-      SELECT partition FROM ${checkpoints} WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE
+      -- NOWAIT: during a rebuild, which holds the row for long, no backend waits for a writer that has given up.
+      SELECT partition FROM ${checkpoints}
+        WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE NOWAIT
     ), made AS (
       INSERT INTO ${intents} (partition, ${names(INTENT_COLUMNS)})
       SELECT held.partition, made.* FROM held, unnest(${made}) AS made (${names(INTENT_COLUMNS)})

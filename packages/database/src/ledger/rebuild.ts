@@ -1,6 +1,8 @@
+import { parseIntentId, type LoggedEvent } from '@pf/contracts';
 import type { PoolClient } from 'pg';
-import { BY_INDEX, type Database, inTransaction } from '../postgres/database.ts';
-import { type EventRecord, fold, intentsOf, parseEvents } from './fold.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { BY_INDEX } from '../postgres/roles.ts';
+import { type EventRecord, intentsOf, readEvents, salvage } from './fold.ts';
 import { IntentStates } from './intent-states.ts';
 import { type ProjectionTables, ProjectionWriter } from './projection.ts';
 
@@ -10,14 +12,57 @@ export type ReadEvents = (
   end: bigint,
 ) => AsyncIterable<{ readonly records: readonly EventRecord[]; readonly next: bigint }>;
 
+/** One partition of intent.events. */
+export interface LogSource {
+  /** The position at which the log ends now. */
+  end(): Promise<bigint>;
+  readonly read: ReadEvents;
+}
+
+/** A record that a sound log does not have. */
+export interface LogFault {
+  readonly kind: 'gap' | 'repeated' | 'unreadable';
+  readonly offset: bigint;
+  /** Null where the record is unreadable. */
+  readonly intentId: string | null;
+  readonly version: number | null;
+}
+
 export interface RebuildReport {
   readonly partition: number;
   /** The log was folded up to here. */
   readonly position: bigint;
+  /** The checkpoint of the projection before. */
+  readonly projected: bigint;
+  /** Where the log ends: before `projected`, if Kafka has lost its end or cannot show it. */
+  readonly end: bigint;
   readonly events: number;
   readonly intents: number;
   /** Intents whose row or history differs, in any byte, from the fold of the log: at most 100 of them. */
   readonly differing: readonly string[];
+  /** Those of them that have no row. */
+  readonly missing: readonly string[];
+  /** Those of them that the log does not have. */
+  readonly surplus: readonly string[];
+  /** The first 100. */
+  readonly faults: readonly LogFault[];
+  readonly faultCount: number;
+}
+
+/** The log is damaged, or ends before the projection: nothing was rebuilt. */
+export class UnsoundLogError extends Error {
+  override readonly name = 'UnsoundLogError';
+  readonly report: RebuildReport;
+
+  constructor(report: RebuildReport) {
+    const { partition, projected, end, faultCount } = report;
+    super(
+      end < projected
+        ? `Partition ${partition} is projected up to ${projected}, but its log ends at ${end}`
+        : `The log of partition ${partition} has ${faultCount} records that are repeated, out of order or unreadable`,
+    );
+    this.report = report;
+  }
 }
 
 /** Temporary tables, dropped when the transaction ends. */
@@ -29,33 +74,47 @@ const REBUILT: ProjectionTables = {
 const NAMED_AT_MOST = 100;
 /** Whole tables are read and written, and an operator started it: an hour is acceptable. */
 const PATIENT = { query_timeout: 3_600_000 };
+/** The same on the server, whatever the role's limits are. Between statements the log is read. */
+const PATIENT_SERVER = {
+  statement_timeout: '1h',
+  lock_timeout: '60s',
+  idle_in_transaction_session_timeout: '10min',
+};
+const ROWS_A_FETCH = 10_000;
 
 /**
  * Folds a partition's log from empty, beside the projection, and compares the two in one snapshot. The services can
- * keep running.
+ * keep running. A damaged log is folded as far as it can be (see salvage).
  */
-export function verifyProjection(database: Database, partition: number, read: ReadEvents): Promise<RebuildReport> {
+export function verifyProjection(database: Database, partition: number, log: LogSource): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-    const position = await projectedUpTo(client, partition, '');
-    const folded = await foldFromEmpty(client, partition, read, position);
-    return { ...folded, differing: await compare(client, partition) };
+    await set(client, PATIENT_SERVER);
+    const projected = await projectedUpTo(client, partition, '');
+    // Read afterwards: the log only grows.
+    const end = await log.end();
+    const folded = await foldFromEmpty(client, partition, log.read, projected < end ? projected : end);
+    return { ...folded, projected, end, ...(await compare(client, partition)).named };
   });
 }
 
 /**
  * Folds a partition's log from empty and replaces the projection with the result, in one transaction. Meanwhile the
- * partition's writer waits, or its batch is refused and it reacquires the partition.
- * @param end the end of the partition's log.
+ * partition's writer cannot project: its batches fail, and afterwards it catches up.
+ *
+ * @param options.acceptLog rebuilds from a log that is damaged (see salvage), or that ends before the projection: what
+ *   Kafka has lost is then gone from the projection, too.
  * @returns what was wrong before.
+ * @throws UnsoundLogError without `acceptLog`; nothing is changed.
  */
 export function rebuildProjection(
   database: Database,
   partition: number,
-  end: bigint,
-  read: ReadEvents,
+  log: LogSource,
+  { acceptLog = false }: { readonly acceptLog?: boolean } = {},
 ): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
+    await set(client, PATIENT_SERVER);
     await client.query(
       `INSERT INTO ledger.checkpoints (partition, position, last_at)
         VALUES ($1, 0, to_timestamp(0)) ON CONFLICT (partition) DO NOTHING`,
@@ -63,13 +122,14 @@ export function rebuildProjection(
     );
     // The writer locks this row to project, so it cannot until this transaction ends.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
-    const folded = await foldFromEmpty(client, partition, read, projected > end ? projected : end);
-    const differing = await compare(client, partition);
+    const end = await log.end();
+    const folded = await foldFromEmpty(client, partition, log.read, end);
+    const { named, orphans } = await compare(client, partition);
+    const report = { ...folded, projected, end, ...named };
+    if (!acceptLog && (end < projected || report.faultCount > 0)) throw new UnsoundLogError(report);
     const run = (text: string, ...values: unknown[]): Promise<unknown> => client.query({ text, values, ...PATIENT });
-    await run(
-      'DELETE FROM ledger.intent_events WHERE intent_id IN (SELECT id FROM ledger.intents WHERE partition = $1)',
-      partition,
-    );
+    await run(`DELETE FROM ledger.intent_events WHERE intent_id IN (${OF_PARTITION})`, partition);
+    await run('DELETE FROM ledger.intent_events WHERE intent_id = ANY($1)', orphans);
     await run('DELETE FROM ledger.intents WHERE partition = $1', partition);
     await run(`INSERT INTO ledger.intents SELECT * FROM ${REBUILT.intents}`);
     await run(`INSERT INTO ledger.intent_events SELECT * FROM ${REBUILT.events}`);
@@ -79,24 +139,30 @@ export function rebuildProjection(
         FROM ${REBUILT.checkpoints} AS rebuilt WHERE kept.partition = $1`,
       partition,
     );
-    return { ...folded, differing };
+    return report;
   });
 }
 
+/** The intents of the partition, by the projection or by the log: a history can be there without its row. */
+const OF_PARTITION = `SELECT id FROM ledger.intents WHERE partition = $1 UNION SELECT id FROM ${REBUILT.intents}`;
+
 async function projectedUpTo(client: PoolClient, partition: number, lock: '' | 'FOR UPDATE'): Promise<bigint> {
-  const { rows } = await client.query<{ position: string }>(
-    `SELECT position FROM ledger.checkpoints WHERE partition = $1 ${lock}`,
-    [partition],
-  );
+  const { rows } = await client.query<{ position: string }>({
+    text: `SELECT position FROM ledger.checkpoints WHERE partition = $1 ${lock}`,
+    values: [partition],
+    ...PATIENT,
+  });
   return BigInt(rows[0]?.position ?? 0);
 }
+
+type FoldReport = Pick<RebuildReport, 'partition' | 'position' | 'events' | 'intents' | 'faults' | 'faultCount'>;
 
 async function foldFromEmpty(
   client: PoolClient,
   partition: number,
   read: ReadEvents,
   end: bigint,
-): Promise<Omit<RebuildReport, 'differing'>> {
+): Promise<FoldReport> {
   await client.query(`
     CREATE TEMPORARY TABLE rebuilt_intents (LIKE ledger.intents INCLUDING ALL) ON COMMIT DROP;
     CREATE TEMPORARY TABLE rebuilt_intent_events (LIKE ledger.intent_events INCLUDING ALL) ON COMMIT DROP;
@@ -113,18 +179,47 @@ async function foldFromEmpty(
   let position = 0n;
   let count = 0;
   let intents = 0;
+  const faults: LogFault[] = [];
+  let faultCount = 0;
   for await (const { records, next } of read(0n, end)) {
-    const events = parseEvents(records.filter(({ offset }) => offset < end));
-    const folded = fold(await states.find(intentsOf(events)), events);
+    const { readable, unreadable } = parsed(records.filter(({ offset }) => offset < end));
+    const events = readable.map(({ event }) => event);
+    const { unfit, ...folded } = salvage(await states.find(intentsOf(events)), events);
     const upTo = next < end ? next : end;
     await writer.project({ partition, from: position, next: upTo, ...folded, outcomes: [] });
     position = upTo;
     count += events.length;
     intents += folded.intents.filter(({ before }) => before === 0).length;
+    const found = [
+      ...unreadable,
+      ...unfit.flatMap(({ kind, index }): LogFault[] => {
+        const one = readable[index];
+        return one ? [{ kind, offset: one.offset, intentId: one.event.intentId, version: one.event.version }] : [];
+      }),
+    ];
+    faultCount += found.length;
+    faults.push(...found.slice(0, NAMED_AT_MOST - faults.length));
   }
   // What follows scans whole tables.
   await set(client, Object.fromEntries(Object.keys(BY_INDEX).map((name) => [name, 'on'])));
-  return { partition, position, events: count, intents };
+  return { partition, position, events: count, intents, faults, faultCount };
+}
+
+/** The events in these records, and the records that are none. */
+function parsed(records: readonly EventRecord[]): {
+  readonly readable: readonly { readonly offset: bigint; readonly event: LoggedEvent }[];
+  readonly unreadable: readonly LogFault[];
+} {
+  const readable: { offset: bigint; event: LoggedEvent }[] = [];
+  const unreadable: LogFault[] = [];
+  for (const record of records) {
+    try {
+      for (const event of readEvents([record])) readable.push({ offset: record.offset, event });
+    } catch {
+      unreadable.push({ kind: 'unreadable', offset: record.offset, intentId: null, version: null });
+    }
+  }
+  return { readable, unreadable };
 }
 
 /** Changes server settings for the rest of the transaction. */
@@ -134,24 +229,57 @@ async function set(client: PoolClient, settings: Readonly<Record<string, string>
 }
 
 /** Compares rows as text: every column, byte for byte. */
-async function compare(client: PoolClient, partition: number): Promise<readonly string[]> {
-  const { rows } = await client.query<{ id: string }>({
+async function compare(
+  client: PoolClient,
+  partition: number,
+): Promise<{
+  readonly named: Pick<RebuildReport, 'differing' | 'missing' | 'surplus'>;
+  readonly orphans: readonly string[];
+}> {
+  const { rows } = await client.query<{ id: string; missing: boolean; surplus: boolean }>({
     text: `
-      SELECT DISTINCT id FROM (
-        SELECT coalesce(kept.id, rebuilt.id) AS id
+      SELECT id, bool_or(missing) AS missing, bool_or(surplus) AS surplus FROM (
+        SELECT coalesce(kept.id, rebuilt.id) AS id, kept.id IS NULL AS missing, rebuilt.id IS NULL AS surplus
         FROM (SELECT * FROM ledger.intents WHERE partition = $1) AS kept
           FULL JOIN ${REBUILT.intents} AS rebuilt ON kept.id = rebuilt.id
         WHERE kept::text IS DISTINCT FROM rebuilt::text
         UNION ALL
-        SELECT coalesce(kept.intent_id, rebuilt.intent_id)
-        FROM (SELECT event.* FROM ledger.intent_events AS event
-          JOIN ledger.intents AS intent ON intent.id = event.intent_id WHERE intent.partition = $1) AS kept
+        SELECT coalesce(kept.intent_id, rebuilt.intent_id), false, false
+        FROM (SELECT * FROM ledger.intent_events WHERE intent_id IN (${OF_PARTITION})) AS kept
         FULL JOIN ${REBUILT.events} AS rebuilt ON kept.intent_id = rebuilt.intent_id AND kept.version = rebuilt.version
         WHERE kept::text IS DISTINCT FROM rebuilt::text
       ) AS differing
-      ORDER BY id LIMIT $2`,
+      GROUP BY id ORDER BY id LIMIT $2`,
     values: [partition, NAMED_AT_MOST],
     ...PATIENT,
   });
-  return rows.map(({ id }) => id);
+  const orphans = await orphansOf(client, partition);
+  const surplus = [...rows.filter((row) => row.surplus).map(({ id }) => id), ...orphans];
+  return {
+    named: {
+      differing: [...rows.map(({ id }) => id), ...orphans].sort().slice(0, NAMED_AT_MOST),
+      missing: rows.filter((row) => row.missing).map(({ id }) => id),
+      surplus: surplus.sort().slice(0, NAMED_AT_MOST),
+    },
+    orphans,
+  };
+}
+
+/** The ids of the partition that have a history, but neither a row nor an event in the log. */
+async function orphansOf(client: PoolClient, partition: number): Promise<readonly string[]> {
+  await client.query({
+    text: `DECLARE orphans NO SCROLL CURSOR FOR SELECT DISTINCT intent_id FROM ledger.intent_events AS event
+      WHERE NOT EXISTS (SELECT FROM ledger.intents WHERE id = event.intent_id)
+        AND NOT EXISTS (SELECT FROM ${REBUILT.intents} WHERE id = event.intent_id)`,
+    ...PATIENT,
+  });
+  const orphans: string[] = [];
+  for (;;) {
+    const { rows } = await client.query<{ intent_id: string }>({
+      text: `FETCH ${ROWS_A_FETCH} FROM orphans`,
+      ...PATIENT,
+    });
+    for (const { intent_id: id } of rows) if (parseIntentId(id, 256)?.partition === partition) orphans.push(id);
+    if (rows.length < ROWS_A_FETCH) return orphans;
+  }
 }

@@ -10,6 +10,11 @@ import { measurePool } from './measured-pool.ts';
 export interface Database {
   readonly prisma: PrismaClient;
   readonly sql: pg.Pool;
+  /**
+   * A few connections for statements that may read many rows: however many of them there are, and however slow, they
+   * take no connection of all the others. A statement that gets none in time fails as if the database were unavailable.
+   */
+  readonly scans: pg.Pool;
   /** True if the database responds in time. */
   ready(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
@@ -20,50 +25,47 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
+  /** Default 8. */
   readonly maxConnections?: number;
-  /** Server settings of every connection, e.g. BY_INDEX. */
-  readonly settings?: Readonly<Record<string, string>>;
+  /** How many of them are for `scans`; default 0: they share the others'. */
+  readonly maxScans?: number;
   /** Called for errors of idle connections: they are dropped and replaced, the caller only logs. */
   readonly onError: (error: Error) => void;
 }
-
-/**
- * For a process whose every statement finds its rows by an index. Postgres keeps the plan of a prepared statement: one
- * that was made while a table was empty would scan it after it has grown. The look-ups of 200 creates on 12,000 rows
- * would take 50 ms instead of 3.
- */
-export const BY_INDEX: Readonly<Record<string, string>> = {
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-};
 
 /** Connects lazily: opening needs no running database. */
 export function openDatabase({
   url,
   applicationName,
   maxConnections = 8,
-  settings = {},
+  maxScans = 0,
   onError,
 }: DatabaseOptions): Database {
-  const sql = new pg.Pool({
+  const options: pg.PoolConfig = {
     connectionString: url,
     application_name: applicationName,
-    max: maxConnections,
     connectionTimeoutMillis: 3_000,
-    // The callers' deadlines are of this order, so a query that takes longer has failed for them.
+    // The callers' deadlines are of this order, so a query that takes longer has failed for them. It only breaks the
+    // connection; the limits that end the query on the server are settings of the role (roles.ts). Nothing is set by a
+    // startup option: poolers refuse them.
     query_timeout: 10_000,
     keepAlive: true,
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
-  });
-  sql.on('error', onError);
-  const unmeasure = measurePool(sql, new URL(url).pathname.slice(1));
+  };
+  const sql = new pg.Pool({ ...options, max: maxConnections - maxScans });
+  const scans = maxScans === 0 ? sql : new pg.Pool({ ...options, max: maxScans });
+  const pools = [...new Set([sql, scans])];
+  for (const pool of pools) {
+    pool.on('error', onError);
+    // The pool listens only to idle connections. One that breaks while it is in use fails its statement, and without a
+    // listener it would end the process as well.
+    pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+  const unmeasure = pools.map((pool) => measurePool(pool, new URL(url).pathname.slice(1)));
   const prisma = new PrismaClient({ adapter: new PrismaPg(sql) });
   return {
     prisma,
     sql,
+    scans,
     async ready(timeoutMs) {
       const signal = AbortSignal.timeout(timeoutMs);
       const late = new Promise<false>((resolve) =>
@@ -78,9 +80,9 @@ export function openDatabase({
       ]);
     },
     async close() {
-      unmeasure();
+      for (const end of unmeasure) end();
       await prisma.$disconnect();
-      if (!sql.ended) await sql.end();
+      await Promise.all(pools.filter(({ ended }) => !ended).map((pool) => pool.end()));
     },
   };
 }
@@ -95,16 +97,25 @@ export async function inTransaction<T>(database: Database, work: (client: pg.Poo
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A connection that cannot roll back is destroyed, not returned to the pool.
+    // A connection that cannot roll back is destroyed, not returned to the pool. So is one to a server that has become
+    // a standby, which would refuse the next transaction, too; a new one goes where the name leads now.
     await client.query('ROLLBACK').catch((failure: Error) => (broken = failure));
+    if ((error as { code?: unknown }).code === READ_ONLY) broken = error as Error;
     throw error;
   } finally {
     client.release(broken);
   }
 }
 
-/** Classes of SQLSTATE, and codes of sockets, that mean the server is unavailable, not that the query was wrong. */
-const UNAVAILABLE_CODES = /^(08|53|57)|^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|AI_AGAIN)|^ENOTFOUND/;
+/** SQLSTATE read_only_sql_transaction: the server is a standby. */
+const READ_ONLY = '25006';
+
+/**
+ * SQLSTATEs, or their classes, and codes of sockets that mean the server is unavailable, not that the query was wrong:
+ * a standby, a transaction ended for being idle (25P03), a lock that was not to be had in time (55P03), a statement
+ * that took too long (57014).
+ */
+const UNAVAILABLE_CODES = /^(08|53|57|25006|25P03|55P03)|^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|AI_AGAIN)|^ENOTFOUND/;
 
 /** Messages of node-postgres' errors that have no code. */
 const UNAVAILABLE_MESSAGES = [

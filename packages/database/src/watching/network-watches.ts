@@ -1,5 +1,5 @@
 import type { ChainId } from '@pf/domain';
-import type { Database } from '../postgres/database.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
 
 /** The lease to watch a network, as it was acquired. */
 export interface WatchLease {
@@ -13,22 +13,14 @@ export interface WatchLease {
 /** An observer's state between its steps: JSON that only its chain's adapter reads. */
 export type WatchCursor = Readonly<Record<string, unknown>>;
 
-/**
- * The lease and the cursor of each watched network, in one row. Times are the database's, so the holders' clocks need
- * not agree. Every method rejects if the database is unavailable.
- */
-export class NetworkWatches {
+/** NetworkWatches in Postgres: one row a network. */
+export class SqlNetworkWatches {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /**
-   * Acquires the lease if it is free, has expired, or is held by this holder already.
-   * @param holder unique to a process
-   * @returns null while another holds it
-   */
   async acquire(chain: ChainId, holder: string, ttlMs: number): Promise<WatchLease | null> {
     const { rows } = await this.#database.sql.query<{ epoch: string; cursor: WatchCursor | null }>(
       `INSERT INTO service.network_watches AS watch (chain, holder, epoch, expires_at, updated_at)
@@ -44,7 +36,6 @@ export class NetworkWatches {
     return row === undefined ? null : { chain, epoch: BigInt(row.epoch), cursor: row.cursor };
   }
 
-  /** @returns false if another holder has acquired the lease since */
   async renew(lease: WatchLease, ttlMs: number): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
       `UPDATE service.network_watches
@@ -54,10 +45,6 @@ export class NetworkWatches {
     return rowCount === 1;
   }
 
-  /**
-   * Moves the cursor, by compare-and-set on the epoch.
-   * @returns false, and nothing is written, if another holder has acquired the lease since
-   */
   async moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean> {
     const { rowCount } = await this.#database.sql.query(
       'UPDATE service.network_watches SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
@@ -66,14 +53,38 @@ export class NetworkWatches {
     return rowCount === 1;
   }
 
-  /**
-   * Releases the lease, so that a standby need not wait until it expires. Does nothing if another holder has acquired
-   * it.
-   */
   async release(lease: WatchLease): Promise<void> {
     await this.#database.sql.query(
       'UPDATE service.network_watches SET holder = NULL, expires_at = NULL WHERE chain = $1 AND epoch = $2',
       [lease.chain, lease.epoch.toString()],
     );
   }
+}
+
+/**
+ * Changes the cursor of a network that some watcher may be watching: ends its lease, so that the next holder, usually
+ * the same, begins with the changed cursor, and nothing of the former one moves it any more.
+ * @returns null if the network was never watched: nothing was written
+ */
+export async function changeCursor(
+  database: Database,
+  chain: ChainId,
+  change: (cursor: WatchCursor) => WatchCursor,
+): Promise<WatchCursor | null> {
+  return inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ cursor: WatchCursor | null }>(
+      'SELECT cursor FROM service.network_watches WHERE chain = $1 FOR UPDATE',
+      [chain],
+    );
+    const before = rows[0]?.cursor ?? null;
+    if (before === null) return null;
+    const changed = change(before);
+    await client.query(
+      `UPDATE service.network_watches
+         SET cursor = $2, epoch = epoch + 1, holder = NULL, expires_at = NULL, updated_at = clock_timestamp()
+         WHERE chain = $1`,
+      [chain, JSON.stringify(changed)],
+    );
+    return changed;
+  });
 }

@@ -9,18 +9,14 @@ export interface StoredTransaction {
   readonly bytes: Uint8Array;
 }
 
-/** The signed bytes of transactions that may have to be broadcast again. They are never in the event log. */
-export class SignedTransactions {
+/** SignedTransactions in Postgres. */
+export class SqlSignedTransactions {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /**
-   * Stores the bytes, before the submission is prepared: a reader of the log that finds the submission finds them too.
-   * Storing them again renews their age.
-   */
   async keep({ intentId, chain, hash, bytes }: StoredTransaction): Promise<void> {
     await this.#database.sql.query(
       `INSERT INTO service.signed_transactions (intent_id, hash, chain, bytes)
@@ -30,7 +26,6 @@ export class SignedTransactions {
     );
   }
 
-  /** The bytes of those of these transactions that are stored. */
   async find(chain: ChainId, hashes: readonly TransactionHash[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>> {
     const { rows } = await this.#database.sql.query<{ hash: TransactionHash; bytes: Buffer }>(
       'SELECT DISTINCT ON (hash) hash, bytes FROM service.signed_transactions WHERE chain = $1 AND hash = ANY($2)',
@@ -39,10 +34,6 @@ export class SignedTransactions {
     return new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
   }
 
-  /**
-   * Deletes a network's transactions that were stored before a time, except those still needed.
-   * @returns how many were deleted
-   */
   async forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number> {
     const { rowCount } = await this.#database.sql.query(
       'DELETE FROM service.signed_transactions WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3)',

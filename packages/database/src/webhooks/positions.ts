@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Database } from '../postgres/database.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
 
 /** The webhook service's position in each of these partitions of intent.events; a new one begins at 0. */
 export async function webhookPositions(
@@ -34,4 +34,39 @@ export async function moveWebhookPosition(
     [partition, from, next],
   );
   return rowCount === 1;
+}
+
+/** How far each partition is projected, and how far the webhook service has read it. */
+export async function readPositions({
+  sql,
+}: Database): Promise<ReadonlyMap<number, { readonly projected: bigint; readonly webhooks: bigint }>> {
+  const { rows } = await sql.query<{ partition: number; projected: string | null; webhooks: string | null }>(
+    `SELECT partition, c.position AS projected, w.position AS webhooks
+      FROM ledger.checkpoints c FULL JOIN service.webhook_positions w USING (partition)`,
+  );
+  return new Map(
+    rows.map(({ partition, projected, webhooks }) => [
+      partition,
+      { projected: BigInt(projected ?? 0), webhooks: BigInt(webhooks ?? 0) },
+    ]),
+  );
+}
+
+/**
+ * Sets the webhook service's position, whatever it was: the reader of the partition notices and goes on from there.
+ * @returns the position before
+ */
+export function setWebhookPosition(database: Database, partition: number, position: bigint): Promise<bigint> {
+  return inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ position: string }>(
+      'SELECT position FROM service.webhook_positions WHERE partition = $1 FOR UPDATE',
+      [partition],
+    );
+    await client.query(
+      `INSERT INTO service.webhook_positions (partition, position) VALUES ($1, $2)
+        ON CONFLICT (partition) DO UPDATE SET position = excluded.position`,
+      [partition, position],
+    );
+    return BigInt(rows[0]?.position ?? 0);
+  });
 }

@@ -74,9 +74,13 @@ describe('The list of 200,000 intents of one account', () => {
   /** What the statement read, by its plan. */
   async function plan(
     filter: IntentFilter,
-    { after = null, limit = LIMIT }: { after?: Position | null; limit?: number } = {},
+    {
+      after = null,
+      limit = LIMIT,
+      how = 'sorted',
+    }: { after?: Position | null; limit?: number; how?: 'sorted' | 'in order' } = {},
   ): Promise<{ read: number; blocks: number; runs: number; types: readonly string[]; found: number }> {
-    const { text, values } = intentsStatement(owner, filter, after, limit + 1);
+    const { text, values } = intentsStatement(owner, filter, after, limit + 1, how);
     const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
       values,
@@ -173,10 +177,26 @@ describe('The list of 200,000 intents of one account', () => {
     expect((await plan({ requestor: 'wallet:common' as Address }, { limit: 1 })).read).toBeLessThanOrEqual(2);
   });
 
+  it('sorts a bounded number of matches of metadata, and reads many in the order of the list', async () => {
+    const filter = { metadata: { shop: owner.accountId } };
+    const { rows } = await client.query<{ id: string; matches: number }>(intentsStatement(owner, filter, null, LIMIT));
+    expect(rows[0]?.matches).toBe(5_001);
+    const { rows: newest } = await client.query<{ id: string }>(
+      `SELECT id FROM ledger.intents WHERE account_id = $1 AND livemode = $2 AND metadata ->> 'shop' = $1
+        ORDER BY created_at DESC, id DESC LIMIT ${LIMIT}`,
+      [owner.accountId, owner.livemode],
+    );
+    const { rows: listed } = await client.query<{ id: string }>(
+      intentsStatement(owner, filter, null, LIMIT, 'in order'),
+    );
+    expect(listed.map(({ id }) => id)).toEqual(newest.map(({ id }) => id));
+    expect((await plan(filter, { how: 'in order' })).types).not.toContain('Bitmap Heap Scan');
+  });
+
   it('finds metadata by an index that includes the account, at no cost for other accounts’ metadata', async () => {
     const one = await plan({ metadata: { order: '5000' } });
-    // Read from the index, sorted, selected for the page, fetched.
-    expect([one.found, one.read]).toEqual([1, 4]);
+    // Read from the index, sorted, counted, selected for the page, fetched.
+    expect([one.found, one.read]).toEqual([1, 5]);
     expect((await plan({ metadata: { shop: 'acct_other' } })).read).toBe(0);
     expect((await plan({ metadata: { order: '5000', shop: owner.accountId } })).found).toBe(1);
   });

@@ -46,6 +46,9 @@ export class PartitionLog {
     }
   }.bind(this);
 
+  /** Where it ends; a test may cut it. */
+  readonly end = (): Promise<bigint> => Promise.resolve(BigInt(this.envelopes.length));
+
   #envelope({ type, data, of = samples.INTENT }: ExpectedEvent): EventEnvelope {
     const version = (this.#ledger.intent(of)?.version ?? 0) + 1;
     this.#ledger.apply({ type, intentId: of, version, at: NOW, data } as IntentEvent);

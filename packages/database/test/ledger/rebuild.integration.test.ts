@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newIntentId } from '@pf/contracts';
+import { encodeEvent, newIntentId } from '@pf/contracts';
 import { events, samples } from '@pf/domain/testing';
-import { ProjectionWriter, readCheckpoint, rebuildProjection, verifyProjection } from '../../src/index.ts';
+import {
+  type EventRecord,
+  type LogFault,
+  type LogSource,
+  ProjectionWriter,
+  readCheckpoint,
+  rebuildProjection,
+  UnsoundLogError,
+  verifyProjection,
+} from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 import { PartitionLog } from './partition-log.ts';
 
@@ -29,15 +38,21 @@ describe('Folding a partition of the log from empty', () => {
   afterAll(() => own.close());
 
   const end = () => BigInt(log.envelopes.length);
-  const differing = async () => (await verifyProjection(own.database, partition, log.read)).differing;
+  const differing = async () => (await verifyProjection(own.database, partition, log)).differing;
 
   it('gives the projection, byte for byte', async () => {
-    expect(await verifyProjection(own.database, partition, log.read)).toEqual({
+    expect(await verifyProjection(own.database, partition, log)).toEqual({
       partition,
       position: end(),
       events: log.envelopes.length,
       intents: ids.length,
+      projected: end(),
+      end: end(),
       differing: [],
+      missing: [],
+      surplus: [],
+      faults: [],
+      faultCount: 0,
     });
   });
 
@@ -47,7 +62,7 @@ describe('Folding a partition of the log from empty', () => {
     await own.database.sql.query('DELETE FROM ledger.intent_events WHERE intent_id = $1', [second]);
     expect(await differing()).toEqual([first, second].sort());
 
-    const report = await rebuildProjection(own.database, partition, end(), log.read);
+    const report = await rebuildProjection(own.database, partition, log);
     expect(report.differing).toEqual([first, second].sort());
     expect(await differing()).toEqual([]);
     expect((await readCheckpoint(own.database, partition)).position).toBe(end());
@@ -55,8 +70,117 @@ describe('Folding a partition of the log from empty', () => {
 
   it('fills an empty projection', async () => {
     await own.database.sql.query('TRUNCATE ledger.intents, ledger.intent_events, ledger.checkpoints');
-    const report = await rebuildProjection(own.database, partition, end(), log.read);
+    const report = await rebuildProjection(own.database, partition, log);
     expect([...report.differing].sort()).toEqual([...ids].sort());
     expect(await differing()).toEqual([]);
+  });
+
+  it('finds missing and surplus rows, also those without their intent, and a rebuild mends both', async () => {
+    const [first = '', second = ''] = ids;
+    const [extra, orphan, elsewhere] = [newIntentId(partition), newIntentId(partition), newIntentId(partition + 1)];
+    const { sql } = own.database;
+    await sql.query('DELETE FROM ledger.intents WHERE id = $1', [first]);
+    const columns = (await sql.query('SELECT * FROM ledger.intents WHERE id = $1', [second])).fields
+      .map(({ name }) => name)
+      .filter((name) => name !== 'id')
+      .join(', ');
+    await sql.query(
+      `INSERT INTO ledger.intents (id, ${columns}) SELECT $2, ${columns} FROM ledger.intents WHERE id = $1`,
+      [second, extra],
+    );
+    for (const id of [orphan, elsewhere])
+      await sql.query(
+        `INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at)
+          VALUES ($1, 1, 'evt', 'intent.created', '{}', now())`,
+        [id],
+      );
+    const found = { missing: [first], surplus: [extra, orphan].sort(), differing: [first, extra, orphan].sort() };
+    expect(await verifyProjection(own.database, partition, log)).toMatchObject(found);
+    expect(await rebuildProjection(own.database, partition, log)).toMatchObject(found);
+    expect(await differing()).toEqual([]);
+    const { rows } = await sql.query<{ intent_id: string }>(
+      'SELECT intent_id FROM ledger.intent_events WHERE body = $1',
+      ['{}'],
+    );
+    expect(rows).toEqual([{ intent_id: elsewhere }]);
+  });
+
+  describe('of a damaged log', () => {
+    const damaged = (damage: (records: EventRecord[]) => EventRecord[]): LogSource => {
+      const records = damage(
+        log.envelopes.map((envelope, index) => ({ offset: BigInt(index), value: encodeEvent(envelope) })),
+      );
+      return {
+        end: () => Promise.resolve(BigInt(records.length)),
+        read: async function* (from, to) {
+          const batch = records.slice(Number(from), Number(to));
+          if (batch.length > 0) yield { records: batch, next: to };
+        },
+      };
+    };
+    const numbered = (records: readonly EventRecord[]): EventRecord[] =>
+      records.map(({ value }, index) => ({ offset: BigInt(index), value }));
+    const last = () => end() - 1n;
+    const idOf = (offset: bigint) => log.envelopes[Number(offset)]?.intentId ?? '';
+
+    it.each<[string, (records: EventRecord[]) => EventRecord[], () => readonly Partial<LogFault>[]]>([
+      [
+        'repeats a version',
+        (records) => numbered([...records, ...records.slice(1, 2)]),
+        () => [{ kind: 'repeated', offset: end(), intentId: idOf(1n), version: 2 }],
+      ],
+      [
+        'comes after a missing version',
+        (records) => numbered(records.toSpliced(1, 1)),
+        () => [{ kind: 'gap', offset: 1n, intentId: idOf(2n), version: 3 }],
+      ],
+      [
+        'is unreadable',
+        (records) => [...records, { offset: end(), value: '{}' }],
+        () => [{ kind: 'unreadable', offset: end(), intentId: null, version: null }],
+      ],
+    ])(
+      'names the record that %s, changes nothing, and rebuilds only where it is told to',
+      async (_what, damage, faults) => {
+        const broken = damaged(damage);
+        const before = (await readCheckpoint(own.database, partition)).position;
+        await own.database.sql.query('UPDATE ledger.checkpoints SET position = $2 WHERE partition = $1', [
+          partition,
+          await broken.end(),
+        ]);
+        expect(await verifyProjection(own.database, partition, broken)).toMatchObject({
+          faults: faults(),
+          faultCount: 1,
+          missing: [],
+          surplus: [],
+        });
+        await expect(rebuildProjection(own.database, partition, broken)).rejects.toBeInstanceOf(UnsoundLogError);
+        expect((await rebuildProjection(own.database, partition, broken, { acceptLog: true })).faults).toEqual(
+          faults(),
+        );
+        expect((await verifyProjection(own.database, partition, broken)).differing).toEqual([]);
+        // Sound again.
+        expect((await rebuildProjection(own.database, partition, log, { acceptLog: true })).end).toBe(before);
+        expect(await differing()).toEqual([]);
+      },
+    );
+
+    it('refuses a log that ends before the projection, and goes back to its end only where it is told to', async () => {
+      const truncated = damaged((records) => records.slice(0, -1));
+      const lost = idOf(last());
+      expect(await verifyProjection(own.database, partition, truncated)).toMatchObject({
+        projected: end(),
+        end: last(),
+        position: last(),
+        differing: [lost],
+      });
+      await expect(rebuildProjection(own.database, partition, truncated)).rejects.toThrow(
+        `is projected up to ${end()}, but its log ends at ${last()}`,
+      );
+      expect((await readCheckpoint(own.database, partition)).position).toBe(end());
+      await rebuildProjection(own.database, partition, truncated, { acceptLog: true });
+      expect((await readCheckpoint(own.database, partition)).position).toBe(last());
+      expect((await verifyProjection(own.database, partition, truncated)).differing).toEqual([]);
+    });
   });
 });

@@ -1,11 +1,13 @@
 import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { PaymentIntent } from '../model/intent.ts';
+import { refusalAtLimit } from '../model/limits.ts';
 import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
 import { payerProblem } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
 import { accept, refuse, refuseWith } from './outcome.ts';
+import { refusalOfUndoneRefund } from './refunding.ts';
 
 /** `record_build`: the first build counts until the gateway replaces one that is dead or for another fulfiller. */
 export const recordBuild = (
@@ -16,6 +18,8 @@ export const recordBuild = (
   const { fulfiller, transaction, lifetime, replaces } = command.data;
   const conflict = refusalUnlessCreated(intent, 'no transaction can be built');
   if (conflict !== null) return refuseWith(conflict);
+  const undone = refusalOfUndoneRefund(intent, draft);
+  if (undone !== null) return refuseWith(undone);
   const problem = payerProblem(intent, fulfiller);
   if (problem !== null) return refuse(intent, 'request.validation_failed', `${problem}.`, { param: 'fulfiller' });
 
@@ -32,6 +36,8 @@ export const recordBuild = (
       ? accept(intent.id, { build })
       : refuse(intent, 'build.superseded', 'A transaction for another fulfiller was built first. Build again.');
   }
+  const limit = refusalAtLimit(intent, 'build');
+  if (limit !== null) return refuseWith(limit);
   const { build: recorded } = draft.append(intent.id, 'transaction_built', { fulfiller, transaction, lifetime });
   return recorded === null ? accept(intent.id) : accept(intent.id, { build: recorded });
 };

@@ -1,8 +1,8 @@
 import type { Decision, Outcome, World } from '../model/decision.ts';
-import { UnknownIntentError } from '../model/decision.ts';
+import { HeldIntentError, UnknownIntentError } from '../model/decision.ts';
 import type { Instant } from '../model/ids.ts';
 import type { Command, Input } from '../model/input.ts';
-import { refusalOfUnknown } from '../model/refusal.ts';
+import { refusalOfUnavailable, refusalOfUnknown } from '../model/refusal.ts';
 import { recordBuild } from './building.ts';
 import { cancel } from './cancelling.ts';
 import { create } from './creating.ts';
@@ -11,7 +11,7 @@ import { Draft } from './draft.ts';
 import { expire } from './expiring.ts';
 import { observe } from './observing.ts';
 import { accept, refuseWith } from './outcome.ts';
-import { refund, releaseEndedRefund } from './refunding.ts';
+import { refund, settleRefunds } from './refunding.ts';
 import { simulate } from './simulating.ts';
 import { prepareSubmission, recordBroadcast, releaseSubmission } from './submitting.ts';
 import { update } from './updating.ts';
@@ -19,14 +19,22 @@ import { update } from './updating.ts';
 /**
  * Decides one input (docs/reference/lifecycle.md). Pure: the same input, time and world make the same decision.
  * @param now stamped by the partition's owner; never earlier than any event in the world.
+ * @param clock the owner's clock, by which an intent's time runs out. It is before `now` where an earlier owner's clock
+ *   was ahead: no intent expires early for that.
+ * @throws HeldIntentError for an observation or expiry that concerns an intent which this code must not touch.
  * @throws UnknownIntentError for an observation or expiry of an intent that the world does not have.
  * @throws BrokenRuleError, VersionGapError when the world contradicts itself.
  */
-export const decide = (input: Input, now: Instant, world: World): Decision => {
-  const draft = new Draft(now, world);
-  const outcome = outcomeOf(input, draft);
-  if (draft.transitions.length > 0) releaseEndedRefund(input.intentId, draft);
-  return { transitions: draft.transitions, outcome };
+export const decide = (input: Input, now: Instant, world: World, clock: Instant = now): Decision => {
+  const draft = new Draft(now, clock, world);
+  try {
+    const outcome = outcomeOf(input, draft);
+    if (draft.transitions.length > 0) settleRefunds(input.intentId, draft);
+    return { transitions: draft.transitions, outcome };
+  } catch (error) {
+    if (!(error instanceof HeldIntentError) || input.kind !== 'command') throw error;
+    return { transitions: [], outcome: refuseWith(refusalOfUnavailable(input.intentId)) };
+  }
 };
 
 const outcomeOf = (input: Input, draft: Draft): Outcome => {

@@ -1,27 +1,33 @@
 import { evolve } from '../evolve.ts';
-import type { Transition, World } from '../model/decision.ts';
+import { HeldIntentError, type Transition, type World } from '../model/decision.ts';
 import type { EventData, EventType, IntentEvent } from '../model/event.ts';
 import type { AccountId, Instant, IntentId } from '../model/ids.ts';
 import type { PaymentIntent } from '../model/intent.ts';
 
 /** A decision in the making: each event is numbered, stamped and folded at once, so the next step sees its effect. */
 export class Draft implements World {
+  /** Event time. */
   readonly now: Instant;
+  /** The writer's clock: `now`, unless event time stands still ahead of it. */
+  readonly clock: Instant;
   readonly transitions: Transition[] = [];
   readonly #world: World;
   readonly #after = new Map<IntentId, PaymentIntent>();
 
-  constructor(now: Instant, world: World) {
+  constructor(now: Instant, clock: Instant, world: World) {
     this.now = now;
+    this.clock = clock;
     this.#world = world;
   }
 
+  /** @throws HeldIntentError */
   intent(id: IntentId): PaymentIntent | undefined {
-    return this.#after.get(id) ?? this.#world.intent(id);
+    return this.#after.get(id) ?? notHeld(this.#world.intent(id));
   }
 
+  /** @throws HeldIntentError */
   withKey(accountId: AccountId, livemode: boolean, idempotencyKey: string, now: Instant): PaymentIntent | undefined {
-    return this.#world.withKey(accountId, livemode, idempotencyKey, now);
+    return notHeld(this.#world.withKey(accountId, livemode, idempotencyKey, now));
   }
 
   /** Appends the intent's next event and returns the intent after it. */
@@ -35,3 +41,10 @@ export class Draft implements World {
     return after;
   }
 }
+
+/** What newer code has done to a held intent is not known here, so no rule may look at it. */
+const notHeld = (intent: PaymentIntent | undefined): PaymentIntent | undefined => {
+  if (intent?.heldFrom !== undefined)
+    throw new HeldIntentError(`${intent.id} is held from version ${intent.heldFrom} on: newer code has changed it`);
+  return intent;
+};

@@ -1,6 +1,7 @@
 import type { Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
 import { isSettling, transferKey } from '../model/landing.ts';
+import { COUNTED_MAX } from '../model/limits.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
@@ -40,10 +41,7 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed
     return;
   }
   if (isRepeat) return;
-  if (intent.simulated) {
-    draft.append(intent.id, 'extra_payment_observed', { landing });
-    return;
-  }
+  if (intent.simulated) return extraPayment(intent, landing, draft);
   switch (intent.status) {
     case 'created':
       return settle(
@@ -59,10 +57,7 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed
       return settle(intent, landing, isFinal, draft);
     case 'confirmed':
     case 'finalized':
-      if (intent.settlement?.lost !== true) {
-        draft.append(intent.id, 'extra_payment_observed', { landing });
-        return;
-      }
+      if (intent.settlement?.lost !== true) return extraPayment(intent, landing, draft);
       // Any payment replaces the lost one: the same transaction, or the one that took its nonce.
       draft.append(intent.id, 'confirmation_restored', { landing });
       if (isFinal && intent.status === 'confirmed')
@@ -88,12 +83,21 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
   if (late !== null) linkLateRefund(paid, landing, draft);
 };
 
+/** Whether an unexpected transfer is recorded: beyond the limit only that of a live submission, which it ends. */
+const isRecorded = (intent: PaymentIntent, { hash }: Landing, kind: keyof typeof COUNTED_MAX): boolean =>
+  intent.transfers.length < COUNTED_MAX[kind] || isLive(intent, hash);
+
+const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
+  if (isRecorded(intent, landing, 'extra')) draft.append(intent.id, 'extra_payment_observed', { landing });
+};
+
 const mismatched = (
   intent: PaymentIntent,
   landing: Landing,
   differs: ReturnType<typeof termsThatDiffer>,
   draft: Draft,
 ): void => {
+  if (!isRecorded(intent, landing, 'mismatched')) return;
   const fails = (intent.status === 'created' || intent.status === 'pending') && isLive(intent, landing.hash);
   draft.append(intent.id, 'mismatched_payment_observed', { landing, differs });
   if (fails)

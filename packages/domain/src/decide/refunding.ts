@@ -3,7 +3,8 @@ import type { Outcome } from '../model/decision.ts';
 import type { IntentId } from '../model/ids.ts';
 import type { Command } from '../model/input.ts';
 import type { IntentStatus, Landing, PaymentIntent } from '../model/intent.ts';
-import { refusalUnlessPaid } from '../model/refusal.ts';
+import { refusalAtLimit } from '../model/limits.ts';
+import { isPaid, type Refusal, refusalUnlessOriginalPaid, refusalUnlessPaid } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
 import type { Draft } from './draft.ts';
 import { accept, refuse, refuseWith } from './outcome.ts';
@@ -22,7 +23,7 @@ export const refund = (
       details: { refund_intent_id: original.refundedBy },
     });
   }
-  if (original.settlement?.lost === true)
+  if (!isPaid(original))
     return refuse(
       original,
       'intent.invalid_state',
@@ -30,6 +31,9 @@ export const refund = (
     );
   if (original.fulfiller === null)
     throw new BrokenRuleError(`${original.id} is ${original.status} without a fulfiller`);
+
+  const limit = refusalAtLimit(original, 'refund');
+  if (limit !== null) return refuseWith(limit);
 
   const { refundIntentId, reference, ttlSeconds } = command.data;
   draft.append(original.id, 'refund_linked', { refundIntentId });
@@ -54,13 +58,38 @@ export const refund = (
   return accept(refundIntentId);
 };
 
+/** Null for any intent but a refund whose original payment has been undone. */
+export const refusalOfUndoneRefund = (intent: PaymentIntent, draft: Draft): Refusal | null =>
+  intent.refundOf === null ? null : refusalUnlessOriginalPaid(intent, required(intent.refundOf, draft));
+
+/** What a change of one intent means for its refund and its original. Checked after each decision. */
+export const settleRefunds = (intentId: IntentId, draft: Draft): void => {
+  const changed = draft.intent(intentId);
+  if (changed === undefined) return;
+  cancelRefundOfFailed(changed, draft);
+  if (changed.refundOf !== null) cancelRefundOfFailed(required(changed.refundOf, draft), draft);
+  releaseEndedRefund(intentId, draft);
+};
+
+/**
+ * A payment that failed after all has nothing to refund: its refund is cancelled, as long as no transaction of it can
+ * land. What is on its way stays what the chain says.
+ */
+const cancelRefundOfFailed = ({ status, refundedBy }: PaymentIntent, draft: Draft): void => {
+  if (status !== 'failed' || refundedBy === null) return;
+  const refund = required(refundedBy, draft);
+  if (refund.status !== 'created' || liveSubmission(refund) !== undefined) return;
+  draft.append(refund.id, 'intent.cancelled', { cause: 'superseded' });
+  releaseEndedRefund(refund.id, draft);
+};
+
 const ENDED_UNPAID: ReadonlySet<IntentStatus> = new Set(['expired', 'cancelled', 'failed']);
 
 /**
  * Once a refund has ended unpaid and can no longer land, its original may be refunded again, unless an earlier refund
- * was paid late meanwhile: then that one is the refund. Checked after each decision.
+ * was paid late meanwhile: then that one is the refund.
  */
-export const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
+const releaseEndedRefund = (intentId: IntentId, draft: Draft): void => {
   const ended = draft.intent(intentId);
   if (
     ended === undefined ||

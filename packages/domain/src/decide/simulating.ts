@@ -1,6 +1,7 @@
 import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { IntentStatus, PaymentIntent } from '../model/intent.ts';
+import { refusalAtLimit } from '../model/limits.ts';
 import { refusalInProgress } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
 import type { Draft } from './draft.ts';
@@ -54,6 +55,9 @@ export const simulate = (
       `The payment intent is ${intent.status}, from where ${targetState} cannot be simulated.`,
     );
   if (intent.status === 'created' && liveSubmission(intent) !== undefined) return refuseWith(refusalInProgress(intent));
+
+  const limit = refusalAtLimit(intent, 'change');
+  if (limit !== null) return refuseWith(limit);
 
   let current = intent;
   for (const state of path) current = step(current, state, command, draft);

@@ -1,11 +1,13 @@
 import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { Lifetime, PaymentIntent, PreparedTransaction } from '../model/intent.ts';
+import { refusalAtLimit, refusalAtSubmissions } from '../model/limits.ts';
 import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
 import { isPastClaim, liveSubmission, RELEASE_WITHIN_MS, submissionOf } from '../model/submission.ts';
 import { termsOf } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
 import { accept, refuse, refuseWith } from './outcome.ts';
+import { refusalOfUndoneRefund } from './refunding.ts';
 
 /**
  * `prepare_submission`: claims the intent for one transaction before it is broadcast, so that two payers never both
@@ -28,6 +30,8 @@ export const prepareSubmission = (
     );
   const conflict = refusalUnlessCreated(intent, 'it cannot be paid');
   if (conflict !== null) return refuseWith(conflict);
+  const undone = refusalOfUndoneRefund(intent, draft);
+  if (undone !== null) return refuseWith(undone);
 
   const differs = differences(intent, transaction);
   if (Object.keys(differs).length > 0) {
@@ -37,6 +41,13 @@ export const prepareSubmission = (
   const live = liveSubmission(intent);
   if (live !== undefined && live.hash !== hash && !excludes(live, transaction))
     return refuseWith(refusalInProgress(intent));
+
+  const limit = refusalAtLimit(intent, 'submit') ?? (earlier === undefined ? refusalAtSubmissions(intent) : null);
+  if (limit !== null) {
+    // A claimed transaction may still land: its payer may submit it again, and is not told to pay elsewhere.
+    if (earlier?.status === 'live') return accept(intent.id, { attempts: Math.max(2, earlier.attempts) });
+    return refuseWith(live === undefined ? limit : refusalInProgress(intent));
+  }
 
   // No node took a released one: its count starts again, and it may be released again. One that replaces another
   // continues its count: a node that has the old one refuses the new one, and the old one may still land.

@@ -2,9 +2,10 @@ import type { Outcome } from '../model/decision.ts';
 import type { EventData } from '../model/event.ts';
 import type { Command, CommandData } from '../model/input.ts';
 import type { Metadata, PaymentIntent } from '../model/intent.ts';
+import { refusalAtLimit } from '../model/limits.ts';
 import { isoTime } from '../model/view.ts';
 import type { Draft } from './draft.ts';
-import { accept, refuse } from './outcome.ts';
+import { accept, refuse, refuseWith } from './outcome.ts';
 
 const MAX_METADATA_KEYS = 20;
 
@@ -44,7 +45,10 @@ export const update = (intent: PaymentIntent, command: Extract<Command, { type: 
       : { amount, amountBaseUnits }),
     ...(ttlSeconds === undefined || ttlSeconds === intent.ttlSeconds ? {} : { ttlSeconds }),
   };
-  if (Object.keys(change).length > 0) draft.append(intent.id, 'intent.updated', change);
+  if (Object.keys(change).length === 0) return accept(intent.id);
+  const limit = refusalAtLimit(intent, 'change');
+  if (limit !== null) return refuseWith(limit);
+  draft.append(intent.id, 'intent.updated', change);
   return accept(intent.id);
 };
 

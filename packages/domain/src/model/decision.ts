@@ -32,12 +32,18 @@ export interface Decision {
 }
 
 /**
- * The intents a decision may read: the one the input names, for a refund also its original and the refund that
- * `refundedBy` of the original names; and the intent that an idempotency key of an account and mode made within 24 h.
+ * The intents a decision may read: the one the input names, and the refund that its `refundedBy` names; for a refund
+ * also its original, and the refund that `refundedBy` of the original names; and the intent that an
+ * idempotency key of an account and mode made within 24 h.
  */
 export interface World {
   intent(id: IntentId): PaymentIntent | undefined;
   withKey(accountId: AccountId, livemode: boolean, idempotencyKey: string, now: Instant): PaymentIntent | undefined;
+}
+
+/** A decision needs an intent that is held: commands are refused, observations go to the dead letters. */
+export class HeldIntentError extends Error {
+  override readonly name = 'HeldIntentError';
 }
 
 /** An observation or expiry of an intent that does not exist: the caller sends it to the dead letters. */

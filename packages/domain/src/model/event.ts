@@ -76,7 +76,10 @@ export interface EventData {
   'intent.finalized': { readonly hash: TransactionHash; readonly landing: Landing | null; readonly simulated: boolean };
   'intent.failed': { readonly hash: TransactionHash | null; readonly reason: string; readonly simulated: boolean };
   'intent.expired': { readonly pendingAtExpiry: boolean; readonly simulated: boolean };
-  /** superseded: an earlier, released refund landed late, so this one must not be paid. */
+  /**
+   * superseded: a refund that must not be paid, because an earlier one landed late or because the payment that it
+   * returns has failed.
+   */
   'intent.cancelled': { readonly cause: 'requested' | 'superseded' | 'simulated' };
   'intent.retry_required': { readonly hash: TransactionHash; readonly proof: string; readonly simulated: boolean };
   refund_linked: { readonly refundIntentId: IntentId };
@@ -100,6 +103,11 @@ export type IntentEvent = {
   };
 }[EventType];
 
+const EVENT_TYPES: readonly string[] = [...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES];
+
+/** False for a type that only newer code has. */
+export const isEventType = (type: string): type is EventType => EVENT_TYPES.includes(type);
+
 /** True for the events that are sent to integrators. */
-export const isPublic = (type: EventType): type is PublicEventType =>
+export const isPublicType = (type: string): type is PublicEventType =>
   (PUBLIC_EVENT_TYPES as readonly string[]).includes(type);

@@ -167,4 +167,9 @@ export interface PaymentIntent {
   readonly extraPayments: readonly Landing[];
   /** Refunds that were paid late while another was linked, oldest first: `refundedBy` falls back to the newest. */
   readonly otherRefunds: readonly IntentId[];
+  /**
+   * Only on an intent in whose history newer code has appended an event that this code does not understand: the version
+   * of that event. What the public sees of the intent is current, the rest is not: nothing may be decided about it.
+   */
+  readonly heldFrom?: number;
 }

@@ -10,6 +10,10 @@ export type RefusalCode =
   | 'intent.stale_update'
   | 'intent.submission_in_progress'
   | 'intent.already_refunded'
+  | 'intent.original_unpaid'
+  | 'intent.limit_reached'
+  /** Newer code has changed the intent in a way that this code does not understand. */
+  | 'intent.unavailable'
   | 'transaction.mismatch'
   | 'request.validation_failed'
   | 'api_key.test_mode_required'
@@ -40,6 +44,13 @@ export const refusalOf = (
 export const refusalOfUnknown = (intentId: IntentId): Refusal => ({
   code: 'intent.not_found',
   message: 'There is no payment intent with this id.',
+  intentId,
+});
+
+/** An intent that this code must not touch, because newer code wrote what it does not understand. */
+export const refusalOfUnavailable = (intentId: IntentId): Refusal => ({
+  code: 'intent.unavailable',
+  message: 'The payment intent cannot be processed at the moment. Nothing was changed.',
   intentId,
 });
 
@@ -75,6 +86,26 @@ export const refusalInProgress = (intent: PaymentIntent): Refusal =>
     'intent.submission_in_progress',
     'A transaction submitted for this payment intent can still land. Try again once it has landed or was dropped.',
   );
+
+/**
+ * A refund returns a payment, so it can be paid only while that payment stands: a chain reorganization may have undone
+ * it after the refund was created.
+ * @param original the intent that the refund names in `refundOf`
+ */
+export const refusalUnlessOriginalPaid = (refund: PaymentIntent, original: PaymentIntent): Refusal | null =>
+  isPaid(original)
+    ? null
+    : refusalOf(
+        refund,
+        'intent.original_unpaid',
+        `A chain reorganization has undone the payment of ${original.id}, so its refund cannot be paid. ` +
+          'Try again once that payment has landed again.',
+        { details: { original_intent_id: original.id } },
+      );
+
+/** True while the payment stands: it was confirmed, and no reorganization has undone it since. */
+export const isPaid = ({ status, settlement }: Pick<PaymentIntent, 'status' | 'settlement'>): boolean =>
+  (status === 'confirmed' || status === 'finalized') && settlement?.lost !== true;
 
 const because = ({ status }: PaymentIntent, consequence: string): string =>
   `The payment intent is ${status}, so ${consequence}.`;

@@ -6,7 +6,13 @@ import type { PaymentIntent, Submission } from './intent.ts';
  * later does not release it: by then the watcher may have broadcast the same bytes.
  */
 export const RELEASE_WITHIN_MS = 7_000;
-/** From this age on a submission cannot be released anymore, however much the clocks of writer and watcher differ. */
+/**
+ * From this age on, by the watcher's clock, the writer no longer releases a submission. With d = CLOCK_TOLERANCE_MS +
+ * CLOCK_SLIP_MS, a clock that is proven is never further than d from the references'. When the watcher's clock shows
+ * preparedAt + UNRELEASABLE_AFTER_MS, the references show at least that less d, and the writer's clock at least that
+ * less 2d. Event time is never before the writer's clock, and 12,000 - 2 * 2,250 = 7,500 is past RELEASE_WITHIN_MS, so
+ * whatever is decided from then on is no release.
+ */
 export const UNRELEASABLE_AFTER_MS = 12_000;
 
 /** The submission that can still land; there is at most one. */

@@ -74,6 +74,8 @@ export const isPublicField = (field: keyof PaymentIntent): boolean => Object.has
 
 /** An instant as the API writes it: ISO 8601, UTC, milliseconds. */
 export const isoTime = (at: Instant): string => new Date(at).toISOString();
+/** The instant that isoTime() has written. */
+export const instantOf = (text: string): Instant => new Date(text).getTime();
 const isoTimeOrNull = (at: Instant | null): string | null => (at === null ? null : isoTime(at));
 
 /**

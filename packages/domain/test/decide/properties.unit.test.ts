@@ -247,6 +247,19 @@ describe('decide, over random histories,', () => {
     });
   });
 
+  it('claims no refund whose original payment is undone, and leaves none open once that payment has failed', () => {
+    forEveryHistory(({ transitions, ledger }) => {
+      const original = ({ refundOf }: PaymentIntent): PaymentIntent | undefined =>
+        refundOf === null ? undefined : ledger.intent(refundOf);
+      for (const { event, intent } of transitions)
+        if (event.type === 'submission_prepared' || event.type === 'transaction_built')
+          expect(original(intent)?.settlement?.lost ?? false).toBe(false);
+      for (const intent of ledger.intents())
+        if (original(intent)?.status === 'failed')
+          expect(intent.status !== 'created' || intent.submissions.some(isLive)).toBe(true);
+    });
+  });
+
   it('shows only fields that are consistent with the state', () => {
     forEveryHistory(({ after }) => {
       const shown = view(after);

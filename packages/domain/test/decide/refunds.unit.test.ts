@@ -16,10 +16,13 @@ import {
   of,
   pending,
   prepared,
+  refused,
   refundConfirmed,
   refundCreated,
   refundLinked,
   refundReleased,
+  restored,
+  retryRequired,
   simulated,
 } from '../../src/testing/events.ts';
 import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
@@ -293,5 +296,82 @@ describe('a released refund that lands late', () => {
     )
       .when(late)
       .then(refundConfirmed(REFUND, REFUNDING, 'failed'));
+  });
+});
+
+describe('a refund whose original payment was undone', () => {
+  const undone = [...paid, ...refunded(REFUND), lost(FIRST)];
+  const build = about(REFUND, gateway.recordBuild({ fulfiller: ALICE }));
+  const prepare = about(REFUND, gateway.prepare(REFUNDING, signedRefund(REFUND, REFUNDING)));
+
+  it('can neither be built nor submitted', () => {
+    given(...undone)
+      .when(build)
+      .thenRefused('intent.original_unpaid')
+      .withOutcome({ intentId: REFUND, details: { original_intent_id: INTENT } })
+      .when(prepare)
+      .thenRefused('intent.original_unpaid');
+  });
+
+  it('cannot be submitted once more while it is claimed', () => {
+    given(...undone.slice(0, -1), preparedRefund(REFUND, REFUNDING), lost(FIRST))
+      .when(prepare)
+      .thenRefused('intent.original_unpaid');
+  });
+
+  it('can be paid again once the payment has landed again', () => {
+    given(...undone)
+      .when(watcher.landed(UNKNOWN))
+      .then(restored(UNKNOWN))
+      .when(prepare)
+      .then(preparedRefund(REFUND, REFUNDING));
+  });
+
+  it('is confirmed when it lands all the same', () => {
+    given(...undone.slice(0, -1), preparedRefund(REFUND, REFUNDING), pendingRefund(REFUND, REFUNDING), lost(FIRST))
+      .when(about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND))))
+      .then(refundConfirmed(REFUND, REFUNDING));
+  });
+
+  it('is cancelled and released when the payment is proven dead', () => {
+    for (const proof of [watcher.dropped(FIRST), watcher.reverted(FIRST)]) {
+      const reason = proof.type === 'dropped' ? 'its nonce is used' : 'it reverted';
+      given(...undone)
+        .when(proof)
+        .then(failed(FIRST, reason), of(REFUND, cancelled('superseded')), refundReleased(REFUND))
+        .showing({ state: 'failed', refundedBy: null })
+        .showing({ state: 'cancelled' }, REFUND);
+    }
+  });
+
+  describe('and that is claimed when the payment is proven dead', () => {
+    const claimed = [...undone.slice(0, -1), preparedRefund(REFUND, REFUNDING), lost(FIRST)];
+
+    it('keeps its claim', () => {
+      given(...claimed)
+        .when(watcher.dropped(FIRST))
+        .then(failed(FIRST, 'its nonce is used'))
+        .when(prepare)
+        .thenRefused('intent.original_unpaid');
+    });
+
+    it('is cancelled when a node refuses its transaction', () => {
+      const claimedNow = given(...claimed).when(watcher.dropped(FIRST));
+      claimedNow
+        .when(about(REFUND, gateway.release(REFUNDING)))
+        .then(of(REFUND, refused(REFUNDING)), of(REFUND, cancelled('superseded')), refundReleased(REFUND));
+    });
+
+    it('is cancelled when its transaction is dropped', () => {
+      given(...claimed, of(REFUND, pending(REFUNDING, { fulfiller: ALICE })), failed(FIRST))
+        .when(about(REFUND, watcher.dropped(REFUNDING)))
+        .then(of(REFUND, retryRequired(REFUNDING)), of(REFUND, cancelled('superseded')), refundReleased(REFUND));
+    });
+
+    it('is confirmed when its transaction lands', () => {
+      given(...claimed, failed(FIRST))
+        .when(about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND))))
+        .then(pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING));
+    });
   });
 });

@@ -37,7 +37,7 @@ Integrators see one of seven states: \`created\`, \`pending\`, \`confirmed\`, \`
   **live**, which means that it can still land;
 - the **settlement**: the transfer that paid the intent, as the chain recorded it, whether it is final, and whether a
   reorg orphaned it (**lost**);
-- every transfer that was ever counted, so that each counts once;
+- every transfer that was counted, up to a limit, so that each counts once;
 - whether it was **simulated**.
 
 ## Inputs
@@ -75,6 +75,11 @@ const RULES = `
   show what was really paid. A landing that matches the terms ends in \`confirmed\` or is recorded as an extra payment.
 - **Once.** A transfer (transaction and index) counts once for an intent, however often it is observed. A transfer that
   a reorg has undone counts again when it lands again.
+- **Limits.** Every request that would append to an intent is refused with \`intent.limit_reached\` from a number of
+  events on: 500 for builds, 1,000 for submissions, 1,500 for updates and simulations, 2,000 for refunds. Transfers with
+  other terms are recorded up to 100 counted ones, extra payments up to 200. An observation is never refused: beyond the
+  limit it changes nothing, unless it settles, ends or restores something. The log thus lacks some dust, and in exchange
+  what an intent must remember to count each transfer once is bounded.
 - **By hash.** Only \`dropped\` and \`reverted\` are judged by the hash of the transaction.
 - **Two payers never both broadcast.** A transaction is prepared before it is broadcast, and only one can be live.
   Another with the same sender and nonce replaces it if it can land for at least as long, because at most one of the two
@@ -98,6 +103,9 @@ const RULES = `
   lands late is confirmed, and \`refundedBy\` names it again; a successor without a submission is cancelled. A successor
   with a live submission keeps \`refundedBy\`, and the original records an extra payment; if that successor ends unpaid,
   \`refundedBy\` names the refund that was paid.
+- **Refunds of undone payments** can be neither built nor submitted: \`intent.original_unpaid\`, until the payment has
+  landed again. When the payment has failed, its refund is cancelled as soon as no transaction of it can land. What is
+  on its way stays what the chain says.
 - **Watching** goes on for 30 days (configurable) after an intent was finalized, failed, expired or was cancelled, and
   without end while it is open, while its settlement is not final, or after a final settlement was lost.
 `;

@@ -2,7 +2,9 @@ import net from 'node:net';
 import tls from 'node:tls';
 import kafkajs from 'kafkajs';
 import type { ISocketFactory, Kafka, logCreator, RetryOptions } from 'kafkajs';
-import type { EventLogOptions, LogSink } from './options.ts';
+import type { EventLogOptions } from './options.ts';
+import type { LogSink } from '../port.ts';
+import type { Lifeline } from './lifeline.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -23,6 +25,14 @@ export const QUICK_RETRY: RetryOptions = {
   factor: 0.2,
   maxRetryTime: 1_000,
   retries: 15,
+};
+/** For members of a group: they try on while brokers are unavailable, and notice their return at once. */
+export const MEMBER_RETRY: RetryOptions = {
+  initialRetryTime: 50,
+  multiplier: 2,
+  factor: 0.2,
+  maxRetryTime: 250,
+  retries: 8,
 };
 /** For callers that retry by themselves. */
 export const BRIEF_RETRY: RetryOptions = {
@@ -50,6 +60,12 @@ function logCreatorFor(sink: LogSink): logCreator {
       sink.debug(fields, `kafka ${namespace}: ${message}`);
 }
 
+interface ClientSettings {
+  readonly timeoutMs?: number;
+  /** Ends the client's work when a connection is lost. */
+  readonly lifeline?: Lifeline | null;
+}
+
 /**
  * Each consumer, producer and reader gets its own client: a client has one map of committed offsets, updated before the
  * commit, and one connection, which a waiting fetch would block for all.
@@ -60,7 +76,7 @@ export function createClient(
   options: EventLogOptions,
   name: string,
   retry: RetryOptions,
-  timeoutMs = REQUEST_TIMEOUT_MS,
+  { timeoutMs = REQUEST_TIMEOUT_MS, lifeline = null }: ClientSettings = {},
 ): Kafka {
   const { logger, sasl } = options;
   return new kafkajs.Kafka({
@@ -69,7 +85,7 @@ export function createClient(
     connectionTimeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
     requestTimeout: timeoutMs,
     retry,
-    socketFactory,
+    socketFactory: lifeline ? lifeline.over(socketFactory) : socketFactory,
     logLevel: logger ? kafkajs.logLevel.WARN : kafkajs.logLevel.NOTHING,
     ...(logger ? { logCreator: logCreatorFor(logger) } : {}),
     ...(options.ssl === true ? { ssl: true } : {}),

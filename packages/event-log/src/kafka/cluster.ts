@@ -1,5 +1,17 @@
 import { createRequire } from 'node:module';
+import { pause } from '@pf/runtime';
 import type { Kafka, KafkaMessage } from 'kafkajs';
+import { brokerErrorType } from '../errors.ts';
+import {
+  describeProducers,
+  describeTransaction,
+  type LibraryRequest,
+  type ListedTransaction,
+  listTransactions,
+  type OpenTransaction,
+  type TransactionState,
+  writeMarker,
+} from './transaction-requests.ts';
 
 /**
  * The size of one response, and of one partition in it: it is projected in one database transaction. The broker returns
@@ -9,6 +21,9 @@ const ANSWER_BYTES = 8 * 1024 * 1024;
 const PARTITION_BYTES = 1024 * 1024;
 const READ_COMMITTED = 1;
 const COORDINATOR_MEMORY_MS = 1_000;
+/** How often, and after which pause, a broker is asked that should lead a partition and does not know it yet. */
+const LEADER_TRIES = 40;
+const LEADER_PAUSE_MS = 25;
 const COORDINATOR = { group: 0, transaction: 1 } as const;
 /** The beginning and end of the log, as timestamps of the ListOffsets request. */
 const EARLIEST = { fromBeginning: true } as const;
@@ -18,6 +33,8 @@ const LATEST = { fromBeginning: false } as const;
 export interface Fetched {
   readonly partition: number;
   readonly messages: readonly KafkaMessage[];
+  /** The offset of its first record or marker; the requested position where there is none. */
+  readonly from: bigint;
   /** Null: the partition had nothing new, not even a marker. */
   readonly next: bigint | null;
 }
@@ -40,12 +57,14 @@ interface LibraryBroker {
     }[];
   }>;
   offsetFetch(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
+  readonly connectionPool: { send<Response>(request: LibraryRequest<Response>): Promise<Response> };
 }
 
 /** The part of the library's cluster object that is used here. */
 interface LibraryCluster {
   /** The topics whose metadata it requests; when empty, those of all topics. */
   readonly targetTopics: Set<string>;
+  readonly brokerPool: { getNodeIds(): readonly string[] };
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   refreshMetadata(): Promise<void>;
@@ -60,6 +79,8 @@ interface LibraryCluster {
 interface LibraryBatch {
   readonly messages: readonly KafkaMessage[];
   isEmptyIncludingFiltered(): boolean;
+  /** Null where it is empty. */
+  firstOffset(): string | null;
   lastOffset(): string;
 }
 
@@ -85,20 +106,28 @@ function clusterSymbol(kafka: Kafka): symbol {
 }
 
 /**
- * Saves requests of the client's producers. A transactional producer requests the metadata of every topic before it
- * knows its own (with a thousand topics, acquiring a partition took a second), and the coordinators with every step of
- * a transaction: four of its nine requests.
+ * Saves requests of the client's producers, and gives access to the connections of the last of them. A transactional
+ * producer requests the metadata of every topic before it knows its own (with a thousand topics, acquiring a partition
+ * took a second), and the coordinators with every step of a transaction: four of its nine requests.
  */
-export function askLess(kafka: Kafka, topic: string): Kafka {
+export function askLess(kafka: Kafka, topic: string): { readonly kafka: Kafka; readonly cluster: () => Cluster } {
   const symbol = clusterSymbol(kafka);
   const create = Reflect.get(kafka, symbol) as CreateCluster;
+  let cluster: Cluster | null = null;
   Reflect.set(kafka, symbol, (options: object) => {
     const library = create(options);
     library.targetTopics.add(topic);
     library.findGroupCoordinatorMetadata = rememberCoordinators(library.findGroupCoordinatorMetadata.bind(library));
+    cluster = new Cluster(library);
     return library;
   });
-  return kafka;
+  return {
+    kafka,
+    cluster: () => {
+      if (!cluster) throw new Error('The client has no producer yet.');
+      return cluster;
+    },
+  };
 }
 
 /** How long a coordinator is cached. A former coordinator refuses, and the request is sent again. */
@@ -177,6 +206,7 @@ export class Cluster {
         return {
           partition: answer.partition,
           messages: batch.messages,
+          from: BigInt(batch.firstOffset() ?? positions.get(answer.partition) ?? 0n),
           next: batch.isEmptyIncludingFiltered() ? null : BigInt(batch.lastOffset()) + 1n,
         };
       }),
@@ -210,6 +240,51 @@ export class Cluster {
     const [answer] = requireAll(topic, [partition], responses);
     const offset = BigInt(answer?.offset ?? -1);
     return offset < 0n ? null : offset;
+  }
+
+  /** The transactions that are open in a partition, whether or not their coordinator knows of them. */
+  async openTransactions(topic: string, partition: number): Promise<readonly OpenTransaction[]> {
+    for (let tries = 1; ; tries++) {
+      const leader = await this.#leader(topic, partition);
+      try {
+        return await leader.connectionPool.send(describeProducers(topic, partition));
+      } catch (error) {
+        // The leader of a new topic, or a new leader, does not know that it leads for some milliseconds.
+        if (brokerErrorType(error) !== 'NOT_LEADER_FOR_PARTITION' || tries === LEADER_TRIES) throw error;
+        await pause(LEADER_PAUSE_MS);
+        await this.refresh();
+      }
+    }
+  }
+
+  /** What the coordinator of a transactional id knows of it; null: nothing. */
+  async transaction(transactionalId: string): Promise<TransactionState | null> {
+    const coordinator = await this.#library.findGroupCoordinator({
+      groupId: transactionalId,
+      coordinatorType: COORDINATOR.transaction,
+    });
+    return coordinator.connectionPool.send(describeTransaction(transactionalId));
+  }
+
+  /** The transactional ids of a producer, as all coordinators know them. */
+  async transactionsOf(producerId: string): Promise<readonly ListedTransaction[]> {
+    const brokers = await Promise.all(
+      this.#library.brokerPool.getNodeIds().map((nodeId) => this.#library.findBroker({ nodeId })),
+    );
+    return (
+      await Promise.all(brokers.map((broker) => broker.connectionPool.send(listTransactions(producerId))))
+    ).flat();
+  }
+
+  /** Writes the marker that ends an open transaction in the partition. Only for one that hangs. */
+  async endTransaction(topic: string, partition: number, open: OpenTransaction, committed: boolean): Promise<void> {
+    const leader = await this.#leader(topic, partition);
+    await leader.connectionPool.send(writeMarker(topic, partition, open, committed));
+  }
+
+  async #leader(topic: string, partition: number): Promise<LibraryBroker> {
+    const [nodeId] = (await this.leaders(topic, [partition])).keys();
+    return this.#library.findBroker({ nodeId: String(nodeId) });
   }
 
   /** Resolves when both coordinators respond. */

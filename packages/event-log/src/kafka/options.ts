@@ -1,3 +1,6 @@
+import type { Compression } from './compression.ts';
+import type { LogSink } from '../port.ts';
+
 /** The address of the cluster and the identity of this process. */
 export interface EventLogOptions {
   /** `host:port` of one or more bootstrap brokers. */
@@ -10,6 +13,8 @@ export interface EventLogOptions {
   readonly prefix?: string;
   /** Replicas of every partition: 1 locally, 3 in production (2 in sync to accept a record). Default 1. */
   readonly replication?: number;
+  /** How this process compresses what it sends; it reads all of them. Default zstd. */
+  readonly compression?: Compression;
   readonly ssl?: boolean;
   readonly sasl?: Sasl;
   /** Milliseconds without a heartbeat until a member's partitions go to another, as after kill -9. Default 6000. */
@@ -23,19 +28,5 @@ type Sasl = {
   [Mechanism in SaslMechanism]: { readonly mechanism: Mechanism; readonly username: string; readonly password: string };
 }[SaslMechanism];
 
-export interface LogSink {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
 /** The smallest value that a broker accepts by default. */
 export const SESSION_TIMEOUT_MS = 6_000;
-
-export const SILENT: LogSink = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};

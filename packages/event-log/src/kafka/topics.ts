@@ -4,34 +4,54 @@ import type { Admin } from 'kafkajs';
 import { openCluster } from './cluster.ts';
 import { createClient, PATIENT_RETRY } from './client.ts';
 import { brokerErrorType } from '../errors.ts';
-import { type Names, OWNER_GROUP, TOPICS } from '../names.ts';
+import { type Names, OWNER_GROUP, type TopicName, TOPIC_NAMES } from '../names.ts';
 import type { EventLogOptions } from './options.ts';
-import type { Topic } from '../port.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
+const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
 const FOREVER = -1;
 /** A healthy cluster elects the leaders of a new topic within milliseconds. */
 const LEADERS_MS = 15_000;
 const LEADERS_PAUSE_MS = 50;
 
 /** Events are kept forever and never compacted (an empty compacted batch would also stall the client library). */
-const RETENTION_MS: Readonly<Record<Topic, number>> = {
+const RETENTION_MS: Readonly<Record<TopicName, number>> = {
   'intent.commands': 7 * DAY_MS,
   'chain.observations': 7 * DAY_MS,
   'intent.events': FOREVER,
   'intent.dead': 30 * DAY_MS,
+  'service.clock': HOUR_MS,
 };
 
-/** The required configuration of a topic. Records carry the broker's time, which no producer can set. */
-function configOf(topic: Topic, replication: number): Readonly<Record<string, string>> {
+/** The compressions of a topic that the client library can read, with ours. `producer`: stored as it was sent. */
+const READABLE: readonly string[] = ['producer', 'zstd', 'gzip', 'uncompressed'];
+/** The smallest batch that a topic must take: a request has at most half of it. Also the broker's default. */
+const BATCH_BYTES = 1_048_588;
+
+/** The required configuration of a topic: set when it is created, and verified at every start. */
+export function topicConfig(topic: TopicName, replication: number): Readonly<Record<string, string>> {
   return {
     'cleanup.policy': 'delete',
     'retention.ms': String(RETENTION_MS[topic]),
+    // A limit by size would delete the oldest events, or commands that are not decided yet.
+    'retention.bytes': '-1',
+    // A replica that was not in sync would, as the leader, erase what was acknowledged.
+    'unclean.leader.election.enable': 'false',
+    // Recompressing costs the broker CPU, and a codec that clients lack would make the topic unreadable.
+    'compression.type': 'producer',
+    'max.message.bytes': String(BATCH_BYTES),
+    // Records carry the broker's time, which no producer can set.
     'message.timestamp.type': 'LogAppendTime',
     // With three replicas two must have a record before it counts, so one broker may be lost or restarted at any time.
     'min.insync.replicas': String(Math.max(1, replication - 1)),
   };
 }
+
+/** What is wrong with a value where not only the one that topics are created with will do; null: nothing. */
+const TOLERANT: Readonly<Record<string, (actual: string) => string | null>> = {
+  'compression.type': (actual) => (READABLE.includes(actual) ? null : `not one of ${READABLE.join(', ')}`),
+  'max.message.bytes': (actual) => (Number(actual) >= BATCH_BYTES ? null : `not ${BATCH_BYTES} or more`),
+};
 
 async function withAdmin<Result>(options: EventLogOptions, work: (admin: Admin) => Promise<Result>): Promise<Result> {
   const admin = createClient(options, 'admin', PATIENT_RETRY).admin();
@@ -50,16 +70,16 @@ export async function createTopics(options: EventLogOptions, names: Names): Prom
     await admin.createTopics({
       // The library's own wait fails at the first broker that does not know the topic yet.
       waitForLeaders: false,
-      topics: TOPICS.map((topic) => ({
+      topics: TOPIC_NAMES.map((topic) => ({
         topic: names.topic(topic),
         numPartitions: options.partitions,
         replicationFactor: replication,
-        configEntries: Object.entries(configOf(topic, replication)).map(([name, value]) => ({ name, value })),
+        configEntries: Object.entries(topicConfig(topic, replication)).map(([name, value]) => ({ name, value })),
       })),
     });
     await awaitLeaders(
       admin,
-      TOPICS.map((topic) => names.topic(topic)),
+      TOPIC_NAMES.map((topic) => names.topic(topic)),
     );
   });
   await wakeCoordinators(options, names);
@@ -105,7 +125,7 @@ export async function deleteTopics(options: EventLogOptions, names: Names): Prom
   if (!options.prefix) throw new Error('Only topics with a prefix can be deleted: others may be production’s.');
   await withAdmin(options, async (admin) => {
     const present = new Set(await admin.listTopics());
-    const topics = TOPICS.map((topic) => names.topic(topic)).filter((topic) => present.has(topic));
+    const topics = TOPIC_NAMES.map((topic) => names.topic(topic)).filter((topic) => present.has(topic));
     if (topics.length === 0) return;
     try {
       await admin.deleteTopics({ topics });
@@ -120,27 +140,33 @@ export async function deleteTopics(options: EventLogOptions, names: Names): Prom
 export async function verifyTopics(options: EventLogOptions, names: Names): Promise<void> {
   const differences = await withAdmin(options, async (admin) => {
     const present = new Set(await admin.listTopics());
-    const missing = TOPICS.filter((topic) => !present.has(names.topic(topic)));
-    const found = TOPICS.filter((topic) => present.has(names.topic(topic)));
+    const missing = TOPIC_NAMES.filter((topic) => !present.has(names.topic(topic)));
+    const found = TOPIC_NAMES.filter((topic) => present.has(names.topic(topic)));
     return [
       ...missing.map((topic) => `${names.topic(topic)} does not exist`),
       ...(await compare(admin, found, options, names)),
     ];
   });
-  if (differences.length > 0) throw new Error(`The Kafka cluster is not as configured: ${differences.join('; ')}`);
+  if (differences.length > 0)
+    throw new Error(
+      `The Kafka cluster is not as configured: ${differences.join('; ')}. Set what differs with kafka-configs or in ` +
+        'the KafkaTopic resources; the values are in docs/internals/kafka.md.',
+    );
 }
 
 async function compare(
   admin: Admin,
-  topics: readonly Topic[],
+  topics: readonly TopicName[],
   options: EventLogOptions,
   names: Names,
 ): Promise<string[]> {
   if (topics.length === 0) return [];
   const replication = options.replication ?? 1;
   const differences: string[] = [];
-  const differ = (topic: Topic, what: string, actual: string | number, wanted: string | number): void => {
-    if (actual !== wanted) differences.push(`${names.topic(topic)} has ${what} ${actual}, not ${wanted}`);
+  const differ = (topic: TopicName, what: string, actual: string | number, wanted: string | number): void => {
+    const tolerant = typeof actual === 'string' ? TOLERANT[what] : undefined;
+    const wrong = tolerant ? tolerant(actual as string) : actual === wanted ? null : `not ${wanted}`;
+    if (wrong !== null) differences.push(`${names.topic(topic)} has ${what} ${actual}, ${wrong}`);
   };
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map((topic) => names.topic(topic)) });
   const { resources } = await admin.describeConfigs({
@@ -148,7 +174,7 @@ async function compare(
     resources: topics.map((topic) => ({
       type: kafkajs.ConfigResourceTypes.TOPIC,
       name: names.topic(topic),
-      configNames: Object.keys(configOf(topic, replication)),
+      configNames: Object.keys(topicConfig(topic, replication)),
     })),
   });
   for (const topic of topics) {
@@ -156,7 +182,7 @@ async function compare(
     differ(topic, 'partitions', partitions.length, options.partitions);
     differ(topic, 'replicas', Math.min(...partitions.map(({ replicas }) => replicas.length)), replication);
     const actual = resources.find(({ resourceName }) => resourceName === names.topic(topic))?.configEntries ?? [];
-    for (const [name, wanted] of Object.entries(configOf(topic, replication))) {
+    for (const [name, wanted] of Object.entries(topicConfig(topic, replication))) {
       differ(topic, name, actual.find(({ configName }) => configName === name)?.configValue ?? 'unset', wanted);
     }
   }

@@ -1,6 +1,3 @@
-import kafkajs from 'kafkajs';
-import type { PartitionAssigner } from 'kafkajs';
-
 export interface Claimant {
   readonly id: string;
   /** The partitions that it has now and keeps if possible. */
@@ -29,42 +26,4 @@ export function assignPartitions(
   const left = [...free].sort((a, b) => a - b);
   for (const member of members) member.has.push(...left.splice(0, member.share - member.has.length));
   return new Map(members.map(({ id, has }) => [id, has]));
-}
-
-const NAME = 'sticky-co-partitioned';
-const VERSION = 1;
-
-/**
- * The library's assigner can give the same partition of two topics to different members and ignores what they had. This
- * one gives a member the same partitions of every topic; members send the partitions they have in their subscription,
- * one byte each.
- */
-export function stickyAssigner(claims: () => readonly number[]): PartitionAssigner {
-  const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
-  return ({ cluster }) => ({
-    name: NAME,
-    version: VERSION,
-    protocol: ({ topics }) => ({
-      name: NAME,
-      metadata: MemberMetadata.encode({ version: VERSION, topics, userData: Buffer.from(claims()) }),
-    }),
-    async assign({ members, topics }) {
-      const counts = new Set(topics.map((topic) => cluster.findTopicPartitionMetadata(topic).length));
-      const [partitions] = counts;
-      if (partitions === undefined || counts.size > 1)
-        throw new Error(`The topics ${topics.join(', ')} must have the same number of partitions.`);
-      const claimants = members.map(({ memberId, memberMetadata }) => ({
-        id: memberId,
-        claims: [...(MemberMetadata.decode(memberMetadata)?.userData ?? [])],
-      }));
-      const assigned = assignPartitions(claimants, partitions);
-      return members.map(({ memberId }) => {
-        const assignment = Object.fromEntries(topics.map((topic) => [topic, [...(assigned.get(memberId) ?? [])]]));
-        return {
-          memberId,
-          memberAssignment: MemberAssignment.encode({ version: VERSION, assignment, userData: Buffer.alloc(0) }),
-        };
-      });
-    },
-  });
 }

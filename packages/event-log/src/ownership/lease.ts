@@ -1,22 +1,22 @@
-import type { Cluster } from '../kafka/cluster.ts';
+import type { LogConnection } from '../transport.ts';
 
 /**
- * A cluster connection that several requests share, closed once it is retired and the last request has ended. If it
+ * A connection that several requests share, closed once it is retired and the last request has ended. If it
  * were closed during a request, the library would reconnect by itself, and that connection would never be closed.
  */
-export class ClusterLease {
-  readonly #opening: Promise<Cluster>;
+export class ConnectionLease {
+  readonly #opening: Promise<LogConnection>;
   readonly #closed = Promise.withResolvers<void>();
   #questions = 0;
   #retired = false;
 
-  constructor(opening: Promise<Cluster>) {
+  constructor(opening: Promise<LogConnection>) {
     this.#opening = opening;
     // Requests report the failure; before the first one it must not be an unhandled rejection.
     opening.catch(() => undefined);
   }
 
-  async ask<Answer>(question: (cluster: Cluster) => Promise<Answer>): Promise<Answer> {
+  async ask<Answer>(question: (connection: LogConnection) => Promise<Answer>): Promise<Answer> {
     this.#questions++;
     try {
       return await question(await this.#opening);
@@ -37,9 +37,9 @@ export class ClusterLease {
 
   #closeWhenDone(): void {
     if (!this.#retired || this.#questions > 0) return;
-    // A cluster that never opened or lost its connections has nothing to close.
+    // A connection that never opened or lost its connections has nothing to close.
     this.#opening
-      .then((cluster) => cluster.close())
+      .then((connection) => connection.close())
       .catch(() => undefined)
       .finally(this.#closed.resolve);
   }

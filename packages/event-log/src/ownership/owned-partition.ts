@@ -1,10 +1,17 @@
 import { BackOff, count, record, recordDuration } from '@pf/runtime';
+import { BrokenLogAlarm, raiseBrokenLog } from '../broken-log.ts';
 import { asError } from '../errors.ts';
-import type { LogSink } from '../kafka/options.ts';
-import type { Consumed, PartitionWriter } from './partition-writer.ts';
-import type { InputTopic, LogRecord, PartitionWork, BatchResult } from '../port.ts';
-import type { KafkaLogReader } from '../reading/reader.ts';
+import {
+  type InputTopic,
+  type LogRecord,
+  type LogSink,
+  LogTruncatedError,
+  type PartitionWork,
+  type BatchResult,
+} from '../port.ts';
+import type { FetchingReader } from '../reading/reader.ts';
 import { fitting } from '../record.ts';
+import type { Consumed, LogTransport, PartitionWriter } from '../transport.ts';
 
 /**
  * Input of one transaction. An event is a few times as large as its command, so 128 KiB of input are about 512 KiB of
@@ -23,9 +30,9 @@ export interface PartitionFeed {
 export interface PartitionDependencies<Context> {
   readonly work: PartitionWork<Context>;
   readonly feed: PartitionFeed;
-  readonly reader: Pick<KafkaLogReader, 'read' | 'endOffset'>;
+  readonly reader: Pick<FetchingReader, 'read' | 'endOffset'>;
   /** Fences the earlier writer. */
-  readonly openWriter: (partition: number) => Promise<PartitionWriter>;
+  readonly openWriter: LogTransport['openWriter'];
   /** The group's next offset in the partition, by input topic. */
   readonly committed: (partition: number) => Promise<Map<InputTopic, bigint>>;
   readonly log: LogSink;
@@ -35,10 +42,12 @@ export interface PartitionDependencies<Context> {
 export interface FetchedInput {
   readonly topic: InputTopic;
   readonly records: readonly LogRecord[];
+  /** The offset with which they begin. */
+  readonly from: bigint;
   /** Marks everything up to this offset as done. */
   resolve(offset: bigint): void;
   /** True when the consumer was moved to another offset since the fetch. */
-  isStale(): boolean;
+  readonly isStale: () => boolean;
   /** Sends a heartbeat. Rejects when the member must join the group again. */
   heartbeat(): Promise<void>;
 }
@@ -75,10 +84,12 @@ export class OwnedPartition<Context> {
   /** Earlier writers that are being closed. */
   #closing: Promise<void> = Promise.resolve();
   #waiters: Waiter[] = [];
+  readonly #alarm: BrokenLogAlarm;
 
   constructor(partition: number, dependencies: PartitionDependencies<Context>) {
     this.#partition = partition;
     this.#dependencies = dependencies;
+    this.#alarm = new BrokenLogAlarm(dependencies.log, partition);
   }
 
   get owning(): boolean {
@@ -121,6 +132,7 @@ export class OwnedPartition<Context> {
 
   /** Processes the records in batches, in turns with the other topic's. Never throws; unresolved records come again. */
   async consume(fetched: FetchedInput): Promise<void> {
+    await this.#enqueue(async () => this.#checkStart(fetched));
     for (let rest = fetched.records; rest.length > 0;) {
       const batch = rest.slice(0, fitting(rest, inputSize, BATCH_LIMITS));
       rest = rest.slice(batch.length);
@@ -175,14 +187,15 @@ export class OwnedPartition<Context> {
   }
 
   async #acquire(assignment: AbortSignal): Promise<void> {
-    const { feed, log, openWriter } = this.#dependencies;
+    const { feed, log, openWriter, work } = this.#dependencies;
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     while (!assignment.aborted) {
       let writer: PartitionWriter | null = null;
       try {
-        writer = await openWriter(this.#partition);
+        writer = await openWriter(this.#partition, () => work.checkpoint(this.#partition));
         assignment.throwIfAborted();
         const hold = await this.#acquireWith(writer, assignment);
+        this.#alarm.over();
         this.#hold = hold;
         // The partition may have been lost while the work prepared itself: no await between this check and the end.
         if (assignment.aborted) return this.#lose();
@@ -190,6 +203,7 @@ export class OwnedPartition<Context> {
       } catch (error) {
         if (writer) this.#awaitClosing(writer.close());
         if (assignment.aborted) return;
+        if (error instanceof LogTruncatedError) this.#alarm.seen(error);
         log.warn({ err: error, partition: this.#partition }, 'the partition could not be acquired yet');
         await backOff.wait(assignment);
       }
@@ -203,7 +217,9 @@ export class OwnedPartition<Context> {
     assignment.throwIfAborted();
     const position = await this.#catchUp(end, assignment);
     if (position > end)
-      throw new Error(`Partition ${this.#partition} is projected up to ${position}, but its log ends at ${end}`);
+      throw new LogTruncatedError(
+        `Partition ${this.#partition} is projected up to ${position}; its log ends at ${end}.`,
+      );
     const next = await committed(this.#partition);
     assignment.throwIfAborted();
     await work.acquired(this.#partition);
@@ -225,6 +241,23 @@ export class OwnedPartition<Context> {
         position = next;
       }
     }
+  }
+
+  /**
+   * Compares what was fetched with what is done. The client library goes back to the beginning of a log that ends
+   * before its position, and new records are then at offsets that were consumed before: they are decided like any, and
+   * those that are old have no further effect.
+   */
+  #checkStart({ topic, from, isStale }: FetchedInput): void {
+    const hold = this.#hold;
+    const done = hold?.next.get(topic);
+    if (!hold || done === undefined || this.#stopped || isStale() || from === done) return;
+    const error =
+      from < done
+        ? `${topic}-${this.#partition} was consumed up to ${done} and begins again at ${from}: it was truncated.`
+        : `${topic}-${this.#partition} goes on at ${from}: from ${done} on records are missing.`;
+    raiseBrokenLog(this.#dependencies.log, new LogTruncatedError(error), this.#partition);
+    if (from < done) hold.next.set(topic, from);
   }
 
   async #consumeBatch(fetched: FetchedInput, batch: readonly LogRecord[], next: bigint): Promise<boolean> {
@@ -253,9 +286,11 @@ export class OwnedPartition<Context> {
     const { work } = this.#dependencies;
     try {
       const began = performance.now();
-      const { append, context } = await decide();
+      const { append, position, context } = await decide();
       recordDuration('payments.decision.duration', began, {});
       if (this.#hold !== hold) return false;
+      if (position !== null && position !== hold.position)
+        throw new StaleProjectionError(this.#partition, position, hold);
       if (append.length === 0 && !consumed) return true;
       // Also without events: a refusal counts only if its offset was committed, so never from a fenced owner.
       const base = await timed(() => hold.writer.commit(append, consumed), committed);
@@ -316,6 +351,18 @@ export class OwnedPartition<Context> {
     } catch (error) {
       log.error({ err: asError(error), partition: this.#partition }, 'losing a partition must not fail');
     }
+  }
+}
+
+/** What was decided on is not what this owner has projected: another owner has moved it, or it was set back. */
+class StaleProjectionError extends Error {
+  override readonly name = 'StaleProjectionError';
+
+  constructor(partition: number, position: bigint, hold: Pick<Hold, 'position'>) {
+    super(
+      `Partition ${partition}: the projection is at ${position}, and its owner has projected up to ${hold.position}. ` +
+        'The batch was not committed; the partition is reacquired and caught up from the log.',
+    );
   }
 }
 

@@ -1,62 +1,57 @@
 import { count, registerGauge } from '@pf/runtime';
-import type { EachBatchPayload } from 'kafkajs';
-import { stickyAssigner } from './assigner.ts';
-import { BRIEF_RETRY, createClient, PATIENT_RETRY, QUICK_RETRY } from '../kafka/client.ts';
-import { GroupMember, type MemberWork } from './group-member.ts';
+import { raiseBrokenLog } from '../broken-log.ts';
 import { behind, type Lag, LagWatch } from '../reading/lag.ts';
-import { INPUT_TOPICS, type Names, OWNER_GROUP } from '../names.ts';
-import { type EventLogOptions, SESSION_TIMEOUT_MS, SILENT } from '../kafka/options.ts';
+import { INPUT_TOPICS, isInputTopic, OWNER_GROUP } from '../names.ts';
 import { OwnedPartition, type PartitionFeed } from './owned-partition.ts';
-import { PartitionWriter } from './partition-writer.ts';
-import type { InputTopic, PartitionOwner, PartitionWork, BatchResult, Topic } from '../port.ts';
-import { KafkaLogReader } from '../reading/reader.ts';
-import { toLogRecord } from '../record.ts';
+import {
+  type InputTopic,
+  type LogSink,
+  type PartitionOwner,
+  type PartitionWork,
+  type BatchResult,
+  PositionOutOfRangeError,
+  type Topic,
+} from '../port.ts';
+import { FetchingReader } from '../reading/reader.ts';
+import type { GroupBatch, GroupMember, LogTransport, MemberWork } from '../transport.ts';
 
 /** The partitions of one process: a member of the owners' group, and a state machine per partition. */
-export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, MemberWork {
-  readonly #names: Names;
+export class GroupedPartitionOwner<Context> implements PartitionOwner<Context>, MemberWork {
   readonly #member: GroupMember;
-  readonly #reader: KafkaLogReader;
+  readonly #reader: FetchingReader;
+  readonly #log: LogSink;
   readonly #partitions: readonly OwnedPartition<Context>[];
   readonly #lag: LagWatch;
   readonly #unlook: () => void;
   /** Aborted when the current generation of the group ends. */
   #assignment = new AbortController();
 
-  constructor(options: EventLogOptions, names: Names, work: PartitionWork<Context>, onCrash: (error: Error) => void) {
-    this.#names = names;
-    this.#reader = new KafkaLogReader(
-      () => createClient(options, 'owner-reader', BRIEF_RETRY),
-      names,
-      options.partitions,
-    );
-    this.#partitions = Array.from({ length: options.partitions }, (_, partition) => {
+  constructor(transport: LogTransport, work: PartitionWork<Context>, onCrash: (error: Error) => void, log: LogSink) {
+    this.#log = log;
+    this.#reader = new FetchingReader(transport, 'owner-reader');
+    this.#partitions = Array.from({ length: transport.partitions }, (_, partition) => {
       return new OwnedPartition<Context>(partition, {
         work,
         feed: this.#feed(),
         reader: this.#reader,
-        openWriter: () =>
-          PartitionWriter.open(createClient(options, `writer-${partition}`, QUICK_RETRY), names, partition),
+        openWriter: (...asked) => transport.openWriter(...asked),
         committed: () => this.#committed(partition),
-        log: options.logger ?? SILENT,
+        log,
       });
     });
-    const lagReader = new KafkaLogReader(() => createClient(options, 'lag', BRIEF_RETRY), names, options.partitions);
     this.#lag = new LagWatch(
-      lagReader,
+      new FetchingReader(transport, 'lag'),
       [...INPUT_TOPICS, 'intent.events'],
       (ends) => this.#lags(ends),
-      options.logger ?? SILENT,
+      log,
     );
     this.#unlook = registerGauge('payments.partitions.owned', () => [[this.owned().length, {}]]);
-    this.#member = new GroupMember(
+    this.#member = transport.member(
       {
-        createClient: () => createClient(options, 'owner', PATIENT_RETRY),
-        group: names.group(OWNER_GROUP),
-        topics: INPUT_TOPICS.map((topic) => names.topic(topic)),
-        partitions: options.partitions,
-        sessionTimeoutMs: options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
-        assigner: stickyAssigner(() => this.owned()),
+        name: 'owner',
+        group: OWNER_GROUP,
+        topics: INPUT_TOPICS,
+        claims: () => this.owned(),
         onCrash: (error) => {
           this.joined([]);
           onCrash(error);
@@ -115,31 +110,24 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
     for (const partition of this.#partitions) partition.heartbeat();
   }
 
-  async batch(payload: EachBatchPayload): Promise<void> {
-    const { batch } = payload;
-    const topic = this.#names.inputTopic(batch.topic);
-    if (!topic) return;
+  async batch(batch: GroupBatch): Promise<void> {
+    const { topic } = batch;
+    if (!isInputTopic(topic)) return;
     count(
       'messaging.client.consumed.messages',
       { 'messaging.system': 'kafka', 'messaging.operation.name': 'poll', 'messaging.destination.name': topic },
-      batch.messages.length,
+      batch.records.length,
     );
-    await this.#partitions[batch.partition]?.consume({
-      topic,
-      records: batch.messages.map((message) => toLogRecord(topic, batch.partition, message)),
-      resolve: (offset) => payload.resolveOffset(String(offset)),
-      isStale: () => payload.isStale(),
-      heartbeat: () => payload.heartbeat(),
-    });
+    await this.#partitions[batch.partition]?.consume({ ...batch, topic });
   }
 
   #feed(): PartitionFeed {
     return {
       pause: (partition) => {
-        for (const topic of INPUT_TOPICS) this.#member.pause(this.#names.topic(topic), partition);
+        for (const topic of INPUT_TOPICS) this.#member.pause(topic, partition);
       },
       resume: (partition, next) => {
-        for (const [topic, offset] of next) this.#member.resume(this.#names.topic(topic), partition, offset);
+        for (const [topic, offset] of next) this.#member.resume(topic, partition, offset);
       },
     };
   }
@@ -168,10 +156,28 @@ export class KafkaPartitionOwner<Context> implements PartitionOwner<Context>, Me
   async #committed(partition: number): Promise<Map<InputTopic, bigint>> {
     return new Map(
       await Promise.all(
-        INPUT_TOPICS.map(
-          async (topic) => [topic, await this.#reader.resumePosition(OWNER_GROUP, topic, partition)] as const,
-        ),
+        INPUT_TOPICS.map(async (topic) => [topic, await this.#resumePosition(topic, partition)] as const),
       ),
     );
+  }
+
+  /**
+   * The committed offset. The beginning of the log where there is none or where it is not in the log: what is decided
+   * again has no effect, and what is passed over would be lost.
+   */
+  async #resumePosition(topic: InputTopic, partition: number): Promise<bigint> {
+    const [committed, { start, end }] = await Promise.all([
+      this.#reader.committedOrNone(OWNER_GROUP, topic, partition),
+      this.#reader.range(topic, partition),
+    ]);
+    if (committed !== null && committed >= start && committed <= end) return committed;
+    if (committed !== null)
+      raiseBrokenLog(this.#log, new PositionOutOfRangeError(topic, partition, committed), partition);
+    else if (end > 0n)
+      this.#log.warn(
+        { partition, topic, start: String(start) },
+        'the group has no offset: input is read from the start',
+      );
+    return start;
   }
 }

@@ -1,29 +1,41 @@
 import { BackOff, count, recordDuration } from '@pf/runtime';
-import type { EachBatchPayload } from 'kafkajs';
-import { stickyAssigner } from '../ownership/assigner.ts';
-import { BRIEF_RETRY, createClient, PATIENT_RETRY } from '../kafka/client.ts';
-import { GroupMember, type MemberWork } from '../ownership/group-member.ts';
+import { BrokenLogAlarm } from '../broken-log.ts';
 import { behind, LagWatch } from './lag.ts';
-import type { Names } from '../names.ts';
-import { type EventLogOptions, type LogSink, SESSION_TIMEOUT_MS, SILENT } from '../kafka/options.ts';
-import type { GroupConsumer, GroupWork, RecordBatch, Topic } from '../port.ts';
-import { KafkaLogReader } from './reader.ts';
-import { toLogRecord } from '../record.ts';
+import {
+  type GroupConsumer,
+  type GroupWork,
+  type LogSink,
+  LogTruncatedError,
+  PositionOutOfRangeError,
+  type RecordBatch,
+  type Topic,
+} from '../port.ts';
+import { FetchingReader } from './reader.ts';
+import type { GroupBatch, GroupMember, LogTransport, MemberWork } from '../transport.ts';
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
+
+export interface GroupConsumerOptions {
+  readonly group: string;
+  readonly topic: Topic;
+  readonly work: GroupWork;
+  readonly onCrash: (error: Error) => void;
+  readonly log: LogSink;
+}
 
 /**
  * A group whose offsets are stored with the consumer's own rows: the group only assigns partitions, and the consumer's
  * compare-and-set keeps an earlier owner from writing.
  */
-export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
+export class PositionedGroupConsumer implements GroupConsumer, MemberWork {
   readonly #topic: Topic;
-  readonly #name: string;
   readonly #work: GroupWork;
   readonly #member: GroupMember;
   readonly #log: LogSink;
   readonly #lag: LagWatch;
+  readonly #reader: FetchingReader;
+  readonly #alarms: readonly BrokenLogAlarm[];
   /** The position of each partition, except those whose stored position is being read. */
   readonly #positions = new Map<number, bigint>();
   #assigned: readonly number[] = [];
@@ -33,21 +45,14 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   /** The pause between a failure and the next attempt. */
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
 
-  constructor(
-    options: EventLogOptions,
-    names: Names,
-    group: string,
-    topic: Topic,
-    work: GroupWork,
-    onCrash: (error: Error) => void,
-  ) {
+  constructor(transport: LogTransport, { group, topic, work, onCrash, log }: GroupConsumerOptions) {
     this.#topic = topic;
-    this.#name = names.topic(topic);
     this.#work = work;
-    this.#log = options.logger ?? SILENT;
-    const lagReader = new KafkaLogReader(() => createClient(options, 'lag', BRIEF_RETRY), names, options.partitions);
+    this.#log = log;
+    this.#reader = new FetchingReader(transport, `group-${group}-reader`);
+    this.#alarms = Array.from({ length: transport.partitions }, (_, partition) => new BrokenLogAlarm(log, partition));
     this.#lag = new LagWatch(
-      lagReader,
+      new FetchingReader(transport, 'lag'),
       [topic],
       (ends) =>
         [...this.#positions].map(([partition, position]) => [
@@ -57,14 +62,12 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
         ]),
       this.#log,
     );
-    this.#member = new GroupMember(
+    this.#member = transport.member(
       {
-        createClient: () => createClient(options, `group-${group}`, PATIENT_RETRY),
-        group: names.group(group),
-        topics: [this.#name],
-        partitions: options.partitions,
-        sessionTimeoutMs: options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
-        assigner: stickyAssigner(() => this.#assigned),
+        name: `group-${group}`,
+        group,
+        topics: [topic],
+        claims: () => this.#assigned,
         onCrash: (error) => {
           this.joined([]);
           onCrash(error);
@@ -88,6 +91,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     const measured = this.#lag.stop();
     await this.#takingUp;
     await this.#member.stop();
+    await this.#reader.close();
     await measured;
   }
 
@@ -103,22 +107,19 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
     // Not awaited: an interrupted batch is fetched again, and the compare-and-set decides.
   }
 
-  async batch(payload: EachBatchPayload): Promise<void> {
-    const { batch } = payload;
-    const { partition } = batch;
+  async batch(batch: GroupBatch): Promise<void> {
+    const { partition, records, next } = batch;
     const { signal } = this.#assignment;
     const from = this.#positions.get(partition);
-    if (from === undefined || payload.isStale()) return;
-    const last = BigInt(batch.lastOffset());
-    const records = batch.messages.map((message) => toLogRecord(this.#topic, partition, message));
+    if (from === undefined || batch.isStale()) return;
     try {
-      if (await this.#handle(partition, from, { records, next: last + 1n })) {
-        // The library counts the markers after the last record as part of the batch.
+      await this.#requireUnbroken(partition, from, batch.from);
+      if (await this.#handle(partition, from, { records, next })) {
         const final = records.at(-1);
         if (signal.aborted || !final) return;
         this.#backOff.reset();
-        this.#positions.set(partition, last + 1n);
-        payload.resolveOffset(String(final.offset));
+        this.#positions.set(partition, next);
+        batch.resolve(final.offset);
         return;
       }
     } catch (error) {
@@ -148,7 +149,7 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
   #takeUp(partitions: readonly number[], after?: Promise<void>): void {
     for (const partition of partitions) {
       this.#positions.delete(partition);
-      this.#member.pause(this.#name, partition);
+      this.#member.pause(this.#topic, partition);
     }
     this.#takingUp = Promise.all([this.#takingUp, this.#resume(partitions, this.#assignment.signal, after)]).then(
       () => undefined,
@@ -157,20 +158,53 @@ export class KafkaGroupConsumer implements GroupConsumer, MemberWork {
 
   async #resume(partitions: readonly number[], assignment: AbortSignal, after?: Promise<void>): Promise<void> {
     await after;
+    let waiting = partitions;
     while (!assignment.aborted) {
       try {
-        const positions = await this.#work.positions(partitions);
-        if (assignment.aborted) return;
-        for (const partition of partitions) {
-          const position = positions.get(partition) ?? 0n;
-          this.#positions.set(partition, position);
-          this.#member.resume(this.#name, partition, position);
-        }
-        return;
+        waiting = await this.#resumeWhereLogIs(waiting, assignment);
+        if (waiting.length === 0) return;
       } catch (error) {
-        this.#log.warn({ err: error, partitions }, 'the positions of partitions could not be read yet');
-        await this.#backOff.wait(assignment);
+        this.#log.warn({ err: error, partitions: waiting }, 'the positions of partitions could not be read yet');
       }
+      await this.#backOff.wait(assignment);
     }
+  }
+
+  /** @returns the partitions whose stored position is not in the log: they stay paused, and no position moves back */
+  async #resumeWhereLogIs(partitions: readonly number[], assignment: AbortSignal): Promise<readonly number[]> {
+    const positions = await this.#work.positions(partitions);
+    const broken: number[] = [];
+    await Promise.all(
+      partitions.map(async (partition) => {
+        const position = positions.get(partition) ?? 0n;
+        const { start, end } = await this.#reader.range(this.#topic, partition);
+        if (assignment.aborted) return;
+        if (position < start || position > end) {
+          broken.push(partition);
+          this.#alarms[partition]?.seen(new PositionOutOfRangeError(this.#topic, partition, position));
+          return;
+        }
+        this.#alarms[partition]?.over();
+        this.#positions.set(partition, position);
+        this.#member.resume(this.#topic, partition, position);
+      }),
+    );
+    return broken;
+  }
+
+  /**
+   * The client library passes over markers and aborted records by itself, and goes back to the beginning of a log that
+   * ends before its position.
+   * @throws LogTruncatedError unless the batch begins at the position, or behind nothing but what is not to be seen
+   */
+  async #requireUnbroken(partition: number, position: bigint, from: bigint): Promise<void> {
+    if (from === position) return;
+    if (from > position) {
+      let missed = 0;
+      for await (const { records } of this.#reader.read(this.#topic, partition, position, from))
+        missed += records.filter(({ offset }) => offset < from).length;
+      if (missed === 0) return;
+    }
+    throw new LogTruncatedError(`${this.#topic}-${partition} was to be read from ${position}, and came from ${from}.`);
   }
 }

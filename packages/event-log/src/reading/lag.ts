@@ -1,7 +1,6 @@
 import { registerGauge, isRecordingMetrics, type MetricLabels, PeriodicTask } from '@pf/runtime';
-import type { LogSink } from '../kafka/options.ts';
-import type { Topic } from '../port.ts';
-import type { KafkaLogReader } from './reader.ts';
+import type { LogSink, Topic } from '../port.ts';
+import type { FetchingReader } from './reader.ts';
 
 /** Often enough for a graph, with one request per topic and round. */
 const LOOK_EVERY_MS = 10_000;
@@ -20,7 +19,7 @@ export type Lag = {
  * ends cannot be read: an old value would look current.
  */
 export class LagWatch {
-  readonly #reader: KafkaLogReader;
+  readonly #reader: FetchingReader;
   readonly #rounds: PeriodicTask;
   readonly #unlook: (() => void)[] = [];
   #lags: readonly Lag[] = [];
@@ -30,7 +29,7 @@ export class LagWatch {
    * @param lags compares positions with the ends of topics
    */
   constructor(
-    reader: KafkaLogReader,
+    reader: FetchingReader,
     topics: readonly Topic[],
     lags: (ends: ReadonlyMap<Topic, readonly bigint[]>) => readonly Lag[],
     log: LogSink,

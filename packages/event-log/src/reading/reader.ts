@@ -1,11 +1,8 @@
 import { BackOff } from '@pf/runtime';
-import type { Kafka } from 'kafkajs';
-import { type Cluster, type Fetched, openCluster } from '../kafka/cluster.ts';
 import { asError, brokerErrorType } from '../errors.ts';
-import { ClusterLease } from '../ownership/lease.ts';
-import type { Names } from '../names.ts';
-import { LogUnavailableError, type LogReader, type RecordBatch, type Topic } from '../port.ts';
-import { toLogRecord } from '../record.ts';
+import { ConnectionLease } from '../ownership/lease.ts';
+import { LogTruncatedError, LogUnavailableError, type LogReader, type RecordBatch, type Topic } from '../port.ts';
+import type { Fetched, LogConnection, LogTransport } from '../transport.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
@@ -15,23 +12,29 @@ const TRIES = 6;
 const READ_WAIT_MS = 100;
 /** How long the broker holds an idle request of a follower: two requests a second. */
 const FOLLOW_WAIT_MS = 500;
+/** A commit is visible some milliseconds after its writer got the response; a new leader needs longer. */
+const STANDSTILL_MS = 10_000;
+
+export interface Range {
+  readonly start: bigint;
+  readonly end: bigint;
+}
 
 export type FollowedBatch = RecordBatch & { readonly partition: number };
 
 /** Reads without a group. Connects when needed, and again after any failure. */
-export class KafkaLogReader implements LogReader {
-  readonly #createClient: () => Kafka;
-  readonly #names: Names;
+export class FetchingReader implements LogReader {
+  readonly #connect: () => Promise<LogConnection>;
   readonly #partitions: readonly number[];
   readonly #closed = new AbortController();
   /** Connections that are being closed; close() waits for them. */
   readonly #closing = new Set<Promise<void>>();
-  #shared: ClusterLease | null = null;
+  #shared: ConnectionLease | null = null;
 
-  constructor(createClient: () => Kafka, names: Names, partitions: number) {
-    this.#createClient = createClient;
-    this.#names = names;
-    this.#partitions = Array.from({ length: partitions }, (_, partition) => partition);
+  /** @param name shown in the broker's logs */
+  constructor(transport: Pick<LogTransport, 'connect' | 'partitions'>, name: string) {
+    this.#connect = () => transport.connect(name);
+    this.#partitions = Array.from({ length: transport.partitions }, (_, partition) => partition);
   }
 
   async *read(
@@ -41,19 +44,27 @@ export class KafkaLogReader implements LogReader {
     end: bigint,
     signal?: AbortSignal,
   ): AsyncIterable<RecordBatch> {
-    const name = this.#names.topic(topic);
     let position = from;
+    let moved = performance.now();
     while (position < end) {
       signal?.throwIfAborted();
-      const [answer] = await this.#ask(async (cluster) => {
-        const [leader] = (await cluster.leaders(name, [partition])).keys();
-        return cluster.fetch(String(leader), name, new Map([[partition, position]]), READ_WAIT_MS);
+      const [answer] = await this.#ask(async (connection) => {
+        const [leader] = (await connection.leaders(topic, [partition])).keys();
+        return connection.fetch(String(leader), topic, new Map([[partition, position]]), READ_WAIT_MS);
       }, signal);
-      const batch = answer && toBatch(topic, answer);
-      if (!batch) continue;
+      const batch = answer && toBatch(topic, answer, position);
+      if (!batch) {
+        if (performance.now() - moved > STANDSTILL_MS) throw await this.#standstill(topic, partition, position, end);
+        continue;
+      }
+      moved = performance.now();
       position = batch.next;
       yield { records: batch.records, next: batch.next };
     }
+  }
+
+  async startOffset(topic: Topic, partition: number): Promise<bigint> {
+    return this.#offset(topic, partition, 'start');
   }
 
   async endOffset(topic: Topic, partition: number): Promise<bigint> {
@@ -61,25 +72,26 @@ export class KafkaLogReader implements LogReader {
   }
 
   async endOffsets(topic: Topic): Promise<readonly bigint[]> {
-    const offsets = await this.#ask((cluster) => cluster.offsets(this.#names.topic(topic), this.#partitions, 'end'));
+    const offsets = await this.#ask((connection) => connection.offsets(topic, this.#partitions, 'end'));
     return this.#partitions.map((partition) => offsets.get(partition) ?? 0n);
   }
 
   async committed(group: string, topic: Topic, partition: number): Promise<bigint> {
-    return (
-      (await this.#ask((cluster) =>
-        cluster.committed(this.#names.group(group), this.#names.topic(topic), partition),
-      )) ?? 0n
-    );
+    return (await this.committedOrNone(group, topic, partition)) ?? 0n;
   }
 
-  /** A group's next offset: its committed one, or the beginning of the log if that was deleted by retention. */
-  async resumePosition(group: string, topic: Topic, partition: number): Promise<bigint> {
-    const [committed, start] = await Promise.all([
-      this.committed(group, topic, partition),
+  /** What a partition retains: the first offset, and the last stable one. */
+  async range(topic: Topic, partition: number): Promise<Range> {
+    const [start, end] = await Promise.all([
       this.#offset(topic, partition, 'start'),
+      this.#offset(topic, partition, 'end'),
     ]);
-    return committed > start ? committed : start;
+    return { start, end };
+  }
+
+  /** The offset that a group has committed; null where it has committed none. */
+  committedOrNone(group: string, topic: Topic, partition: number): Promise<bigint | null> {
+    return this.#ask((connection) => connection.committed(group, topic, partition));
   }
 
   async *follow(topic: Topic, from: ReadonlyMap<number, bigint>, signal: AbortSignal): AsyncIterable<FollowedBatch> {
@@ -96,7 +108,7 @@ export class KafkaLogReader implements LogReader {
           yield batch;
         }
       } catch (error) {
-        if (isOutOfRange(error)) throw error;
+        if (isTruncated(error)) throw error;
         await backOff.wait(ended);
       } finally {
         this.#retire(own);
@@ -112,13 +124,12 @@ export class KafkaLogReader implements LogReader {
 
   /** Fetches repeatedly from all brokers at once, with one request per broker for all its partitions. */
   async *#poll(
-    own: ClusterLease,
+    own: ConnectionLease,
     topic: Topic,
     positions: ReadonlyMap<number, bigint>,
     ended: AbortSignal,
   ): AsyncIterable<FollowedBatch> {
-    const name = this.#names.topic(topic);
-    const leaders = await own.ask((cluster) => cluster.leaders(name, [...positions.keys()]));
+    const leaders = await own.ask((connection) => connection.leaders(topic, [...positions.keys()]));
     const idle = new Set(leaders.keys());
     const arrived: { node: string; answer: readonly Fetched[] | Error }[] = [];
     let wake = (): void => undefined;
@@ -135,7 +146,7 @@ export class KafkaLogReader implements LogReader {
             (leaders.get(node) ?? []).map((partition) => [partition, positions.get(partition) ?? 0n]),
           );
           own
-            .ask((cluster) => cluster.fetch(node, name, asked, FOLLOW_WAIT_MS))
+            .ask((connection) => connection.fetch(node, topic, asked, FOLLOW_WAIT_MS))
             .then(
               (answer) => arrive(node, answer),
               (error: unknown) => arrive(node, asError(error)),
@@ -147,7 +158,7 @@ export class KafkaLogReader implements LogReader {
           if (answer instanceof Error) throw answer;
           idle.add(node);
           for (const fetched of answer) {
-            const batch = toBatch(topic, fetched);
+            const batch = toBatch(topic, fetched, positions.get(fetched.partition) ?? 0n);
             if (batch) yield batch;
           }
         }
@@ -157,13 +168,24 @@ export class KafkaLogReader implements LogReader {
     }
   }
 
+  /** Why the log has nothing at `position`, though it should go on until `end`. */
+  async #standstill(topic: Topic, partition: number, position: bigint, end: bigint): Promise<Error> {
+    const found = await this.endOffset(topic, partition);
+    return found < end
+      ? new LogTruncatedError(
+          `${topic}-${partition} ends at ${found} and should go on until ${end}: it was truncated, or a transaction ` +
+            'hangs (docs/operations/runbooks/log-unfollowable.md).',
+        )
+      : new LogUnavailableError(`${topic}-${partition} returned no records from ${position} for ${STANDSTILL_MS} ms.`);
+  }
+
   async #offset(topic: Topic, partition: number, which: 'start' | 'end'): Promise<bigint> {
-    const offsets = await this.#ask((cluster) => cluster.offsets(this.#names.topic(topic), [partition], which));
+    const offsets = await this.#ask((connection) => connection.offsets(topic, [partition], which));
     return offsets.get(partition) ?? 0n;
   }
 
   /** Sends a request on the shared connections, a few times: after a refusal with new metadata, else on new ones. */
-  async #ask<Answer>(question: (cluster: Cluster) => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
+  async #ask<Answer>(question: (connection: LogConnection) => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (let tries = 1; ; tries++) {
       if (this.#closed.signal.aborted) throw new LogUnavailableError('The reader is closed.');
@@ -171,7 +193,7 @@ export class KafkaLogReader implements LogReader {
       try {
         return await shared.ask(question);
       } catch (error) {
-        if (isOutOfRange(error)) throw error;
+        if (isTruncated(error)) throw error;
         if (tries === TRIES)
           throw new LogUnavailableError(`The log is unavailable: ${asError(error).message}`, { cause: error });
         if (!(await this.#refreshed(shared, error))) {
@@ -185,10 +207,10 @@ export class KafkaLogReader implements LogReader {
   }
 
   /** True where the connections work: a broker responded that another one leads, or that it is not ready. */
-  async #refreshed(shared: ClusterLease, error: unknown): Promise<boolean> {
+  async #refreshed(shared: ConnectionLease, error: unknown): Promise<boolean> {
     if (brokerErrorType(error) === null) return false;
     try {
-      await shared.ask((cluster) => cluster.refresh());
+      await shared.ask((connection) => connection.refresh());
       return true;
     } catch {
       // The connections failed with that response.
@@ -196,21 +218,23 @@ export class KafkaLogReader implements LogReader {
     }
   }
 
-  #open(): ClusterLease {
-    return new ClusterLease(openCluster(this.#createClient()));
+  #open(): ConnectionLease {
+    return new ConnectionLease(this.#connect());
   }
 
-  #retire(lease: ClusterLease): void {
+  #retire(lease: ConnectionLease): void {
     const closing = lease.retire().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 }
 
-function toBatch(topic: Topic, { partition, messages, next }: Fetched): FollowedBatch | null {
-  return next === null
-    ? null
-    : { partition, records: messages.map((message) => toLogRecord(topic, partition, message)), next };
+/** @throws LogTruncatedError where the response begins beyond the position */
+function toBatch(topic: Topic, { partition, records, from, next }: Fetched, position: bigint): FollowedBatch | null {
+  if (next === null) return null;
+  if (from !== position)
+    throw new LogTruncatedError(`${topic}-${partition} goes on at ${from}: from ${position} on records are missing.`);
+  return { partition, records, next };
 }
 
-/** The requested position is not in the log: a retry does not help. */
-const isOutOfRange = (error: unknown): boolean => asError(error).name === 'KafkaJSOffsetOutOfRange';
+/** A retry does not help. */
+const isTruncated = (error: unknown): boolean => error instanceof LogTruncatedError;

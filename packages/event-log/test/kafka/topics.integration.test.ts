@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createEventLog } from '../../src/index.ts';
+import kafkajs from 'kafkajs';
+import { createEventLog, type EventLogOptions } from '../../src/index.ts';
+import { createClient, PATIENT_RETRY } from '../../src/kafka/client.ts';
 import { freshLog, freshOptions, until } from '../stack.ts';
 
 // A busy machine may be slow.
@@ -44,7 +46,67 @@ describe('the topics of the log', () => {
       `${options.prefix}chain.observations has min.insync.replicas 1, not 2`,
     );
   });
+
+  it.each([
+    ['cleanup.policy', 'compact', 'has cleanup.policy compact, not delete'],
+    ['retention.ms', '86400000', 'has retention.ms 86400000, not -1'],
+    ['retention.bytes', '1073741824', 'has retention.bytes 1073741824, not -1'],
+    ['unclean.leader.election.enable', 'true', 'has unclean.leader.election.enable true, not false'],
+    ['message.timestamp.type', 'CreateTime', 'has message.timestamp.type CreateTime, not LogAppendTime'],
+    ['compression.type', 'lz4', 'has compression.type lz4, not one of producer, zstd, gzip, uncompressed'],
+    ['max.message.bytes', '500000', 'has max.message.bytes 500000, not 1048588 or more'],
+  ])('are rejected when %s was set to %s', async (name, value, message) => {
+    const options = freshOptions();
+    const log = await freshLog(options);
+    await alter(options, `${options.prefix}intent.events`, name, value);
+    await until(
+      () =>
+        log.verifyTopics().then(
+          () => false,
+          (error: Error) => error.message.includes(`${options.prefix}intent.events ${message}`),
+        ),
+      `the rejection of ${name} ${value}`,
+    );
+  });
+
+  it.each([
+    ['compression.type', 'zstd'],
+    ['max.message.bytes', '2097152'],
+  ])('are accepted with %s %s, which their creation does not set', async (name, value) => {
+    const options = freshOptions();
+    const log = await freshLog(options);
+    await alter(options, `${options.prefix}intent.events`, name, value);
+    await expect(log.verifyTopics()).resolves.toBeUndefined();
+  });
 });
+
+/** Changes one configuration of a topic, and keeps the others. */
+async function alter(options: EventLogOptions, topic: string, name: string, value: string): Promise<void> {
+  const admin = createClient(options, 'test', PATIENT_RETRY).admin();
+  try {
+    await admin.connect();
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
+    });
+    const kept = (resources[0]?.configEntries ?? []).filter((entry) => !entry.isDefault && entry.configName !== name);
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [
+        {
+          type: kafkajs.ConfigResourceTypes.TOPIC,
+          name: topic,
+          configEntries: [
+            ...kept.map((entry) => ({ name: entry.configName, value: entry.configValue })),
+            { name, value },
+          ],
+        },
+      ],
+    });
+  } finally {
+    await admin.disconnect();
+  }
+}
 
 describe('EventLog.ready', () => {
   it('resolves to true when a broker responds', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import kafkajs from 'kafkajs';
 import type { Cluster } from 'kafkajs';
-import { assignPartitions, stickyAssigner } from '../../src/ownership/assigner.ts';
+import { stickyAssigner } from '../../src/kafka/sticky-assigner.ts';
+import { assignPartitions } from '../../src/ownership/assigner.ts';
 
 const partitionCounts = fc.integer({ min: 1, max: 64 });
 /** Members with arbitrary claims: overlapping, stale, beyond the number of partitions. */

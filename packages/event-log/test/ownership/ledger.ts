@@ -27,6 +27,8 @@ export interface Projected {
 export type Moment = 'decided' | 'committed' | 'projected';
 
 export interface Hooks {
+  /** Decides on what the ledger has then, like the service, and not on what was projected last. */
+  readonly rereads?: boolean;
   published?(partition: number, ids: readonly number[]): void;
   lost?(partition: number): void;
   at?(moment: Moment, partition: number): Promise<void>;
@@ -82,6 +84,13 @@ export class Ledger {
     );
   }
 
+  /** Puts an earlier state back, as a failover to a copy that lags does. */
+  setBack(partition: number, { position, count, hash }: Projected): void {
+    this.#database
+      .prepare('UPDATE projection SET position = ?, count = ?, hash = ? WHERE partition = ?')
+      .run(String(position), count, hash, partition);
+  }
+
   close(): void {
     this.#database.close();
   }
@@ -127,6 +136,7 @@ export class LedgerWork implements PartitionWork<Context> {
   }
 
   async decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<Context>> {
+    if (this.#hooks.rereads) this.#states.set(partition, this.#ledger.load(partition));
     let version = this.#states.get(partition)?.count ?? 0;
     const commands = records.map(({ value }) => JSON.parse(value ?? '') as TestCommand);
     const append = commands
@@ -140,7 +150,12 @@ export class LedgerWork implements PartitionWork<Context> {
         }));
       });
     await this.#hooks.at?.('decided', partition);
-    return { append, context: { values: append.map(({ value }) => value), ids: commands.map(({ id }) => id) } };
+    const position = this.#states.get(partition)?.position ?? 0n;
+    return {
+      append,
+      position,
+      context: { values: append.map(({ value }) => value), ids: commands.map(({ id }) => id) },
+    };
   }
 
   async project(partition: number, from: bigint, next: bigint, { values }: Context): Promise<boolean> {

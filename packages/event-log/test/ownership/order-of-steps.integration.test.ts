@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
-import type { InputTopic, NewRecord, Topic } from '../../src/index.ts';
+import { type InputTopic, type NewRecord, SILENT, type Topic } from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
-import { SILENT } from '../../src/kafka/options.ts';
 import { OwnedPartition } from '../../src/ownership/owned-partition.ts';
-import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
+import { kafkaTransport } from '../../src/kafka/transport.ts';
+import type { PartitionWriter } from '../../src/transport.ts';
 import { PARTITION, Harness } from '../harness.ts';
 import { until } from '../stack.ts';
 
@@ -29,11 +28,15 @@ describe('The order of an owner’s steps', () => {
   afterEach(() => harness.close());
 
   const openWriter = async (names = new Names(harness.options.prefix ?? '')): Promise<PartitionWriter> => {
-    const writer = await PartitionWriter.open(createClient(harness.options, 'test', QUICK_RETRY), names, PARTITION);
+    const writer = await kafkaTransport(harness.options, names).openWriter(PARTITION);
     harness.onClose(() => writer.close());
     return writer;
   };
-  const expiry = (id: number) => async () => ({ append: [event(id)], context: { values: [], ids: [id] } });
+  const expiry = (id: number) => async () => ({
+    append: [event(id)],
+    position: null,
+    context: { values: [], ids: [id] },
+  });
 
   it('reads the input’s position after the fence, until which the earlier owner can move it', async () => {
     const former = await openWriter();

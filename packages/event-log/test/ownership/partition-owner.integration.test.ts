@@ -121,9 +121,30 @@ describe('PartitionOwner', () => {
     expect((await harness.events(3)).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
+  it('commits nothing that was decided on a projection that was set back, and catches up first', async () => {
+    const work = harness.work({ rereads: true });
+    await harness.start(work);
+    await harness.send(1);
+    await until(() => harness.handled.length === 1, 'the first command');
+    const copy = harness.ledger.load(PARTITION);
+    await harness.send(2);
+    await until(() => harness.handled.length === 2, 'the second command');
+    harness.ledger.setBack(PARTITION, copy);
+    await harness.send(3);
+    await until(() => harness.handled.length === 3, 'the third command');
+    expect((await harness.events(3)).map(({ id, version }) => [id, version])).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ]);
+    expect(work.caughtUp).toBe(1);
+    expect(harness.ledger.load(PARTITION).count).toBe(3);
+  });
+
   describe('with its own work', () => {
     const expiry = (id: number) => async () => ({
       append: [{ partition: PARTITION, key: String(id), value: JSON.stringify({ id, version: 0 }) }],
+      position: null,
       context: { values: [], ids: [id] },
     });
 

@@ -1,8 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
-import type { EventLog, EventLogOptions, GroupConsumer, GroupWork, RecordBatch } from '../../src/index.ts';
+import {
+  createEventLog,
+  type EventLog,
+  type EventLogOptions,
+  type GroupConsumer,
+  type GroupWork,
+  type RecordBatch,
+  SILENT,
+} from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
-import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
+import { kafkaTransport } from '../../src/kafka/transport.ts';
 import { freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
 // A busy machine may be slow.
@@ -70,11 +78,7 @@ describe('GroupConsumer', () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const values = await Promise.all(
       partitions.map(async (partition) => {
-        const writer = await PartitionWriter.open(
-          createClient(options, 'test', QUICK_RETRY),
-          new Names(options.prefix ?? ''),
-          partition,
-        );
+        const writer = await kafkaTransport(options, new Names(options.prefix ?? '')).openWriter(partition);
         const pair = [`${label}-${partition}-a`, `${label}-${partition}-b`];
         await writer.commit(
           pair.map((value) => ({ partition, key: 'k', value })),
@@ -132,5 +136,27 @@ describe('GroupConsumer', () => {
     const values = await append('values');
     await untilSeen(values);
     expect(rows.values.toSorted()).toEqual(values.toSorted());
+  });
+
+  it('handles nothing where a stored position is not in the log, and works on elsewhere', async () => {
+    const errors: object[] = [];
+    log = createEventLog({ ...options, logger: { ...SILENT, error: (fields) => errors.push(fields) } });
+    await append('first');
+    // Beyond the end, and before the start.
+    rows.offsets.set(0, 1_000n);
+    const admin = createClient(options, 'admin', QUICK_RETRY).admin();
+    await admin.connect();
+    const topic = new Names(options.prefix ?? '').topic('intent.events');
+    await admin.fetchTopicOffsets(topic);
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 1, offset: '2' }] });
+    await admin.disconnect();
+    await join('a');
+    await until(() => errors.length === 2, 'the alarms', 30_000);
+    expect(errors).toMatchObject([{ alarm: 'broken_log' }, { alarm: 'broken_log' }]);
+    const second = await append('second');
+    await untilSeen(second.filter((value) => !/-[01]-/.test(value)));
+    expect(rows.values.filter((value) => /-[01]-/.test(value))).toEqual([]);
+    expect(rows.offsets.get(0)).toBe(1_000n);
+    expect(errors).toHaveLength(2);
   });
 });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
 import type { EventLog, LogReader, NewRecord, RecordBatch } from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
-import { PartitionWriter } from '../../src/ownership/partition-writer.ts';
+import { kafkaTransport } from '../../src/kafka/transport.ts';
+import type { PartitionWriter } from '../../src/transport.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
 // A busy machine may be slow.
@@ -19,7 +20,7 @@ describe('LogReader', () => {
   afterAll(() => reader.close());
 
   const openWriter = (partition: number): Promise<PartitionWriter> =>
-    PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, partition);
+    kafkaTransport(options, names).openWriter(partition);
   const event = (partition: number, value: string): NewRecord => ({ partition, key: 'pi_1', value });
   const valuesOf = (batches: readonly RecordBatch[]): (string | null)[] =>
     batches.flatMap(({ records }) => records.map(({ value }) => value));
@@ -96,6 +97,14 @@ describe('LogReader', () => {
     await publisher.close();
   });
 
+  it('ends with an error when the log ends before the end that was asked for, instead of waiting forever', async () => {
+    const writer = await openWriter(3);
+    await writer.commit([event(3, 'a')], null);
+    await writer.close();
+    await until(async () => (await reader.endOffset('intent.events', 3)) === 2n, 'the commit');
+    await expect(collect(reader.read('intent.events', 3, 0n, 100n))).rejects.toThrow('ends at 2 and should go on');
+  });
+
   it('throws when a position is beyond the log, instead of retrying forever', async () => {
     await expect(collect(reader.read('intent.dead', 5, 1_000n, 1_001n))).rejects.toThrow('not within the range');
     await expect(
@@ -107,8 +116,7 @@ describe('LogReader', () => {
 describe('PartitionWriter', () => {
   const options = freshOptions();
   const names = new Names(options.prefix ?? '');
-  const openWriter = (): Promise<PartitionWriter> =>
-    PartitionWriter.open(createClient(options, 'test', QUICK_RETRY), names, 0);
+  const openWriter = (): Promise<PartitionWriter> => kafkaTransport(options, names).openWriter(0);
 
   it('is fenced by the next one, and its later commit is never visible', async () => {
     const log = await freshLog(options);

@@ -104,8 +104,11 @@ export const METRICS = {
   'payments.rate_limited': counter({
     services: ['gateway'],
     unit: '{request}',
-    description: 'Requests refused with 429, by the quota that was used up.',
-    labels: { policy: of('key', 'address') },
+    description: lines(
+      'Requests refused with 429, by the quota that was used up. `commands`: too many commands of the account, or of',
+      'test mode, were under way in one partition.',
+    ),
+    labels: { policy: of('key', 'address', 'commands') },
   }),
   'payments.streams.open': level({
     services: ['gateway'],
@@ -376,14 +379,66 @@ export const METRICS = {
     labels: {},
   }),
 
+  'payments.clock.offset': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    unit: 's',
+    description: lines(
+      'How far the clock of this process is ahead of a reference, negative where it is behind: the middle of what the',
+      'last measurement allows. Measured every 10 s. Beyond 2 s `intent` and `watcher` neither decide nor broadcast.',
+    ),
+    labels: { reference: of('kafka', 'postgres') },
+  }),
+  'payments.clock.right': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    unit: '',
+    description: lines(
+      '1 while the clock of this process is proven to be within 2 s of every reference; 0 while it is wrong,',
+      'or cannot be compared because Kafka or Postgres is unavailable.',
+    ),
+    labels: {},
+  }),
+  'payments.partition.time.ahead': gauge({
+    services: ['intent'],
+    unit: 's',
+    description: lines(
+      'How far the event time of an owned partition was ahead of the clock at its last batch: more than a few seconds',
+      'only after a writer with a fast clock. Its event time stands still until the clock has caught up.',
+    ),
+    labels: { partition },
+  }),
   'payments.alarms': counter({
-    services: ['intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook'],
     unit: '{alarm}',
     description: lines(
       'Conditions that need a person. `version_gap`: the log does not follow the projection, so a partition makes',
-      'no progress; `unreadable_event`: an event got no webhook; `sanctioned_payment`: a listed wallet sent money.',
+      'no progress; `repeated_version`: the log has a version of an intent twice, with the same effect; `broken_log`:',
+      'a watcher found a repeated version, a log that ends before what was read of it, or an unreadable record;',
+      '`unreadable_event`: an event got no webhook; `held_intent`: newer code changed an intent, and its commands are',
+      'refused; `sanctioned_payment`: a listed wallet sent money;',
+      '`wrong_clock`: a process is more than 2 s from Kafka or Postgres; `hanging_transaction`: a transaction of the',
+      'log has neither ended nor a known outcome, so a partition stands.',
     ),
-    labels: { alarm: of('version_gap', 'unreadable_event', 'sanctioned_payment') },
+    labels: {
+      alarm: of(
+        'version_gap',
+        'repeated_version',
+        'broken_log',
+        'unreadable_event',
+        'held_intent',
+        'sanctioned_payment',
+        'wrong_clock',
+        'hanging_transaction',
+      ),
+    },
+  }),
+  'payments.hanging_transactions': counter({
+    services: ['intent'],
+    unit: '{transaction}',
+    description: lines(
+      'Transactions of the log that a crash of a broker left without an end, ended by the owner of their partition',
+      'with the outcome that they had.',
+    ),
+    labels: { outcome: of('committed', 'aborted') },
   }),
   'payments.dependency.up': gauge({
     services: ['gateway', 'intent', 'watcher', 'webhook'],
@@ -391,9 +446,9 @@ export const METRICS = {
     description: '1 if the dependency responded to the last readiness probe, 0 if not. Absent before the first probe.',
     labels: {
       dependency: some({
-        what: '`database`, `kafka`, `redis`; `server` is 0 once a gateway has begun to shut down',
-        pattern: /^(database|kafka|redis|server)$/,
-        most: 4,
+        what: '`clock`, `database`, `kafka`, `redis`; `server` is 0 once a gateway has begun to shut down',
+        pattern: /^(clock|database|kafka|redis|server)$/,
+        most: 5,
       }),
     },
   }),

@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { networkOf } from '@pf/chains';
-import { type Database, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
+import { type Database, grantRights, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createEventLog, type EventLog } from '@pf/event-log';
 import { writeListFile } from '@pf/screening';
 import pg from 'pg';
 import { freePorts } from './free-ports.ts';
+import { openRoleLogins } from './role-logins.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from '../until.ts';
 
@@ -46,6 +47,7 @@ export type Detours = Partial<Record<'database' | 'redis' | 'kafka', string>>;
  */
 export interface Cluster {
   readonly database: Database;
+  /** Of the owner; the services connect with their own roles. */
   readonly databaseUrl: string;
   readonly log: EventLog;
   readonly prefix: string;
@@ -86,22 +88,36 @@ export function upstreamEnvironment(chains: readonly StackChain[]): Record<strin
 
 /**
  * @param own chains that replace the stack's; the watchers observe these, or Base without them
+ * @param replication replicas of each topic, on as many brokers
  */
 export async function startCluster(
   stack: BackingStack = readBackingStack(),
   own: readonly StackChain[] = [],
+  replication = 1,
 ): Promise<Cluster> {
   const name = `pf_test_${randomBytes(6).toString('hex')}`;
-  const admin = new pg.Client({ connectionString: stack.database });
-  await admin.connect();
-  await admin.query(`CREATE DATABASE ${name}`);
+  /** On a connection of its own: a test may have restarted the server. */
+  const asAdministrator = async (statement: string): Promise<void> => {
+    const admin = new pg.Client({ connectionString: stack.database });
+    await admin.connect();
+    await admin.query(statement).finally(() => admin.end());
+  };
+  await asAdministrator(`CREATE DATABASE ${name}`);
   const databaseUrl = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
   await migrate(databaseUrl);
+  await grantRights(databaseUrl);
+  const logins = await openRoleLogins(databaseUrl);
   const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
   const secretsKey = randomBytes(32).toString('base64');
   const account = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'test' });
   const prefix = `${name}.`;
-  const log = createEventLog({ brokers: stack.kafka.split(','), partitions: PARTITIONS, clientId: 'test', prefix });
+  const log = createEventLog({
+    brokers: stack.kafka.split(','),
+    partitions: PARTITIONS,
+    clientId: 'test',
+    prefix,
+    replication,
+  });
   await log.createTopics();
   const logs = path.join(path.dirname(stackFile()), 'test-logs', name);
   mkdirSync(logs, { recursive: true });
@@ -125,15 +141,18 @@ export async function startCluster(
     { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {},
   ): Promise<Instance> {
     const [port = 0] = await freePorts(1);
+    // Each service has its own role, so every end-to-end test shows that its rights suffice.
+    const ownUrl = logins?.[`pf_${service}`] ?? databaseUrl;
     const child = spawn(process.execPath, [path.join(SERVICES, service, 'dist/main.js')], {
       env: {
         PATH: process.env['PATH'],
         LOG_LEVEL: 'info',
-        DATABASE_URL: detours.database ? via(databaseUrl, detours.database) : databaseUrl,
+        DATABASE_URL: detours.database ? via(ownUrl, detours.database) : ownUrl,
         REDIS_URL: detours.redis ? via(stack.redis, detours.redis) : stack.redis,
         KAFKA_BROKERS: detours.kafka ?? stack.kafka,
         KAFKA_PARTITIONS: String(PARTITIONS),
         KAFKA_PREFIX: prefix,
+        KAFKA_REPLICATION: String(replication),
         REDIS_PREFIX: prefix,
         KAFKA_SESSION_TIMEOUT_MS: '3000',
         SECRETS_KEY: secretsKey,
@@ -196,8 +215,7 @@ export async function startCluster(
         () => database.close(),
         // Topics and databases that stay behind would slow down later tests.
         () => log.deleteTopics(),
-        () => admin.query(`DROP DATABASE ${name} WITH (FORCE)`),
-        () => admin.end(),
+        () => asAdministrator(`DROP DATABASE ${name} WITH (FORCE)`),
       ])
         await step().catch((error: unknown) => failures.push(error));
       if (failures.length > 0) throw new AggregateError(failures, `the cluster ${name} was not cleaned up`);

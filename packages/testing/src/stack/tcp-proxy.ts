@@ -16,14 +16,20 @@ export interface TcpProxy {
   freeze(): void;
   /** Undoes both. */
   restore(): Promise<void>;
+  /** Leads to another server from now on, host:port. Resets every connection, as a failover does. */
+  lead(target: string): Promise<void>;
   /** The number of open connections. */
   connections(): number;
   close(): Promise<void>;
 }
 
+/** Resets a connection. One that is being shut down is closed: Node cannot reset it, and would leave it open. */
+export const resetConnection = (socket: Socket): void =>
+  void (socket.writableEnded ? socket.destroy() : socket.resetAndDestroy());
+
 /** @param target host:port */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const { hostname, port: targetPort } = new URL(`tcp://${target}`);
+  let { hostname, port: targetPort } = new URL(`tcp://${target}`);
   const sockets = new Set<Socket>();
   let frozen = false;
   const server = createServer((inbound) => {
@@ -53,7 +59,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     if (!server.listening) return;
     const closed = once(server, 'close');
     server.close();
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) resetConnection(socket);
     await closed;
   };
   const port = await listen(0);
@@ -68,6 +74,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       frozen = false;
       for (const socket of sockets) socket.resume();
       if (!server.listening) await listen(port);
+    },
+    async lead(next) {
+      ({ hostname, port: targetPort } = new URL(`tcp://${next}`));
+      await stop();
+      await listen(port);
     },
     connections: () => sockets.size / 2,
     close: stop,

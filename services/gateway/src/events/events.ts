@@ -1,17 +1,19 @@
-import { OPERATIONS, STREAM_COMMENT_MS } from '@pf/contracts';
-import { type Database, intentEvents } from '@pf/database';
+import { listEventsQuery, OPERATIONS, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
+import { type Database, intentEvents, type IntentQueries } from '@pf/database';
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { ApiKeys } from '../api-keys.ts';
 import { type Call, type Endpoint, write } from '../endpoint.ts';
 import { pathId, requireIntent } from '../intents/lookup.ts';
+import { pageOf, readQuery, versionOf } from '../pages.ts';
 import type { Feeds } from './feeds.ts';
 import { EventStream } from './stream.ts';
 
 interface Dependencies {
   readonly database: Database;
   readonly feeds: Feeds;
+  readonly intents: IntentQueries;
   readonly keys: ApiKeys;
   readonly log: Logger;
   readonly partitions: number;
@@ -22,20 +24,35 @@ export const followIntent = (dependencies: Dependencies, commentMs: number = STR
   operation: OPERATIONS.intentEvents,
   async handle(call) {
     const { holder, request, response } = call;
-    const { database, partitions } = dependencies;
-    const intent = await requireIntent(database, pathId(request, partitions), holder);
+    const { database, intents, partitions } = dependencies;
+    const id = pathId(request, partitions);
+    const isStream = request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream';
+    const page = isStream ? null : readPage(request);
+    const intent = await requireIntent(intents, id, holder);
     response.setHeader('Vary', 'Accept');
-    if (request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream')
-      stream(dependencies, call, intent, commentMs);
-    else write(response, 200, await history(database, intent.id));
+    if (page === null) stream(dependencies, call, intent, commentMs);
+    else write(response, 200, await history(database, id, page));
     return null;
   },
 });
 
+interface Page {
+  /** The version with which the page before ended. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+function readPage(request: Call['request']): Page {
+  const { limit, cursor } = readQuery(request, listEventsQuery);
+  return { after: versionOf({ cursor }) ?? 0, limit };
+}
+
 /** Joins the stored bodies, which are JSON already. */
-async function history(database: Database, id: IntentId): Promise<string> {
-  const events = await intentEvents(database, id);
-  return `{"events":[${events.map(({ body }) => body).join(',')}]}`;
+async function history(database: Database, id: IntentId, { after, limit }: Page): Promise<string> {
+  const found = await intentEvents(database, id, after, limit + 1);
+  const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ version }) => writeEventCursor(version));
+  const bodies = rows.map(({ body }) => body).join(',');
+  return `{"events":[${bodies}],"hasMore":${hasMore},"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 
 function stream(

@@ -128,7 +128,10 @@ export class Feeds {
                 this.#database,
                 looks.map(({ look }) => look),
               );
-        for (const { feed, look } of looks) show(feed, look, seen?.get(feed.id));
+        for (const { feed, look } of looks) {
+          show(feed, look, seen?.get(feed.id));
+          if (seen?.get(feed.id)?.more === true) this.#due.add(feed);
+        }
         backOff.reset();
       } catch (error) {
         this.#log.warn({ err: error, intents: feeds.length }, 'events for streams cannot be read: will retry');
@@ -157,7 +160,7 @@ function show(feed: Feed, { after }: IntentLook, seen: IntentSeen | undefined): 
     // A follower that joined or became ready during the query is served by the next one.
     if (!ready || (position !== null && position < after)) continue;
     follower.show(intent, position === null ? [] : seen.events.filter(({ version }) => version > position));
-    if (over && follower.ready) follower.finish();
+    if (over && !seen.more && follower.ready) follower.finish();
   }
 }
 

@@ -1,12 +1,11 @@
 import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
-import type { Database, IntentOwner } from '@pf/database';
+import type { IntentQueries, IntentOwner } from '@pf/database';
 import {
   type Build,
   type IntentId,
   liveSubmission,
   type PublicIntent,
   refusalInProgress,
-  refusalUnlessCreated,
   termsOf,
   view,
 } from '@pf/domain';
@@ -14,8 +13,8 @@ import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { refused, requireAllowed } from '../refusals.ts';
-import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf } from './lookup.ts';
+import { refused } from '../refusals.ts';
+import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf, requirePayable } from './lookup.ts';
 
 /** If another payer's build comes first this many times, the client has to retry. */
 const MAX_TRIES = 5;
@@ -23,7 +22,7 @@ const MAX_TRIES = 5;
 interface Dependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
   readonly partitions: number;
 }
 
@@ -54,7 +53,7 @@ async function tryBuild(
   tries: number,
 ): Promise<Built | null> {
   const { intent, adapter, named } = await findRequestedIntent(dependencies, id, owner, requestedFulfiller);
-  requireAllowed(refusalUnlessCreated(intent, 'no transaction can be built'));
+  await requirePayable(dependencies.intents, intent, owner, 'no transaction can be built');
   const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
   const live = liveSubmission(intent);
@@ -98,5 +97,5 @@ async function tryBuild(
     throw refused(recorded.refusal);
   }
   if (recorded.build === null) throw new Error(`the writer accepted a build of ${id} without returning it`);
-  return { intent: await intentAfter(dependencies.database, recorded, owner), build: recorded.build };
+  return { intent: await intentAfter(dependencies.intents, recorded, owner), build: recorded.build };
 }

@@ -1,5 +1,5 @@
 import type { ChainAdapter, SignedTransaction } from '@pf/chains';
-import type { Database, IntentOwner } from '@pf/database';
+import type { IntentQueries, IntentOwner } from '@pf/database';
 import {
   type IntentId,
   type PreparedTransaction,
@@ -16,7 +16,7 @@ import { intentAfter, requireIntent } from './lookup.ts';
 
 export interface ClaimDependencies {
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
   readonly log: Logger;
 }
 
@@ -41,7 +41,7 @@ export interface Claim {
  *   released; `rpc.unavailable` and `service.unavailable` if it stays
  */
 export async function claimAndBroadcast(dependencies: ClaimDependencies, claim: Claim): Promise<PublicIntent> {
-  const { commands, database, log } = dependencies;
+  const { commands, intents, log } = dependencies;
   const { id, owner, adapter, prepared, signed, isOut } = claim;
   const { hash } = prepared;
   const target = { intentId: id, accountId: owner.accountId, livemode: owner.livemode };
@@ -50,7 +50,7 @@ export async function claimAndBroadcast(dependencies: ClaimDependencies, claim: 
     type: 'prepare_submission',
     data: { transaction: prepared },
   });
-  const intent = await intentAfter(database, prepareResult, owner);
+  const intent = await intentAfter(intents, prepareResult, owner);
 
   const broadcast = isOut ? ({ kind: 'taken' } as const) : await adapter.broadcast(signed);
   if (broadcast.kind !== 'taken')
@@ -62,7 +62,7 @@ export async function claimAndBroadcast(dependencies: ClaimDependencies, claim: 
       const recorded = await commands.insist({ ...target, type: 'record_broadcast', data: { hash } });
       if (recorded?.kind === 'refused') throw refused(recorded.refusal);
       // Without an outcome the watcher records the broadcast. The client has to know that the payment is on its way.
-      return recorded ? intentAfter(database, recorded, owner) : view(await requireIntent(database, id, owner));
+      return recorded ? intentAfter(intents, recorded, owner) : view(await requireIntent(intents, id, owner));
     }
     case 'refused':
       if (prepareResult.attempts === 1 && (await release(dependencies, claim, broadcast.reason))) {
@@ -84,7 +84,7 @@ const stillClaimed = (id: IntentId, hash: TransactionHash): ApiError =>
 
 /** @returns whether the claim was released: not if another request has prepared the same transaction meanwhile */
 async function release(
-  { commands, database }: ClaimDependencies,
+  { commands, intents }: ClaimDependencies,
   { id, owner, prepared: { hash } }: Claim,
   reason: string,
 ): Promise<boolean> {
@@ -97,5 +97,5 @@ async function release(
   });
   if (released === null) throw new ApiError('service.unavailable', { details: { intent_id: id } });
   if (released.kind === 'refused') throw refused(released.refusal);
-  return submissionOf(await requireIntent(database, id, owner), hash)?.status === 'released';
+  return submissionOf(await requireIntent(intents, id, owner), hash)?.status === 'released';
 }

@@ -8,7 +8,7 @@ import {
   partitionOfKey,
   type RequestIssue,
 } from '@pf/contracts';
-import { type Database, findIntentByKey, type KeyHolder } from '@pf/database';
+import { type IntentQueries, type KeyHolder } from '@pf/database';
 import { type Address, type CreateData, IDEMPOTENCY_WINDOW_MS, payerProblem, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { readBody } from '../body.ts';
@@ -23,7 +23,9 @@ import { type Adapters, intentAfter } from './lookup.ts';
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   readonly partitions: number;
 }
 
@@ -31,7 +33,7 @@ interface Dependencies extends ScreeningDependencies {
  * POST /intents. The hot path calls only the screening and the writer, which knows whether an idempotency key was used.
  */
 export const createIntent = (
-  { adapters, commands, database, partitions, screening, log }: Dependencies,
+  { adapters, commands, intents, now, partitions, screening, log }: Dependencies,
   partitioner = new StickyPartitioner(partitions),
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
@@ -46,7 +48,7 @@ export const createIntent = (
       // A used key returns its intent, whatever the chain, the plan and the screening say now; an invalid field is a
       // 400.
       if (error instanceof ApiError && error.status !== 400) {
-        const earlier = await earlierIntent(database, body, holder);
+        const earlier = await earlierIntent(intents, body, holder, now());
         if (earlier) return earlier;
       }
       throw error;
@@ -62,7 +64,7 @@ export const createIntent = (
       livemode,
       data,
     });
-    return responseOf(accepted.replayed, { intent: await intentAfter(database, accepted, holder) });
+    return responseOf(accepted.replayed, { intent: await intentAfter(intents, accepted, holder) });
   },
 });
 
@@ -70,12 +72,13 @@ const responseOf = (replayed: boolean, body: object): EndpointResponse =>
   replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body };
 
 async function earlierIntent(
-  database: Database,
+  intents: IntentQueries,
   { idempotencyKey }: CreateIntentRequest,
   holder: KeyHolder,
+  now: number,
 ): Promise<EndpointResponse | null> {
   if (idempotencyKey === undefined) return null;
-  const intent = await findIntentByKey(database, idempotencyKey, holder, Date.now() - IDEMPOTENCY_WINDOW_MS);
+  const intent = await intents.findIntentByKey(idempotencyKey, holder, now - IDEMPOTENCY_WINDOW_MS);
   return intent && responseOf(true, { intent: view(intent) });
 }
 

@@ -1,4 +1,4 @@
-import { listIntentsQuery, OPERATIONS } from '@pf/contracts';
+import { listIntentsQuery, OPERATIONS, writeCursor } from '@pf/contracts';
 import { type Database, listIntents as findIntents } from '@pf/database';
 import { view } from '@pf/domain';
 import type { Endpoint } from '../endpoint.ts';
@@ -19,7 +19,7 @@ export const listIntents = ({
     const { limit, cursor, ...query } = readQuery(request, listIntentsQuery);
     const after = positionOf({ cursor });
     const found = await findIntents(database, holder, filterOf(adapters, query, holder.livemode), after, limit + 1);
-    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) => ({ createdAt, id }));
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, writeCursor);
     return { status: 200, body: { intents: rows.map(view), hasMore, nextCursor } };
   },
 });

@@ -1,4 +1,4 @@
-import { type Database, findIntent, type IntentOwner } from '@pf/database';
+import type { IntentOwner, IntentQueries } from '@pf/database';
 import type { ChainAdapter } from '@pf/chains';
 import { parseIntentId } from '@pf/contracts';
 import {
@@ -8,11 +8,15 @@ import {
   payerProblem,
   type PaymentIntent,
   type PublicIntent,
+  refusalOfUnavailable,
+  refusalUnlessCreated,
+  refusalUnlessOriginalPaid,
   view,
 } from '@pf/domain';
 import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
 import type { Accepted } from '../commands.ts';
+import { refused, requireAllowed } from '../refusals.ts';
 
 export type Adapters = ReadonlyMap<ChainId, ChainAdapter>;
 
@@ -24,19 +28,36 @@ export function pathId({ params }: Request, partitions: number): IntentId {
 }
 
 /** The current intent. @throws ApiError `intent.not_found`, also if it is another account's or of the other mode */
-export async function requireIntent(database: Database, id: IntentId, owner: IntentOwner): Promise<PaymentIntent> {
-  const intent = await findIntent(database, id, owner);
+export async function requireIntent(intents: IntentQueries, id: IntentId, owner: IntentOwner): Promise<PaymentIntent> {
+  const intent = await intents.findIntent(id, owner);
   if (!intent) throw new ApiError('intent.not_found');
   return intent;
 }
 
+/**
+ * Refuses early what the writer would refuse: an intent that is not `created`, and a refund of an undone payment.
+ * @param consequence `it cannot be paid`
+ * @throws ApiError 409
+ */
+export async function requirePayable(
+  intents: IntentQueries,
+  intent: PaymentIntent,
+  owner: IntentOwner,
+  consequence: string,
+): Promise<void> {
+  if (intent.heldFrom !== undefined) throw refused(refusalOfUnavailable(intent.id));
+  requireAllowed(refusalUnlessCreated(intent, consequence));
+  if (intent.refundOf !== null)
+    requireAllowed(refusalUnlessOriginalPaid(intent, await requireIntent(intents, intent.refundOf, owner)));
+}
+
 /** The intent for the response: right after the command or, if the outcome was read from the database, as it is now. */
 export async function intentAfter(
-  database: Database,
+  intents: IntentQueries,
   { intent, intentId }: Pick<Accepted, 'intent' | 'intentId'>,
   owner: IntentOwner,
 ): Promise<PublicIntent> {
-  return intent ?? view(await requireIntent(database, intentId, owner));
+  return intent ?? view(await requireIntent(intents, intentId, owner));
 }
 
 /**
@@ -72,12 +93,12 @@ export interface RequestedIntent {
 
 /** @throws ApiError `intent.not_found`, `chain.not_available` or `request.validation_failed` */
 export async function findRequestedIntent(
-  { adapters, database }: { readonly adapters: Adapters; readonly database: Database },
+  { adapters, intents }: { readonly adapters: Adapters; readonly intents: IntentQueries },
   id: IntentId,
   owner: IntentOwner,
   fulfiller: string | null | undefined,
 ): Promise<RequestedIntent> {
-  const intent = await requireIntent(database, id, owner);
+  const intent = await requireIntent(intents, id, owner);
   const adapter = adapterOf(adapters, intent);
   return {
     intent,

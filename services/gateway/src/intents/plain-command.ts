@@ -1,5 +1,5 @@
 import { emptyRequest, type Operation, OPERATIONS } from '@pf/contracts';
-import type { Database } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -7,14 +7,14 @@ import { intentAfter, pathId } from './lookup.ts';
 
 interface Dependencies {
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
   readonly partitions: number;
 }
 
 /** An endpoint that sends a command without data and returns the intent after it. */
 const plainCommand =
   (operation: Operation, type: 'cancel' | 'detect') =>
-  ({ commands, database, partitions }: Dependencies): Endpoint => ({
+  ({ commands, intents, partitions }: Dependencies): Endpoint => ({
     operation,
     async handle({ holder, request, response }) {
       const intentId = pathId(request, partitions);
@@ -26,7 +26,7 @@ const plainCommand =
         livemode: holder.livemode,
         data: {},
       });
-      return { status: 200, body: { intent: await intentAfter(database, accepted, holder) } };
+      return { status: 200, body: { intent: await intentAfter(intents, accepted, holder) } };
     },
   });
 

@@ -1,5 +1,5 @@
 import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from '@pf/contracts';
-import type { Database } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import { refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
@@ -11,7 +11,7 @@ import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
   readonly partitions: number;
 }
 
@@ -19,18 +19,18 @@ interface Dependencies extends ScreeningDependencies {
  * POST /intents/{id}/refund. The refund is in the original's partition, so that one writer decides both in one
  * transaction.
  */
-export const refundIntent = ({ adapters, commands, database, partitions, screening, log }: Dependencies): Endpoint => ({
+export const refundIntent = ({ adapters, commands, intents, partitions, screening, log }: Dependencies): Endpoint => ({
   operation: OPERATIONS.refundIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
     await readBody(request, response, emptyRequest);
-    const original = await requireIntent(database, intentId, holder);
+    const original = await requireIntent(intents, intentId, holder);
     requireAllowed(refusalUnlessPaid(original, 'it cannot be refunded'));
     await requireCleanWallets({ screening, log }, original, { holder, what: 'refund', intentId });
     const reference = adapterOf(adapters, original).newReference();
     const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
     const { accountId, livemode } = holder;
     const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
-    return { status: 201, body: { intent: await intentAfter(database, accepted, holder) } };
+    return { status: 201, body: { intent: await intentAfter(intents, accepted, holder) } };
   },
 });

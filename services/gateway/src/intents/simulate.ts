@@ -1,5 +1,5 @@
 import { OPERATIONS, simulateIntentRequest } from '@pf/contracts';
-import type { Database } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Commands } from '../commands.ts';
@@ -9,12 +9,12 @@ import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './
 interface Dependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
   readonly partitions: number;
 }
 
 /** POST /test/intents/{id}/simulate: stands in for the chain or the clock, with the same writer and the same events. */
-export const simulateIntent = ({ adapters, commands, database, partitions }: Dependencies): Endpoint => ({
+export const simulateIntent = ({ adapters, commands, intents, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.simulateIntent,
   async handle({ holder, request, response }) {
     const { accountId, livemode } = holder;
@@ -22,7 +22,7 @@ export const simulateIntent = ({ adapters, commands, database, partitions }: Dep
     if (livemode) throw new ApiError('api_key.test_mode_required');
     const intentId = pathId(request, partitions);
     const { targetState } = await readBody(request, response, simulateIntentRequest);
-    const { hash, address } = adapterOf(adapters, await requireIntent(database, intentId, holder)).synthetic();
+    const { hash, address } = adapterOf(adapters, await requireIntent(intents, intentId, holder)).synthetic();
     const accepted = await commands.require({
       type: 'simulate',
       intentId,
@@ -30,6 +30,6 @@ export const simulateIntent = ({ adapters, commands, database, partitions }: Dep
       livemode,
       data: { targetState, hash, fulfiller: address },
     });
-    return { status: 200, body: { intent: await intentAfter(database, accepted, holder) } };
+    return { status: 200, body: { intent: await intentAfter(intents, accepted, holder) } };
   },
 });

@@ -1,6 +1,6 @@
 import { type ChainAdapter, RpcUnavailableError, type SignedTransaction, type Submitted } from '@pf/chains';
 import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
-import { SignedTransactions } from '@pf/database';
+import type { SignedTransactions } from '@pf/database';
 import {
   type Address,
   isPastClaim,
@@ -23,6 +23,7 @@ import { type Adapters, findRequestedIntent, pathId, payerOf, type RequestedInte
 interface Dependencies extends ClaimDependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly partitions: number;
+  readonly signedTransactions: SignedTransactions;
 }
 
 /** A submitted transaction and the intent that it is to pay. */
@@ -51,8 +52,7 @@ export const submitIntent = (dependencies: Dependencies): Endpoint => ({
     const requested = await findRequestedIntent(dependencies, id, holder, fulfiller);
     const { intent, adapter } = requested;
     const submitted = parseSubmitted(adapter, signedTransaction);
-    const signedTransactions = new SignedTransactions(dependencies.database);
-    const submit: SubmitRequest = { ...requested, signedTransactions, submitted };
+    const submit: SubmitRequest = { ...requested, signedTransactions: dependencies.signedTransactions, submitted };
 
     const hash = hashOf(submitted);
     const earlier = submissionOf(intent, hash);

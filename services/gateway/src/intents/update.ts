@@ -1,5 +1,5 @@
 import { OPERATIONS, updateIntentRequest } from '@pf/contracts';
-import type { Database } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import type { CommandData, PaymentIntent } from '@pf/domain';
 import { validationFailed } from '../api-error.ts';
 import { readBody } from '../body.ts';
@@ -11,12 +11,12 @@ import { intentAfter, pathId, requireIntent } from './lookup.ts';
 
 interface Dependencies {
   readonly commands: Commands;
-  readonly database: Database;
+  readonly intents: IntentQueries;
   readonly partitions: number;
 }
 
 /** PATCH /intents/{id}. The writer compares `updatedAt` and merges the metadata; an update may change nothing. */
-export const updateIntent = ({ commands, database, partitions }: Dependencies): Endpoint => ({
+export const updateIntent = ({ commands, intents, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.updateIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
@@ -25,12 +25,12 @@ export const updateIntent = ({ commands, database, partitions }: Dependencies): 
     const data: CommandData['update'] = {
       updatedAt: Date.parse(updatedAt),
       ...(metadata !== undefined && { metadata }),
-      ...(amount !== undefined && amountOf(await requireIntent(database, intentId, holder), amount)),
+      ...(amount !== undefined && amountOf(await requireIntent(intents, intentId, holder), amount)),
       ...(ttlSeconds !== undefined && { ttlSeconds }),
     };
     requirePlan(holder, { ttlSeconds });
     const accepted = await commands.require({ type: 'update', intentId, accountId, livemode, data });
-    return { status: 200, body: { intent: await intentAfter(database, accepted, holder) } };
+    return { status: 200, body: { intent: await intentAfter(intents, accepted, holder) } };
   },
 });
 

@@ -1,4 +1,4 @@
-import { listDeliveriesQuery, OPERATIONS } from '@pf/contracts';
+import { listDeliveriesQuery, OPERATIONS, writeCursor } from '@pf/contracts';
 import { type Database, listDeliveries as findDeliveries } from '@pf/database';
 import type { Endpoint } from '../endpoint.ts';
 import { pageOf, positionOf, readQuery } from '../pages.ts';
@@ -10,10 +10,9 @@ export const listDeliveries = ({ database }: { readonly database: Database }): E
   async handle({ holder, request }) {
     const { limit, cursor, ...filters } = readQuery(request, listDeliveriesQuery);
     const found = await findDeliveries(database, holder, filters, positionOf({ cursor }), limit + 1);
-    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) => ({
-      createdAt: createdAt.getTime(),
-      id,
-    }));
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ createdAt, id }) =>
+      writeCursor({ createdAt: createdAt.getTime(), id }),
+    );
     return { status: 200, body: { deliveries: rows.map(shownDelivery), hasMore, nextCursor } };
   },
 });

@@ -15,9 +15,11 @@ const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
  */
 export const retryDelivery = ({
   database,
+  now,
   redis,
 }: {
   readonly database: Database;
+  readonly now: () => number;
   readonly redis: RedisClient;
 }): Endpoint => ({
   operation: OPERATIONS.retryDelivery,
@@ -26,7 +28,7 @@ export const retryDelivery = ({
     if (!DELIVERY_ID.test(deliveryId)) throw new ApiError('delivery.not_found');
     await readBody(request, response, emptyRequest);
     const { accountId, livemode } = holder;
-    const retried = await makeDue(database, { deliveryId, accountId, livemode, at: new Date() });
+    const retried = await makeDue(database, { deliveryId, accountId, livemode, at: new Date(now()) });
     if (!retried) throw new ApiError('delivery.not_found');
     await redis.publish(DUE_CHANNEL, encodeDueNotice(retried.due));
     return { status: 200, body: { delivery: shownDelivery(retried.delivery) } };

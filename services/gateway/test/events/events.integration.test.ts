@@ -48,7 +48,7 @@ describe('the events of an intent', () => {
 
   const created = async (body: Record<string, unknown> = {}): Promise<IntentId> =>
     (await clients[0].create({ ...good, ...body })).body.intent.id;
-  const stored = (id: IntentId) => intentEvents(cluster.database, id);
+  const stored = (id: IntentId) => intentEvents(cluster.database, id, 0, 100);
 
   it('are listed and streamed with the bodies of the webhooks, from a snapshot to the last one', async () => {
     const id = await created({ metadata: { memo: 'Zürich €', '10': 'b', '2': 'a' } });
@@ -94,6 +94,32 @@ describe('the events of an intent', () => {
     expect([await late.ended, late.messages.map(({ event }) => event)]).toEqual([true, ['snapshot']]);
     const after = await clients[1].follow(id, String(events.at(-1)?.version));
     expect([after.status, await after.ended, after.messages]).toEqual([200, true, []]);
+  });
+
+  it('come in pages and in one stream when there are more than a page has', async () => {
+    const id = await created();
+    for (let round = 0; round < 55; round++)
+      for (const state of ['pending', 'created']) expect((await clients[0].simulate(id, state)).status).toBe(200);
+    const all = await intentEvents(cluster.database, id, 0, 1_000);
+    expect(all).toHaveLength(111);
+    const bodies = all.map(({ body }) => JSON.parse(body) as unknown);
+    const page = async (query: string) => {
+      const { status, body } = await clients[0].request('GET', `/intents/${id}/events${query}`);
+      expect(status).toBe(200);
+      return intentEventsResponse.parse(body);
+    };
+    const first = await page('');
+    expect([first.events, first.hasMore]).toEqual([bodies.slice(0, 100), true]);
+    const last = await page(`?cursor=${first.nextCursor ?? ''}`);
+    expect(last).toEqual({ events: bodies.slice(100), hasMore: false, nextCursor: null });
+    const two = await page('?limit=2');
+    expect((await page(`?limit=2&cursor=${two.nextCursor ?? ''}`)).events).toEqual(bodies.slice(2, 4));
+    for (const query of ['?limit=0', '?limit=101', '?cursor=x', '?cursor=WzEsMl0'])
+      expect((await clients[0].request('GET', `/intents/${id}/events${query}`)).status).toBe(400);
+    const stream = await clients[0].follow(id, '0');
+    await until('all events', () => stream.messages.length === all.length);
+    expect(stream.messages.map(({ id: version }) => version)).toEqual(all.map(({ version }) => String(version)));
+    stream.close();
   });
 
   it.each(['failed', 'cancelled', 'expired'])('end when the intent is %s', async (state) => {

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { eventIdOf, newIntentId } from '@pf/contracts';
 import {
+  createStore,
   type Database,
   migrate,
   openAccount,
@@ -12,7 +13,7 @@ import {
   ProjectionWriter,
   readCheckpoint,
 } from '@pf/database';
-import { type IntentId, isPublic, view } from '@pf/domain';
+import { type IntentId, isPublicType, view } from '@pf/domain';
 import { intentChannel, openConnection, RedisClient, type RedisConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { given, events, type ExpectedEvent } from '@pf/domain/testing';
@@ -53,7 +54,17 @@ export class Streaming {
     const keys = new ApiKeys(database, 20);
     const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
     const limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
-    const endpoint = followIntent({ database: instrumented, feeds: this.feeds, keys, log, partitions: 1 }, commentMs);
+    const endpoint = followIntent(
+      {
+        database: instrumented,
+        feeds: this.feeds,
+        intents: createStore(instrumented).intents,
+        keys,
+        log,
+        partitions: 1,
+      },
+      commentMs,
+    );
     this.#server = createServer(express().get('/intents/:id/events', serve(endpoint, keys, limiter)));
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
@@ -119,7 +130,7 @@ export class Streaming {
       data: { intent: view(intent) },
     });
     const body = bodyLength === undefined ? real : JSON.stringify('x'.repeat(bodyLength));
-    const rows = isPublic(event.type)
+    const rows = isPublicType(event.type)
       ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: event.type, body, at }]
       : [];
     const { position } = await readCheckpoint(this.database, PARTITION);

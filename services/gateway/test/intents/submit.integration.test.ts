@@ -1,6 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { findIntent, SignedTransactions } from '@pf/database';
-import type { AccountId, ChainId, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import { encodeInput, partitionOf } from '@pf/contracts';
+import { createStore, findIntent } from '@pf/database';
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  IntentId,
+  Observation,
+  PaymentIntent,
+  TransactionHash,
+  Transfer,
+} from '@pf/domain';
 import {
   type Anvil,
   type ApiClient,
@@ -13,6 +23,7 @@ import {
   startAnvil,
   startCluster,
   startRpcProxy,
+  until,
 } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
@@ -90,6 +101,56 @@ describe('payments on a local chain without a watcher', () => {
     body: { error?: { code: string } };
   }): [number, string | undefined] => [status, body.error?.code];
 
+  describe('a refund', () => {
+    it('is neither built nor submitted while its original payment is undone', async () => {
+      const publisher = await cluster.log.publisher();
+      const id = (await create()) as IntentId;
+      const { tokenAddress, requestor, amountBaseUnits, reference } = await stored(id);
+      const hash = `0x${'e1'.repeat(32)}` as TransactionHash;
+      const observed = (observation: Observation): Promise<void> =>
+        publisher.publish('chain.observations', {
+          partition: partitionOf(id),
+          key: id,
+          value: encodeInput({ ...observation, trace: { traceparent: null, requestId: null } }),
+        });
+      const transfer: Transfer = {
+        tokenAddress,
+        from: payer.address as Address,
+        to: requestor,
+        amount: amountBaseUnits,
+        reference,
+        block: 1n,
+        blockHash: null,
+        index: '0',
+      };
+      const landed = (): Promise<void> =>
+        observed({
+          kind: 'observation',
+          type: 'landed',
+          intentId: id,
+          data: { hash, level: 'confirmed', transfer },
+        });
+      const paid = (lost: boolean) =>
+        until(`the payment to be ${lost ? 'lost' : 'paid'}`, async () => (await stored(id)).settlement?.lost === lost);
+      await landed();
+      await paid(false);
+      const refund = (await api.refund(id)).body.intent.id;
+      const signed = await signedBy(wallet(2), refund);
+      await observed({ kind: 'observation', type: 'lost', intentId: id, data: { hash } });
+      await paid(true);
+      // The build that the intent has would still be valid on chain.
+      for (const refused of [await api.build(refund), await api.submit(refund, signed, merchant)])
+        expect([refused.status, refused.body.error]).toMatchObject([
+          409,
+          { code: 'intent.original_unpaid', details: { intent_id: refund, original_intent_id: id } },
+        ]);
+      await landed();
+      await paid(false);
+      expect((await api.submit(refund, signed, merchant)).status).toBe(200);
+      await publisher.close();
+    });
+  });
+
   describe('POST /intents/{id}/build', () => {
     it('returns the same bytes to the same payer, also for concurrent requests', async () => {
       const id = await create();
@@ -163,7 +224,7 @@ describe('payments on a local chain without a watcher', () => {
       expect((await stored(id)).submissions).toHaveLength(1);
       // The bytes are stored for the watcher, which broadcasts them again.
       const hash = responses[0]?.body.txSignature as TransactionHash;
-      const kept = await new SignedTransactions(cluster.database).find(CHAIN as ChainId, [hash]);
+      const kept = await createStore(cluster.database).signedTransactions.find(CHAIN as ChainId, [hash]);
       expect(Buffer.from(kept.get(hash) ?? []).toString('base64')).toBe(signed);
     });
 

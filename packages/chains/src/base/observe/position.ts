@@ -40,6 +40,12 @@ export type Position = z.infer<typeof position>;
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
 
+/** The logs from this block on are read a second time again, then what that finds is reported. */
+export function rewind(cursor: Cursor, from: bigint): Cursor {
+  const before = readPosition(cursor);
+  return writePosition({ ...before, rescanned: from <= before.rescanned ? from - 1n : before.rescanned });
+}
+
 /** The block in which it was seen. */
 export const placeOf = (one: Seen): { readonly block: bigint; readonly blockHash: string | null } =>
   one.kind === 'landed' ? { block: one.transfer.block, blockHash: one.transfer.blockHash } : one;

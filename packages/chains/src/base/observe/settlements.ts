@@ -12,8 +12,8 @@ import type { Scan } from './scan.ts';
 const CONFIRM_MS = 2_000;
 /** A reported landing that does not become the settlement (an extra payment) is kept this long. */
 const REPORTED_MS = 600_000;
-/** At most this many settlements are observed as final in one step. */
-const FINALIZED_MAX = 200;
+/** At most this many settlements are observed as final in one step; the next one goes on at once. */
+const FINALIZED_MAX = 500;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
@@ -60,6 +60,12 @@ export function isInLedger(watch: WatchSet, one: Seen): boolean {
   return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
 }
 
+/** True for a landing of the transaction that the ledger has as the intent's settlement, and as lost. */
+function isLostInLedger(watch: WatchSet, { hash, transfer }: Extract<Seen, { kind: 'landed' }>): boolean {
+  const settlement = watch.byReference(transfer.reference)?.settlement;
+  return settlement?.hash === hash && settlement.lost;
+}
+
 /** Reports what has stayed canonical long enough, and forgets what the ledger has by now. */
 export async function confirm(
   { node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>,
@@ -68,7 +74,10 @@ export async function confirm(
   const open = seen.filter(
     (one) => one.kind === 'reverted' || !one.reported || (!isInLedger(watch, one) && now - one.seenAt < REPORTED_MS),
   );
-  const isDue = (one: Seen): boolean => now - one.seenAt >= CONFIRM_MS && !(one.kind === 'landed' && one.reported);
+  // A reported landing is due again where the ledger has its transaction as lost: it had another block, or another
+  // watcher reported the loss, so that the report changed nothing.
+  const isDue = (one: Seen): boolean =>
+    now - one.seenAt >= CONFIRM_MS && (one.kind === 'reverted' || !one.reported || isLostInLedger(watch, one));
   const hashes = await hashesOf(
     node,
     open.filter(isDue).map((one) => placeOf(one).block),
@@ -96,7 +105,7 @@ export async function confirm(
         intentId: one.intentId,
         data: { hash: one.hash, level: 'confirmed', transfer: one.transfer },
       });
-      kept.push({ ...one, reported: true });
+      kept.push({ ...one, reported: true, seenAt: now });
     }
   }
   return { observations, seen: kept };
@@ -109,7 +118,11 @@ export async function confirm(
 export async function finalize(
   { node, watch, memory, now }: Scan,
   finalized: bigint,
-): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
+): Promise<{
+  readonly observations: readonly Observation[];
+  readonly seen: readonly Seen[];
+  readonly hasMore: boolean;
+}> {
   const due = pick(
     watch,
     ({ settlement }) =>
@@ -139,7 +152,7 @@ export async function finalize(
     const receipt = await node.call(getReceipt(hash));
     if (receipt !== null) seen.push(...readReceipt({ intentId: id, hash, terms }, receipt, now));
   }
-  return { observations, seen };
+  return { observations, seen, hasMore: due.length === FINALIZED_MAX };
 }
 
 function pick(watch: WatchSet, wanted: (intent: Settling) => boolean): readonly Settling[] {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { bigintText, toJson } from '@pf/contracts';
 import { z } from 'zod';
 import type { Cursor } from '../../port.ts';
@@ -18,3 +19,9 @@ export type Position = z.infer<typeof position>;
 /** @throws ZodError on a cursor of another observer */
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
+
+/** Transactions from this slot on are listed again: a new position, to which no memory belongs. */
+export function rewind(cursor: Cursor, from: bigint): Cursor {
+  const before = readPosition(cursor);
+  return writePosition({ ...before, id: randomUUID(), slot: from <= before.slot ? from - 1n : before.slot });
+}

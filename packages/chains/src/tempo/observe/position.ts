@@ -16,3 +16,9 @@ export type Position = z.infer<typeof position>;
 /** @throws ZodError on a cursor of another observer */
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
+
+/** The logs from this block on are read a second time again. */
+export function rewind(cursor: Cursor, from: bigint): Cursor {
+  const before = readPosition(cursor);
+  return writePosition({ ...before, reread: from <= before.reread ? from - 1n : before.reread });
+}

@@ -1,0 +1,155 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { addWebhookEndpoint } from '@pf/database';
+import { type Brokers, startBrokers } from '@pf/local/brokers';
+import { type KillableProcess, killableProcess } from '@pf/local/killable-process';
+import { startReaper } from '@pf/local/reaper';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '@pf/local/replicated-postgres';
+import { redisSpec } from '@pf/local/redis';
+import { readSettings } from '@pf/local/settings';
+import {
+  type Anvil,
+  type BackingStack,
+  type Cluster,
+  freePorts,
+  type Instance,
+  type ServiceName,
+  startAnvil,
+  startCluster,
+  startTcpProxy,
+  type TcpProxy,
+  until,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@pf/testing';
+import { KeptServices } from '../kill-brokers/services.ts';
+import { type Front, startFront } from '../rollout/front.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..');
+const BLOCK_MS = 500;
+const SERVICES: readonly ServiceName[] = ['gateway', 'gateway', 'intent', 'intent', 'watcher', 'webhook'];
+/** Services start on a machine that is busy with a fault. */
+const READY_MS = 120_000;
+
+/** A whole system of its own whose every part may be killed, suspended or cut off. */
+export interface Rig {
+  readonly cluster: Cluster;
+  readonly services: KeptServices;
+  readonly front: Front;
+  readonly chain: Anvil;
+  readonly receiver: WebhookReceiver;
+  readonly postgres: ReplicatedPostgres;
+  /** Null where the stack's are used. */
+  readonly brokers: Brokers | null;
+  readonly redis: { readonly process: KillableProcess; readonly way: TcpProxy } | null;
+  /** The folder with the data and logs of its own parts. */
+  readonly folder: string;
+  /** Ends it. @param keep leaves the folder for a look */
+  close(keep: boolean): Promise<void>;
+}
+
+/** Parts that a short run borrows from the running stack; nothing may disturb them. */
+export interface Borrowed {
+  readonly kafka: string;
+  readonly redis: string;
+}
+
+/** @param brokers how many brokers, or those that are borrowed with Redis */
+export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-chaos-'));
+  // Postgres may run as another user; its own folder is closed to others.
+  await chmod(folder, 0o711);
+  const closing: (() => Promise<unknown> | void)[] = [];
+  const close = async (keep: boolean): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const step of closing.reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        // Every step runs: what stays open would hide the cause.
+        failures.push(error);
+      }
+    }
+    if (!keep) await rm(folder, { recursive: true, force: true });
+    if (failures.length > 0) throw new AggregateError(failures, `the parts in ${folder} were not ended`);
+  };
+  /** Registers how a part ends as soon as it runs: another part may fail to start. */
+  const ends = async <T>(starting: Promise<T>, end: (part: T) => Promise<unknown> | void): Promise<T> => {
+    const part = await starting;
+    closing.push(() => end(part));
+    return part;
+  };
+  try {
+    const [chain, postgres, ownBrokers, redis, receiver, front] = await Promise.all([
+      ends(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
+      ends(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
+      typeof brokers === 'number'
+        ? ends(startBrokers({ count: brokers, folder: path.join(folder, 'kafka') }), (part) => part.close())
+        : null,
+      typeof brokers === 'number' ? ends(startRedis(folder), (part) => part.close()) : null,
+      ends(webhookReceiver(), (part) => part.close()),
+      ends(startFront(), (part) => part.close()),
+    ]);
+    const borrowed = typeof brokers === 'number' ? { kafka: '', redis: '' } : brokers;
+    const stack: BackingStack = {
+      database: postgres.url,
+      redis: redis?.url ?? borrowed.redis,
+      kafka: ownBrokers?.addresses ?? borrowed.kafka,
+      chains: {},
+    };
+    const cluster = await startCluster(stack, [chain], ownBrokers?.replication);
+    closing.push(() => cluster.close());
+    await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
+    const services = new KeptServices(
+      cluster,
+      (instance) => void joinFront(instance, front),
+      ({ url }) => front.remove(url),
+    );
+    closing.push(() => services.stop());
+    await services.start(SERVICES);
+    return { cluster, services, front, chain, receiver, postgres, brokers: ownBrokers, redis, folder, close };
+  } catch (error) {
+    await close(false);
+    throw error;
+  }
+}
+
+/** A gateway gets connections when it is ready. */
+async function joinFront({ service, url, exited }: Instance, front: Front): Promise<void> {
+  if (service !== 'gateway') return;
+  let gone = false;
+  void exited.then(() => (gone = true));
+  const ready = await until('the gateway', async () => gone || (await fetch(`${url}/readyz`)).ok, READY_MS).catch(
+    // Never ready: it gets none.
+    () => false,
+  );
+  if (ready && !gone) front.add(url);
+}
+
+async function startRedis(folder: string) {
+  const [port = 0] = await freePorts(1);
+  const settings = readSettings({ PF_DATA: folder, REDIS_PORT: String(port) }, ROOT);
+  const { spec } = await redisSpec(settings);
+  const reaper = startReaper();
+  const process = killableProcess({
+    label: 'Redis',
+    log: path.join(folder, 'redis.log'),
+    reaper,
+    prepare: () => spec.prepare(),
+    command: () => spec.command(),
+    ready: () => spec.ready(),
+  });
+  await process.start();
+  const way = await startTcpProxy(`127.0.0.1:${port}`);
+  return {
+    process,
+    way,
+    url: `redis://${way.address}`,
+    async close() {
+      await way.close();
+      await process.kill();
+      reaper.close();
+    },
+  };
+}

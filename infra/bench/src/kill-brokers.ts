@@ -1,0 +1,53 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { killBrokers } from './kill-brokers/rig.ts';
+
+/**
+ * Kills brokers at random moments of commits, under the load of the real services. Exits with 1 where a partition does
+ * not work within 30 s of its broker's return, or anything is lost or doubled. Needs a running stack (STACK_FILE) for
+ * Postgres and Redis; the brokers are its own.
+ *
+ *   npm run bench:kill-brokers -- --kills 100 --brokers 3
+ */
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    brokers: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    json: { type: 'boolean', default: false },
+  },
+});
+const options = z
+  .object({
+    kills: z.coerce.number().int().min(1).max(10_000),
+    brokers: z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)])),
+    seed: z.coerce.number().int().min(0),
+  })
+  .parse(values);
+
+const report = await killBrokers({ ...options, say: (line) => console.error(line) });
+const at = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+if (values.json) console.log(JSON.stringify(report));
+else {
+  console.log(`\n${report.kills} kills of ${report.brokers} broker(s), seed ${report.seed}`);
+  console.log('| ms after the broker’s return | p50 | p90 | worst |\n| --- | ---: | ---: | ---: |');
+  for (const [name, times] of [
+    ['first create', report.firstCreateMs],
+    ['all partitions', report.allPartitionsMs],
+  ] as const) {
+    const sorted = times.toSorted((one, other) => one - other);
+    console.log(`| ${name} | ${at(sorted, 0.5)} | ${at(sorted, 0.9)} | ${at(sorted, 1)} |`);
+  }
+  console.log(
+    [
+      `${report.creates} creates`,
+      `stuck partitions: ${report.stuck.length}`,
+      `lost or doubled: ${report.problems.length}`,
+      `hanging transactions ended: ${report.mended}`,
+      `restarts of services: ${report.restarts}`,
+    ].join('; '),
+  );
+  for (const problem of report.problems.slice(0, 20)) console.log(problem);
+}
+process.exitCode = report.stuck.length + report.problems.length === 0 ? 0 : 1;

@@ -1,0 +1,197 @@
+import { webhookBody } from '@pf/contracts';
+import { isPublicType, liveSubmission, type PaymentIntent, type TransactionHash } from '@pf/domain';
+import type { LogRecord, Topic } from '@pf/event-log';
+import { isDeepStrictEqual } from 'node:util';
+import type { Surroundings } from '../world/surroundings.ts';
+import { type Invariant, InvariantError } from './invariants.ts';
+import { LogFold } from './log-reader.ts';
+import type { Model } from './model.ts';
+
+const require = (holds: boolean, invariant: Invariant, what: () => string): void => {
+  if (!holds) throw new InvariantError(invariant, what());
+};
+
+/** Compares what happened with what the model expects. Sees everything, at one moment. */
+export class Checks {
+  readonly #world: Surroundings;
+  readonly #model: Model;
+  readonly #fold = new LogFold();
+  readonly #positions = new Map<string, bigint>();
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+    this.#model = world.model;
+  }
+
+  /** Holds at every moment. @throws InvariantError */
+  always(): void {
+    const { plan, unforeseen } = this.#world;
+    require(unforeseen === null, 'no request fails for a reason of the service', () => String(unforeseen));
+    require(this.#model.contradiction === null, 'clients are told no contradiction', () =>
+      String(this.#model.contradiction));
+    for (let partition = 0; partition < plan.partitions; partition++) {
+      for (const record of this.#unread('intent.commands', partition)) this.#fold.sent(record);
+      for (const record of this.#unread('intent.events', partition)) this.#fold.add(record);
+    }
+    this.#money();
+    this.#released();
+  }
+
+  #unread(topic: Topic, partition: number): readonly LogRecord[] {
+    const name = `${topic}/${partition}`;
+    const { records, next } = this.#world.committed(topic, partition, this.#positions.get(name) ?? 0n);
+    this.#positions.set(name, next);
+    return records;
+  }
+
+  /** Holds some time after the last fault. @throws InvariantError */
+  finally(): void {
+    this.always();
+    this.#acknowledged();
+    this.#progress();
+    this.#projection();
+    this.#deliveries();
+    for (const intent of this.#fold.intents.values()) this.#end(intent);
+  }
+
+  /** By transactions that only the service had. */
+  #money(): void {
+    const moved = new Map<string, TransactionHash>();
+    for (const { hash, reference } of this.#world.network.chain.standing()) {
+      const id = this.#model.given.get(hash);
+      if (id === undefined || this.#model.byHand.has(hash)) continue;
+      require(this.#fold.claimed.has(`${id} ${hash}`), 'nothing is broadcast without a claim', () =>
+        `${hash} stands on chain, and ${id} was never claimed for it`);
+      const other = moved.get(reference);
+      require(other === undefined || other === hash, 'money moves once', () => `${other} and ${hash} both paid ${id}`);
+      moved.set(reference, hash);
+    }
+  }
+
+  /** What no node has taken cannot pay later, unless its payer hands it over or sends it again. */
+  #released(): void {
+    const { chain } = this.#world.network;
+    for (const hash of this.#fold.released)
+      require(this.#model.byHand.has(hash) || !chain.isWaiting(hash), 'a released claim cannot pay', () =>
+        `the claim for ${hash} was released, and it can still land`);
+  }
+
+  #acknowledged(): void {
+    const { intents, blobs, claimed } = this.#fold;
+    const effect = (holds: boolean, what: () => string): void =>
+      require(holds, 'an acknowledged command takes effect', what);
+    for (const id of this.#model.intents) effect(intents.has(id as never), () => `the created intent ${id} is missing`);
+    for (const { id, marker } of this.#model.updates)
+      effect(
+        intents.get(id as never)?.metadata?.[marker] !== undefined,
+        () => `the update ${marker} of ${id} is missing`,
+      );
+    for (const id of this.#model.detections)
+      effect(typeof intents.get(id as never)?.detectedAt === 'number', () => `the detection of ${id} is missing`);
+    for (const id of this.#model.cancellations)
+      effect(
+        this.#fold.events.some(({ type, intentId }) => type === 'intent.cancelled' && intentId === id),
+        () => `the cancellation of ${id} is missing`,
+      );
+    for (const { id, blob } of this.#model.builds)
+      effect(blobs.has(`${id} ${blob}`), () => `the transaction built for ${id} is missing`);
+    for (const { id, hash } of this.#model.submissions) {
+      const intent = intents.get(id as never);
+      effect(
+        claimed.has(`${id} ${hash}`) || intent?.txSignature === hash,
+        () => `the submission of ${hash} is missing`,
+      );
+    }
+    for (const { id, refundId } of this.#model.refunds)
+      effect(intents.get(refundId as never)?.refundOf === id, () => `the refund ${refundId} of ${id} is missing`);
+  }
+
+  /** Everything that was sent to a partition has been consumed, projected and delivered. */
+  #progress(): void {
+    const { broker, plan, database } = this.#world;
+    for (let partition = 0; partition < plan.partitions; partition++) {
+      for (const topic of ['intent.commands', 'chain.observations'] as const) {
+        const end = BigInt(broker.log(topic, partition).end);
+        const reached = broker.group('intent').offsets.get(`${topic}/${partition}`) ?? 0n;
+        require(reached === end, 'nothing stands still', () =>
+          `the owner of partition ${partition} is at ${reached} of ${end} in ${topic}`);
+      }
+      const { stableEnd, end } = broker.log('intent.events', partition);
+      require(stableEnd === end, 'nothing stands still', () =>
+        `a transaction of partition ${partition} is open from ${stableEnd}, and its log ends at ${end}`);
+      for (const [what, position] of [
+        ['projection', database.tables.checkpoints.get(partition)?.position ?? 0n],
+        ['webhooks', database.tables.webhookPositions.get(partition) ?? 0n],
+      ] as const) {
+        require(position <= BigInt(end), 'nothing stands still', () =>
+          `the ${what} of partition ${partition} are at ${position}, and its log ends at ${end}`);
+        const { records } = this.#world.committed('intent.events', partition, position);
+        require(records.length === 0, 'nothing stands still', () =>
+          `the ${what} of partition ${partition} are at ${position}, and ${records.length} events follow`);
+      }
+    }
+  }
+
+  #projection(): void {
+    const { intents } = this.#world.database.tables;
+    const same = (holds: boolean, what: () => string): void =>
+      require(holds, 'the projection is the fold of the log', what);
+    same(
+      intents.size === this.#fold.intents.size,
+      () => `it has ${intents.size} intents, and the log ${this.#fold.intents.size}`,
+    );
+    for (const [id, expected] of this.#fold.intents) {
+      const projected = intents.get(id)?.intent;
+      same(
+        isDeepStrictEqual(projected, expected),
+        () => `${id} is at version ${projected?.version} there, and at ${expected.version} in the log`,
+      );
+    }
+  }
+
+  #deliveries(): void {
+    const delivered = new Set([...this.#world.database.tables.deliveries.values()].map(({ eventId }) => eventId));
+    for (const event of this.#fold.events)
+      if (isPublicType(event.type) && webhookBody(event) !== null)
+        require(delivered.has(event.eventId), 'a public event is due for delivery', () =>
+          `${event.type}, version ${event.version} of ${event.intentId}, has no delivery`);
+  }
+
+  #end(intent: PaymentIntent): void {
+    const live = liveSubmission(intent);
+    // A database that was set back has forgotten the bytes.
+    if (live && !this.#world.plan.kinds.has('set-back store'))
+      require(this.#world.network.chain.isWaiting(live.hash), 'a claimed transaction is not forgotten', () =>
+        `${live.hash} of ${intent.id}, which is ${intent.status}, waits nowhere`);
+    const says = (holds: boolean, what: string): void =>
+      require(holds, 'an intent ends as its chain says', () => `${intent.id} is ${intent.status}: ${what}`);
+    const paying = this.#world.network.chain
+      .standing()
+      .filter(
+        ({ reference, token, to, amount, from }) =>
+          reference === intent.reference &&
+          token === intent.tokenAddress &&
+          to === intent.requestor &&
+          amount === intent.amountBaseUnits &&
+          from !== to,
+      );
+    if (paying.length > 0) {
+      says(intent.status === 'finalized', `${paying.map(({ hash }) => hash).join(' and ')} paid it`);
+      says(
+        paying.some(({ hash }) => hash === intent.settlement?.hash),
+        `it counts ${intent.settlement?.hash}, and was paid by ${paying[0]?.hash}`,
+      );
+      return;
+    }
+    const { settlement } = intent;
+    // Undone before its bytes could be fetched: only the payer can send it again.
+    if (settlement?.lost && this.#model.byHand.has(settlement.hash)) return;
+    says(intent.status !== 'confirmed' && intent.status !== 'finalized', 'nothing on the chain pays it');
+    // A refund lives for a day, and a submitted transaction of it may wait for a nonce.
+    if (intent.refundOf !== null) return;
+    require(intent.status !== 'created' && intent.status !== 'pending', 'nothing stands still', () =>
+      `${intent.id} is ${intent.status} after its end; its submissions are ${JSON.stringify(
+        intent.submissions.map(({ hash, status, attempts }) => [hash, status, attempts]),
+      )}`);
+  }
+}

@@ -1,0 +1,33 @@
+/** What is checked, while a run goes on and at its end. */
+export type Invariant =
+  | 'a version is in the log once'
+  | 'a command is decided once'
+  | 'one claim lives at a time'
+  | 'a claim pays the terms of its intent'
+  | 'no command is decided late'
+  | 'money moves once'
+  | 'nothing is broadcast without a claim'
+  | 'a released claim cannot pay'
+  | 'clients are told no contradiction'
+  | 'an acknowledged command takes effect'
+  | 'an intent ends as its chain says'
+  | 'a claimed transaction is not forgotten'
+  | 'an undone payment is not refunded'
+  | 'time in the log is true'
+  | 'no intent expires early'
+  | 'a public event is due for delivery'
+  | 'the projection is the fold of the log'
+  | 'nothing stands still'
+  | 'no request fails for a reason of the service'
+  | 'nothing unforeseen is thrown';
+
+/** An invariant does not hold. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError';
+  readonly invariant: Invariant;
+
+  constructor(invariant: Invariant, what: string) {
+    super(what);
+    this.invariant = invariant;
+  }
+}

@@ -1,0 +1,68 @@
+/** What clients were told, and what they did beside the service. Knows nothing of how the service works. */
+export class Model {
+  /** Acknowledged intents, and the idempotency key of each. */
+  readonly intents = new Set<string>();
+  readonly #byKey = new Map<string, string>();
+  readonly updates: { readonly id: string; readonly marker: string; readonly updatedAt: string }[] = [];
+  readonly detections = new Set<string>();
+  readonly cancellations = new Set<string>();
+  readonly builds: { readonly id: string; readonly blob: string }[] = [];
+  readonly submissions: { readonly id: string; readonly hash: string }[] = [];
+  readonly refunds: { readonly id: string; readonly refundId: string }[] = [];
+  /** Hashes of signed transactions that the service was given, by hash: the intent. */
+  readonly given = new Map<string, string>();
+  readonly byHand = new Set<string>();
+  readonly #paidByHand = new Set<string>();
+  /** The first contradiction in what clients were told. */
+  contradiction: string | null = null;
+
+  created(id: string, key: string | null): void {
+    this.intents.add(id);
+    if (key === null) return;
+    const earlier = this.#byKey.get(key);
+    if (earlier !== undefined && earlier !== id)
+      this.contradiction ??= `the idempotency key ${key} made ${earlier} and ${id}`;
+    this.#byKey.set(key, id);
+  }
+
+  /** @param updatedAt the state that the client had read: one update of it can succeed */
+  updated(id: string, marker: string, updatedAt: string): void {
+    const other = this.updates.find((update) => update.id === id && update.updatedAt === updatedAt);
+    if (other) this.contradiction ??= `the updates ${other.marker} and ${marker} of ${id} were made to one state`;
+    this.updates.push({ id, marker, updatedAt });
+  }
+
+  detected(id: string): void {
+    this.detections.add(id);
+  }
+
+  cancelled(id: string): void {
+    this.cancellations.add(id);
+  }
+
+  built(id: string, blob: string): void {
+    this.builds.push({ id, blob });
+  }
+
+  handedOver(id: string, hash: string): void {
+    this.given.set(hash, id);
+  }
+
+  submitted(id: string, hash: string): void {
+    this.submissions.push({ id, hash });
+  }
+
+  refunded(id: string, refundId: string): void {
+    this.intents.add(refundId);
+    this.refunds.push({ id, refundId });
+  }
+
+  sentByHand(id: string, hash: string): void {
+    this.byHand.add(hash);
+    this.#paidByHand.add(id);
+  }
+
+  isPaidByHand(id: string): boolean {
+    return this.#paidByHand.has(id);
+  }
+}

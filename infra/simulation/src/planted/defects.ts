@@ -1,0 +1,59 @@
+import type { Planted } from './planted.ts';
+
+/** Defects that the service once had, or could have, and that no guard of infra/mutants stands against. */
+export const defects: readonly Planted[] = [
+  {
+    name: 'A reorganization that undoes a payment is not noticed',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;",
+    instead: 'if (settles || !settles) return;',
+  },
+  {
+    name: 'A transaction whose broadcast was never heard of is not broadcast again',
+    file: 'packages/domain/src/model/submission.ts',
+    guard: '(broadcastAt === null ? preparedAt + Math.max(UNRELEASABLE_AFTER_MS, everyMs) : broadcastAt + everyMs)',
+    instead: '(broadcastAt === null ? Infinity : broadcastAt + everyMs)',
+  },
+  {
+    name: 'A refund can be paid after its payment was undone',
+    file: 'packages/domain/src/model/refusal.ts',
+    guard: "(status === 'confirmed' || status === 'finalized') && settlement?.lost !== true;",
+    instead: "(status === 'confirmed' || status === 'finalized') && settlement !== null;",
+  },
+  {
+    name: 'A process with a wrong clock owns partitions',
+    file: 'packages/clock/src/lead.ts',
+    guard: "if (least > CLOCK_TOLERANCE_MS || most < -CLOCK_TOLERANCE_MS) return 'wrong';",
+    instead: "if (least <= most) return 'right';",
+  },
+  {
+    name: 'An intent expires half a minute early',
+    file: 'packages/domain/src/decide/expiring.ts',
+    guard: 'clock >= intent.expiresAt',
+    instead: 'clock >= intent.expiresAt - 30_000',
+  },
+  {
+    name: 'Only the first event of a batch gets its webhooks',
+    file: 'services/webhook/src/event-consumer.ts',
+    guard: 'partition, from, next, events, at:',
+    instead: 'partition, from, next, events: events.slice(0, 1), at:',
+  },
+  {
+    name: 'A late payment of an expired intent is not counted',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "    case 'expired':\n    case 'failed':\n    case 'cancelled':\n      return settle(",
+    instead: "    case 'expired':\n      return;\n    case 'failed':\n    case 'cancelled':\n      return settle(",
+  },
+  {
+    name: 'An update with a stale updatedAt is accepted, and overwrites the metadata',
+    file: 'packages/domain/src/decide/updating.ts',
+    guard: 'if (updatedAt !== intent.updatedAt) {',
+    instead: 'if (updatedAt > intent.updatedAt) {',
+  },
+  {
+    name: 'A settlement counts as final as soon as it is confirmed',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "const isFinal = level === 'finalized';",
+    instead: "const isFinal = level !== 'finalized' || level === 'finalized';",
+  },
+];

@@ -1,0 +1,174 @@
+import { encodeInput, newIntentId, type ObservationMessage } from '@pf/contracts';
+import type { KeyHolder, Store } from '@pf/database';
+import type { AccountId } from '@pf/domain';
+import type { LogRecord, LogTransport, Topic } from '@pf/event-log';
+import type { Logger } from '@pf/runtime';
+import { CALM, HONEST, SimulatedNetwork, SimulatedWallet } from '@pf/simulation/chain';
+import { type Kernel, Random } from '@pf/simulation/kernel';
+import { SimulatedBroker, simulatedTransport } from '@pf/simulation/log';
+import { SimulatedDatabase } from '@pf/simulation/store';
+import { Model } from '../model/model.ts';
+import type { Plan } from '../plan.ts';
+import { traceLogger } from './log-sink.ts';
+import { SimulatedRedis } from './redis.ts';
+
+/** Whose requests the clients make. */
+export const HOLDER: KeyHolder = {
+  keyId: 'key_2222222222222222222222',
+  accountId: 'acct_2222222222222222222222' as AccountId,
+  livemode: false,
+  scope: 'full',
+  plan: 'free',
+};
+const PAYERS = 3;
+const MERCHANTS = 2;
+const UPSTREAMS = 3;
+const FUNDS = 10n ** 12n;
+const DOWN_MS = [50, 2_000] as const;
+const REPEAT_MS = [10, 1_500] as const;
+const NO_TRACE = { traceparent: null, requestId: null } as const;
+
+/** Everything around the services. */
+export class Surroundings {
+  readonly kernel: Kernel;
+  readonly plan: Plan;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly alarms = new Set<string>();
+  readonly model = new Model();
+  readonly broker: SimulatedBroker;
+  readonly database: SimulatedDatabase;
+  readonly redis: SimulatedRedis;
+  readonly network: SimulatedNetwork;
+  readonly transport: LogTransport;
+  readonly payers: readonly SimulatedWallet[];
+  readonly merchants: readonly SimulatedWallet[];
+  /** An error that a gateway could not explain to its client. */
+  unforeseen: string | null = null;
+  readonly #beganAt: number;
+  #repeatedSends = 0;
+
+  constructor(kernel: Kernel, plan: Plan) {
+    this.kernel = kernel;
+    this.#beganAt = kernel.now();
+    this.plan = plan;
+    this.random = new Random(kernel.seed, 'world');
+    this.log = traceLogger(kernel, this.alarms);
+    this.broker = new SimulatedBroker(kernel, { partitions: plan.partitions });
+    this.transport = this.#repeating(simulatedTransport(kernel, this.broker));
+    this.database = new SimulatedDatabase(kernel);
+    this.database.addEndpoint(HOLDER.accountId, HOLDER.livemode);
+    this.redis = new SimulatedRedis(kernel);
+    this.network = new SimulatedNetwork(kernel, UPSTREAMS);
+    const [token] = this.network.network.tokens;
+    if (token === undefined) throw new Error('The network has no token.');
+    const wallets = Array.from({ length: PAYERS + MERCHANTS }, (_, index) =>
+      new SimulatedWallet(this.network.chain, index).fund(token.address, FUNDS),
+    );
+    this.payers = wallets.slice(0, PAYERS);
+    this.merchants = wallets.slice(PAYERS);
+  }
+
+  get store(): Store {
+    return this.database.store;
+  }
+
+  /** The committed records from a position on, and the position after them. */
+  committed(
+    topic: Topic,
+    partition: number,
+    from: bigint,
+  ): { readonly records: readonly LogRecord[]; readonly next: bigint } {
+    const log = this.broker.log(topic, partition);
+    const records: LogRecord[] = [];
+    let position = from;
+    for (;;) {
+      const { records: found, next } = log.read(position);
+      records.push(...found);
+      if (next === null) return { records, next: position };
+      position = next;
+    }
+  }
+
+  /** A producer that repeats a request whose response it has missed: the same records are there twice. */
+  #repeating(transport: LogTransport): LogTransport {
+    return {
+      ...transport,
+      openProducer: async () => {
+        const producer = await transport.openProducer();
+        return {
+          ...producer,
+          send: async (records) => {
+            const sent = [...records];
+            await producer.send(sent);
+            if (!this.random.chance(this.#repeatedSends)) return;
+            await this.kernel.sleep(this.random.between(0, this.random.pick(REPEAT_MS)));
+            await producer.send(sent);
+          },
+        };
+      },
+    };
+  }
+
+  /** Sends what no service sends: a record that is no message, or an observation of an intent that does not exist. */
+  sendForeign(partition: number, isMessage: boolean): void {
+    const operator = this.kernel.process('operator');
+    if (!operator) throw new Error('The operator is gone.');
+    this.kernel.within(operator, () => {
+      const intentId = newIntentId(partition);
+      const message = { type: 'lost', intentId, data: { hash: `0x${'0'.repeat(64)}` }, trace: NO_TRACE } as const;
+      const value = isMessage ? encodeInput({ kind: 'observation', ...message } as ObservationMessage) : '{"type":';
+      this.broker.produce([{ topic: 'chain.observations', record: { partition, key: intentId, value } }]);
+    });
+  }
+
+  /** Kills the broker. @returns starts it again */
+  crashBroker(): () => void {
+    this.broker.crash();
+    return () => this.broker.restart();
+  }
+
+  /** The database fails over to a copy that is `lagMs` old. */
+  setBackDatabase(lagMs: number): void {
+    // The account and its URL are older.
+    const age = this.kernel.now() - this.#beganAt - 1;
+    this.database.failOver(Math.min(lagMs, age), this.random.between(...DOWN_MS));
+  }
+
+  /** Sets the faults of the network, the broker and the chain that last for the whole storm. */
+  setLastingFaults(isStorm: boolean): void {
+    const has = (kind: Parameters<Plan['kinds']['has']>[0]): boolean => isStorm && this.plan.kinds.has(kind);
+    const { network } = this.kernel;
+    network.slowShare = has('slow messages') ? 0.05 : 0;
+    network.lostRequests = has('lost messages') ? 0.01 : 0;
+    network.lostReplies = has('lost messages') ? 0.02 : 0;
+    this.#repeatedSends = has('repeated sends') ? 0.15 : 0;
+    this.broker.faults.lostMarkers = has('hanging transactions') ? 0.4 : 0;
+    const { chain, nodes } = this.network;
+    const reorganizes = has('reorganizations');
+    const isLate = has('late landings');
+    const forgets = has('forgotten transactions');
+    chain.faults =
+      reorganizes || isLate || forgets
+        ? {
+            ...CALM,
+            reorgEveryMs: reorganizes ? 6_000 : null,
+            reorgDepth: reorganizes ? 12 : 0,
+            late: isLate ? { chance: 0.3, ms: 60_000 } : CALM.late,
+            forgotten: forgets ? 0.15 : 0,
+            replacedSurvives: forgets ? 0.3 : 0,
+          }
+        : CALM;
+    // The last upstream tells the truth, if it says anything.
+    const fails = has('silent upstreams') ? this.random.between(0.2, 0.8) : 0;
+    for (const [index, node] of nodes.entries())
+      node.faults = {
+        ...HONEST,
+        fails,
+        ...(index < nodes.length - 1 && {
+          lagMs: has('lagging upstreams') ? 4_000 * (index + 1) : 0,
+          omits: has('lying upstreams') && index === 0 ? 0.5 : 0,
+        }),
+      };
+  }
+}

@@ -1,0 +1,20 @@
+import { eventLogOver } from '@pf/event-log';
+import { EventConsumer } from '../../../../services/webhook/src/event-consumer.ts';
+import type { Running } from './service.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const STUCK_MS = 60_000;
+
+/** The webhook service's reader of the log. Sending is not simulated: a delivery that is due is all it needs. */
+export async function startWebhooks(world: Surroundings, running: Running): Promise<void> {
+  const { transport, log } = world;
+  const consumer = new EventConsumer({
+    store: world.store.webhooks,
+    log,
+    now: Date.now,
+    announce: () => undefined,
+  });
+  const group = eventLogOver(transport, log).group('webhook', 'intent.events', consumer, running.crash);
+  running.live = () => group.idleMs() < STUCK_MS;
+  await group.start();
+}

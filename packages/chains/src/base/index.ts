@@ -1,0 +1,4 @@
+export { BaseAdapter } from './adapter.ts';
+export { decodePayment, encodePayment } from './calldata.ts';
+export { base } from './family.ts';
+export { TRANSFER } from './observe/landings.ts';

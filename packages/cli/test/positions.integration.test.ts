@@ -1,0 +1,161 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { addWebhookEndpoint } from '@pf/database';
+import {
+  apiClient,
+  type Cluster,
+  readBackingStack,
+  startCluster,
+  until,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@pf/testing';
+import { z } from 'zod';
+import { runPf } from '../src/index.ts';
+
+const PARTITIONS = 6;
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+const shown = z.object({ partitions: z.array(z.object({ beyond: z.array(z.string()) })) });
+const verified = z.object({ partitions: z.array(z.object({ problems: z.array(z.string()) })) });
+
+// The pages docs/operations/log-set-back.md and docs/operations/database-set-back.md, step by step.
+describe('a running stack', () => {
+  let cluster: Cluster;
+  let receiver: WebhookReceiver;
+  let data: string;
+  let api: ReturnType<typeof apiClient>;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    receiver = await webhookReceiver();
+    const { accountId } = cluster;
+    await addWebhookEndpoint(cluster.database, { accountId, livemode: false, url: receiver.url });
+    const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('webhook')]);
+    api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+    data = await mkdtemp(path.join(tmpdir(), 'pf-'));
+    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl }));
+  });
+  afterAll(async () => {
+    await rm(data, { recursive: true });
+    await receiver.close();
+    await cluster.close();
+  });
+
+  const pf = async (...args: string[]): Promise<{ code: number; answer: unknown; errors: string }> => {
+    let out = '';
+    let errors = '';
+    const code = await runPf([...args, '--json'], {
+      environment: {
+        PF_DATA: data,
+        KAFKA_BROKERS: readBackingStack().kafka,
+        KAFKA_PARTITIONS: String(PARTITIONS),
+        KAFKA_PREFIX: cluster.prefix,
+      },
+      write: (text) => (out += text),
+      writeError: (text) => (errors += text),
+    });
+    return { code, answer: out === '' ? null : JSON.parse(out), errors };
+  };
+  const problems = async (): Promise<readonly string[]> =>
+    verified.parse((await pf('log', 'verify')).answer).partitions.flatMap((one) => one.problems);
+  const beyond = async (): Promise<readonly string[]> =>
+    shown.parse((await pf('positions', 'show')).answer).partitions.flatMap((one) => one.beyond);
+  const run = (text: string) => cluster.database.sql.query(text);
+  /** Creates until each partition has decided one: meanwhile some may be refused. */
+  const createEverywhere = (): Promise<readonly string[]> => {
+    const made = new Map<number, string>();
+    return until(
+      'a create in every partition',
+      async () => {
+        const { status, body } = await api.create(good);
+        if (status !== 201) return false;
+        const { rows } = await cluster.database.sql.query<{ partition: number }>(
+          'SELECT partition FROM ledger.intents WHERE id = $1',
+          [body.intent.id],
+        );
+        if (rows[0]) made.set(rows[0].partition, body.intent.id);
+        return made.size === PARTITIONS && [...made.values()];
+      },
+      90_000,
+    );
+  };
+  const delivered = (ids: readonly string[]): Promise<unknown> =>
+    until(
+      'the webhooks',
+      () => {
+        const intents = new Set(receiver.received.map(({ body }) => body.data.intent.id as string));
+        return ids.every((id) => intents.has(id));
+      },
+      60_000,
+    );
+  const eventIds = (): readonly string[] => receiver.received.map(({ body }) => body.eventId);
+
+  it('goes on after its log has lost its end, and sends no event again', async () => {
+    await delivered(await createEverywhere());
+    // To the services a log that ends before the positions is the same, whichever of them moved.
+    await run('UPDATE ledger.checkpoints SET position = position + 1000');
+    await run('UPDATE service.webhook_positions SET position = position + 1000');
+    expect(await beyond()).toHaveLength(2 * PARTITIONS);
+    expect(await problems()).toHaveLength(PARTITIONS);
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const rebuild = ['log', 'rebuild', '--partition', String(partition)];
+      expect(await pf(...rebuild)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('--accept-log') as unknown,
+      });
+      expect(await pf(...rebuild, '--accept-log')).toMatchObject({ code: 0 });
+    }
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    expect(await pf('positions', 'reset', '--since', hourAgo)).toMatchObject({ code: 0, errors: '' });
+    expect(await beyond()).toEqual([]);
+
+    await delivered(await createEverywhere());
+    expect(await problems()).toEqual([]);
+    expect(eventIds()).toEqual([...new Set(eventIds())]);
+  }, 300_000);
+
+  it('refuses to deliver again what it has forgotten', async () => {
+    expect(await pf('positions', 'reset', '--since', '2020-01-01T00:00:00Z')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('more than 29 days ago') as unknown,
+    });
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    expect(await pf('positions', 'reset', '--since', tomorrow, '--partition', '3')).toMatchObject({ code: 0 });
+    const { answer } = await pf('positions', 'show');
+    expect(answer).toMatchObject({
+      partitions: expect.arrayContaining([expect.objectContaining({ partition: 3 })]) as unknown,
+    });
+  });
+
+  it('heals after its database was set back, and delivers with the same event ids', async () => {
+    const before = await createEverywhere();
+    await delivered(before);
+    const tables = ['ledger.intents', 'ledger.intent_events', 'ledger.checkpoints', 'service.command_outcomes'];
+    tables.push('service.webhook_positions', 'service.deliveries');
+    const copies = tables.map((name) => [name, `public.${name.replace('.', '_')}`] as const);
+    const copying = copies.map(([from, to]) => `CREATE TABLE ${to} AS TABLE ${from};`);
+    await run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${copying.join(' ')} COMMIT`);
+    const after = await createEverywhere();
+    for (const id of before) await until('a cancel', async () => (await api.cancel(id)).status === 200);
+    await delivered(after);
+    const told = eventIds();
+    await run(
+      `BEGIN; ${copies.map(([from, to]) => `DELETE FROM ${from}; INSERT INTO ${from} TABLE ${to};`).join(' ')} COMMIT`,
+    );
+
+    await delivered(await createEverywhere());
+    expect(await problems()).toEqual([]);
+    for (const id of after) expect((await api.get(id)).status).toBe(200);
+    for (const id of before) expect((await api.get(id)).body).toMatchObject({ intent: { state: 'cancelled' } });
+    // At least once, under the same ids: nothing that was told before has become another event.
+    await until('the events to be delivered again', () => told.every((id) => eventIds().includes(id)));
+    const perId = Map.groupBy(receiver.received, ({ body }) => body.eventId);
+    for (const [, same] of perId) expect(new Set(same.map(({ raw }) => raw)).size).toBe(1);
+  }, 300_000);
+});

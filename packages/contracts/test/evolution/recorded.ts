@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * What the code of a commit wrote, frozen: the same inputs, decided and encoded by that commit's own code. The commits
+ * are those before which or with which a format changed. `5387685`: before `otherRefunds` of a state and
+ * `refundIntentId` of an extra payment. `16e7908`: with these, before `extraPayments` of a state. `b026edb`: with all.
+ * `versions`: today's, with versions of inputs; its events and states have the bytes of b026edb's.
+ */
+export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions'] as const;
+export type Recording = (typeof RECORDED)[number];
+
+/** The lines of a recording, in the order in which they were written. */
+export const linesOf = (
+  recording: Recording,
+  kind: 'events' | 'states' | 'commands' | 'observations' | 'outcomes',
+): readonly string[] =>
+  readFileSync(path.join(import.meta.dirname, 'fixtures', recording, `${kind}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n');

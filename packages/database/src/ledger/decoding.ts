@@ -1,0 +1,119 @@
+import { decodeIntent } from '@pf/contracts';
+import type { Address, ChainId, IntentId, PaymentIntent, Reference, TokenAddress } from '@pf/domain';
+import type { Queryable } from './projection.ts';
+
+/** The row of an intent cannot be decoded: newer code wrote it, or it is damaged. Other rows are not affected. */
+export class UndecodableIntentError extends Error {
+  override readonly name = 'UndecodableIntentError';
+}
+
+/** @throws UndecodableIntentError */
+export function decodeState(state: string): PaymentIntent {
+  try {
+    return decodeIntent(state);
+  } catch (error) {
+    throw new UndecodableIntentError('The stored state of an intent cannot be decoded', { cause: error });
+  }
+}
+
+/** The intent, or null if its row cannot be decoded. */
+export function decodeStateOrNull(state: string): PaymentIntent | null {
+  try {
+    return decodeState(state);
+  } catch (error) {
+    if (error instanceof UndecodableIntentError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Decodes rows for decisions. One that cannot be decoded becomes a held intent of its columns: it exists, so that its
+ * idempotency key makes no second one, but nothing can be decided about it.
+ */
+export async function decodeStates(
+  queryable: Queryable,
+  table: string,
+  rows: readonly { readonly id: IntentId; readonly state: string }[],
+): Promise<readonly PaymentIntent[]> {
+  const decoded = rows.map(({ id, state }) => ({ id, intent: decodeStateOrNull(state) }));
+  const failed = decoded.flatMap(({ id, intent }) => (intent === null ? [id] : []));
+  if (failed.length === 0) return decoded.flatMap(({ intent }) => intent ?? []);
+  const held = await heldIntents(queryable, table, failed);
+  return decoded.flatMap(({ id, intent }) => intent ?? held.get(id) ?? []);
+}
+
+interface Row {
+  readonly id: IntentId;
+  readonly version: number;
+  readonly account_id: PaymentIntent['accountId'];
+  readonly livemode: boolean;
+  readonly chain: ChainId;
+  readonly token: string;
+  readonly token_address: TokenAddress;
+  readonly requestor: Address;
+  readonly direction: PaymentIntent['direction'];
+  readonly reference: Reference;
+  readonly idempotency_key: string | null;
+  readonly refund_of: IntentId | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly expires_at: Date;
+  readonly status: PaymentIntent['status'];
+  readonly amount_base_units: string;
+}
+
+async function heldIntents(
+  queryable: Queryable,
+  table: string,
+  ids: readonly IntentId[],
+): Promise<ReadonlyMap<IntentId, PaymentIntent>> {
+  const { rows } = await queryable.query<Row>(
+    `SELECT id, version, account_id, livemode, chain, token, token_address, requestor, direction, reference,
+            idempotency_key, refund_of, created_at, updated_at, expires_at, status, amount_base_units
+       FROM ${table} WHERE id = ANY($1::text[])`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.id, heldIntent(row)]));
+}
+
+const heldIntent = (row: Row): PaymentIntent => ({
+  id: row.id,
+  version: row.version,
+  accountId: row.account_id,
+  livemode: row.livemode,
+  idempotencyKey: row.idempotency_key,
+  chain: row.chain,
+  token: row.token,
+  tokenAddress: row.token_address,
+  decimals: 0,
+  amount: '',
+  amountBaseUnits: BigInt(row.amount_base_units),
+  requestor: row.requestor,
+  fulfiller: null,
+  direction: row.direction,
+  status: row.status,
+  retryRequired: false,
+  pendingAtExpiry: false,
+  reference: row.reference,
+  txSignature: null,
+  ataRentLamports: null,
+  ttlSeconds: Math.round((row.expires_at.getTime() - row.created_at.getTime()) / 1_000),
+  metadata: null,
+  refundedBy: null,
+  refundOf: row.refund_of,
+  createdAt: row.created_at.getTime(),
+  updatedAt: row.updated_at.getTime(),
+  expiresAt: row.expires_at.getTime(),
+  detectedAt: null,
+  confirmedAt: null,
+  finalizedAt: null,
+  closedAt: null,
+  simulated: false,
+  build: null,
+  submissions: [],
+  settlement: null,
+  transfers: [],
+  extraPayments: [],
+  otherRefunds: [],
+  heldFrom: row.version,
+});

@@ -1,0 +1,174 @@
+import pg from 'pg';
+
+/** A role of Postgres: one for each program that connects. The owner, who runs `migrate`, is none of them. */
+export const DATABASE_ROLES = [
+  'pf_gateway',
+  'pf_intent',
+  'pf_watcher',
+  'pf_webhook',
+  'pf_operator',
+  'pf_monitor',
+] as const;
+export type DatabaseRole = (typeof DATABASE_ROLES)[number];
+
+/** The schemas that hold everything. */
+const SCHEMAS = ['ledger', 'service'] as const;
+
+/**
+ * For a process whose every statement finds its rows by an index. Postgres keeps the plan of a prepared statement: one
+ * that was made while a table was empty would scan it after it has grown. The look-ups of 200 creates on 12,000 rows
+ * would take 50 ms instead of 3.
+ */
+export const BY_INDEX: Readonly<Record<string, string>> = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+
+/**
+ * Limits that the server enforces, so that nothing runs on after the caller has given up: less than the 10 s after
+ * which node-postgres breaks a connection (database.ts).
+ */
+const limits = (statement: string, lock: string, idleInTransaction: string): Readonly<Record<string, string>> => ({
+  statement_timeout: statement,
+  lock_timeout: lock,
+  idle_in_transaction_session_timeout: idleInTransaction,
+});
+
+export interface RoleDefinition {
+  /** By table; 'all' for every table of both schemas. `UPDATE (column)` is the right to change that column only. */
+  readonly rights: Readonly<Record<string, readonly string[]>> | 'all';
+  /** The right to create temporary tables, which no other role has. */
+  readonly temporary?: true;
+  /** Settings of its sessions. Attributes of the role, not of the connection: every pooler accepts them. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** What each role may do: exactly what its program does. SELECT … FOR UPDATE and FOR SHARE need a column to UPDATE. */
+export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = {
+  pf_gateway: {
+    rights: {
+      'ledger.intents': ['SELECT'],
+      'ledger.intent_events': ['SELECT'],
+      'service.accounts': ['SELECT (id, plan)'],
+      'service.api_keys': ['SELECT (id, account_id, hash, livemode, scope, revoked_at)'],
+      'service.command_outcomes': ['SELECT'],
+      'service.deliveries': ['SELECT', 'UPDATE (status, next_attempt_at, delivered_at, failed_at)'],
+      'service.signed_transactions': ['SELECT (intent_id, hash)', 'INSERT', 'UPDATE (created_at)'],
+    },
+    settings: limits('8s', '3s', '10s'),
+  },
+  pf_intent: {
+    rights: {
+      'ledger.checkpoints': ['SELECT', 'INSERT', 'UPDATE'],
+      'ledger.intents': ['SELECT', 'INSERT', 'UPDATE'],
+      'ledger.intent_events': ['SELECT', 'INSERT'],
+      'service.command_outcomes': ['SELECT', 'INSERT', 'UPDATE (at)', 'DELETE'],
+    },
+    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
+  },
+  pf_watcher: {
+    rights: {
+      'ledger.checkpoints': ['SELECT'],
+      'ledger.intents': ['SELECT'],
+      'service.network_watches': ['SELECT', 'INSERT', 'UPDATE'],
+      'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)', 'DELETE'],
+      'service.unasked_payments': ['SELECT', 'INSERT', 'UPDATE (flagged_at, finding)', 'DELETE'],
+    },
+    // It loads its intents in one transaction, and reads them between the statements.
+    settings: limits('9s', '5s', '60s'),
+  },
+  pf_webhook: {
+    rights: {
+      'ledger.intent_events': ['SELECT'],
+      'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'service.webhook_endpoints': ['SELECT', 'UPDATE (disabled_at, disabled_by)'],
+      'service.webhook_positions': ['SELECT', 'INSERT', 'UPDATE'],
+      'service.webhook_secrets': ['SELECT'],
+    },
+    settings: limits('9s', '5s', '15s'),
+  },
+  // `pf`: accounts, keys, URLs and secrets, and the repair of the projection, which folds into temporary tables and
+  // reads the log between the statements of a transaction.
+  pf_operator: { rights: 'all', temporary: true, settings: limits('1h', '60s', '10min') },
+  // KEDA's query (k8s/components/scaling/webhook.yaml).
+  pf_monitor: { rights: { 'service.deliveries': ['SELECT (next_attempt_at)'] }, settings: limits('10s', '3s', '10s') },
+};
+
+/** SQLSTATEs: the user may not do this. */
+const REFUSED = '42501';
+/** SQLSTATEs: the role was created meanwhile, seen late or early. */
+const EXISTS = ['42710', '23505'];
+
+/**
+ * Gives every role its rights and settings, and takes away all others; creates roles that are missing, without a
+ * password and without LOGIN. The settings go to the members of a role, too, because Postgres does not inherit them.
+ * Run after the migrations by the owner of the tables; it can be repeated.
+ *
+ * @returns what this user may not do, each as a statement for an administrator. Empty: everything is in place.
+ */
+export async function grantRights(databaseUrl: string): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const left: string[] = [];
+    /** Runs a statement in a savepoint of its own. */
+    const attempt = async (statement: string): Promise<boolean> => {
+      await client.query('SAVEPOINT attempt');
+      try {
+        await client.query(statement);
+        return true;
+      } catch (error) {
+        await client.query('ROLLBACK TO SAVEPOINT attempt');
+        const { code } = error as pg.DatabaseError;
+        if (code !== undefined && EXISTS.includes(code)) return true;
+        if (code !== REFUSED) throw error;
+        left.push(statement);
+        return false;
+      }
+    };
+    // One transaction: no service is without its rights for a moment.
+    await client.query('BEGIN');
+    await client.query("SET LOCAL lock_timeout = '10s'");
+    const { rows: tables } = await client.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY($1) ORDER BY 1`,
+      [SCHEMAS],
+    );
+    const { rows: here } = await client.query<{ database: string }>(
+      `SELECT quote_ident(current_database()) AS database`,
+    );
+    const database = here[0]?.database ?? '';
+    // Otherwise every user may fill the disk with temporary tables.
+    await attempt(`REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC`);
+    for (const role of DATABASE_ROLES) {
+      const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
+      if (rowCount === 0 && !(await attempt(`CREATE ROLE ${role} NOLOGIN`))) continue;
+      const { rights, temporary, settings } = ROLE_DEFINITIONS[role];
+      for (const schema of SCHEMAS) {
+        await attempt(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`);
+        await attempt(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`);
+      }
+      const granted =
+        rights === 'all'
+          ? tables.map(({ name }) => [name, ['SELECT', 'INSERT', 'UPDATE', 'DELETE']] as const)
+          : Object.entries(rights);
+      for (const [table, verbs] of granted) await attempt(`GRANT ${verbs.join(', ')} ON ${table} TO ${role}`);
+      if (temporary) await attempt(`GRANT TEMPORARY ON DATABASE ${database} TO ${role}`);
+      const { rows: members } = await client.query<{ name: string }>(
+        `SELECT quote_ident(member.rolname) AS name FROM pg_auth_members m
+           JOIN pg_roles member ON member.oid = m.member JOIN pg_roles role ON role.oid = m.roleid
+          WHERE role.rolname = $1 AND m.inherit_option ORDER BY 1`,
+        [role],
+      );
+      for (const name of [role, ...members.map((member) => member.name)]) {
+        for (const [setting, value] of Object.entries(settings)) {
+          await attempt(`ALTER ROLE ${name} IN DATABASE ${database} SET ${setting} = '${value}'`);
+        }
+      }
+    }
+    await client.query('COMMIT');
+    return left;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,156 @@
+import type { Outcome } from '@pf/contracts';
+import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import { type Checkpoint, readCheckpoint } from './ledger/checkpoints.ts';
+import { type Found, IntentStates, type Wanted } from './ledger/intent-states.ts';
+import { findIntent, findIntentByKey, findOutcomes, type IntentOwner } from './ledger/intents.ts';
+import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
+import type { Database } from './postgres/database.ts';
+import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
+import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
+import { loadWatchedIntents } from './watching/watched-intents.ts';
+import { type DeliveryBatch, type OutstandingDelivery, recordDeliveries } from './webhooks/deliveries.ts';
+import { webhookPositions } from './webhooks/positions.ts';
+
+/**
+ * The part of the database on which it depends that nothing is lost: what the writer, expiry, the gateway's commands,
+ * the watchers and the webhook service's reader of the log need. Every method rejects if the database is unavailable;
+ * it is then unknown whether a write has happened.
+ */
+export interface Store {
+  readonly ledger: LedgerStore;
+  readonly intents: IntentQueries;
+  readonly signedTransactions: SignedTransactions;
+  readonly watches: NetworkWatches;
+  readonly watchedIntents: WatchedIntentSource;
+  readonly webhooks: WebhookStore;
+}
+
+/** The projection, as the owner of a partition reads and writes it. */
+export interface LedgerStore {
+  /** The checkpoint of a partition; one that has never been projected begins at 0. */
+  checkpoint(partition: number): Promise<Checkpoint>;
+  /**
+   * Reads one snapshot: the checkpoint of the partition; the intents with these ids, and the refund that each names;
+   * for each refund its original, and the refund that the original names now; the newest intent of each key, of any
+   * age; the known outcomes of the commands.
+   */
+  lookUp(wanted: Wanted): Promise<Found>;
+  /** Open intents that have expired at `now`, the longest overdue first, at most `limit` of each partition. */
+  overdue(
+    partitions: readonly number[],
+    now: Instant,
+    limit: number,
+  ): Promise<ReadonlyMap<number, readonly IntentId[]>>;
+  /**
+   * Writes the batch and moves the checkpoint from `from` to `next`, all or nothing.
+   * Rejects, as if the database were unavailable, while another transaction holds the checkpoint.
+   * @returns false, and nothing is written, if the checkpoint is not at `from`: another writer has moved it
+   * @throws ProjectionGapError if an intent is not at its version before the batch; nothing is written
+   */
+  project(batch: ProjectionBatch): Promise<boolean>;
+}
+
+/** What the gateway reads for its commands. */
+export interface IntentQueries {
+  /** The intent as it is projected, or null if this owner has none with this id. */
+  findIntent(id: IntentId, owner: IntentOwner): Promise<PaymentIntent | null>;
+  /** The newest intent that this idempotency key made at or after `since`, or null. */
+  findIntentByKey(idempotencyKey: string, owner: IntentOwner, since: Instant): Promise<PaymentIntent | null>;
+  /** The known outcomes of these commands. */
+  findOutcomes(commandIds: readonly CommandId[]): Promise<readonly Outcome[]>;
+}
+
+/** The signed bytes of transactions that may have to be broadcast again. They are never in the event log. */
+export interface SignedTransactions {
+  /**
+   * Stores the bytes, before the submission is prepared: a reader of the log that finds the submission finds them too.
+   * Storing them again renews their age.
+   */
+  keep(transaction: StoredTransaction): Promise<void>;
+  /** The bytes of those of these transactions that are stored. */
+  find(chain: ChainId, hashes: readonly TransactionHash[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>>;
+  /**
+   * Deletes a network's transactions that were stored before a time, except those still needed.
+   * @returns how many were deleted
+   */
+  forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number>;
+}
+
+/** The lease and the cursor of each watched network. Times are the database's: the holders' clocks need not agree. */
+export interface NetworkWatches {
+  /**
+   * Acquires the lease if it is free, has expired, or is held by this holder already.
+   * @param holder unique to a process
+   * @returns null while another holds it
+   */
+  acquire(chain: ChainId, holder: string, ttlMs: number): Promise<WatchLease | null>;
+  /** @returns false if another holder has acquired the lease since */
+  renew(lease: WatchLease, ttlMs: number): Promise<boolean>;
+  /**
+   * Moves the cursor, by compare-and-set on the epoch.
+   * @returns false, and nothing is written, if another holder has acquired the lease since
+   */
+  moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean>;
+  /**
+   * Releases the lease, so that a standby need not wait until it expires. Does nothing if another holder has acquired
+   * it.
+   */
+  release(lease: WatchLease): Promise<void>;
+}
+
+export interface WatchedIntentSource {
+  /**
+   * Reads the intents of these networks that are open or were closed after `closedAfter`, and for each partition the
+   * position in intent.events up to which they are complete: one snapshot of the projection.
+   * @param each called with every intent, so that the caller keeps only what it needs
+   * @param undecodable called with every intent whose row cannot be decoded: it is not watched
+   * @returns positions by partition; a missing partition is not projected yet, so its log is to be read from 0
+   */
+  load(
+    chains: readonly ChainId[],
+    closedAfter: Instant,
+    each: (intent: PaymentIntent) => void,
+    undecodable?: (id: IntentId) => void,
+  ): Promise<ReadonlyMap<number, bigint>>;
+}
+
+/** The webhook service's positions in the log, and the deliveries that it makes of the log's events. */
+export interface WebhookStore {
+  /** The position in each of these partitions of intent.events; a new one begins at 0. */
+  positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
+  /**
+   * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves the position
+   * in the log, all or nothing. An event and URL that have a delivery already get no other.
+   * @returns the new deliveries; null, and nothing is written, if the position is not at `from`
+   */
+  recordDeliveries(batch: DeliveryBatch): Promise<readonly OutstandingDelivery[] | null>;
+}
+
+/** The store in Postgres. */
+export function createStore(database: Database): Store {
+  const states = new IntentStates(database.sql);
+  const projection = new ProjectionWriter(database.sql);
+  return {
+    ledger: {
+      checkpoint: (partition) => readCheckpoint(database, partition),
+      lookUp: (wanted) => states.lookUp(wanted),
+      overdue: (partitions, now, limit) => states.overdue(partitions, now, limit),
+      project: (batch) => projection.project(batch),
+    },
+    intents: {
+      findIntent: (id, owner) => findIntent(database, id, owner),
+      findIntentByKey: (key, owner, since) => findIntentByKey(database, key, owner, since),
+      findOutcomes: (commandIds) => findOutcomes(database, commandIds),
+    },
+    signedTransactions: new SqlSignedTransactions(database),
+    watches: new SqlNetworkWatches(database),
+    watchedIntents: {
+      load: (chains, closedAfter, each, undecodable) =>
+        loadWatchedIntents(database, chains, closedAfter, each, undecodable),
+    },
+    webhooks: {
+      positions: (partitions) => webhookPositions(database, partitions),
+      recordDeliveries: (batch) => recordDeliveries(database, batch),
+    },
+  };
+}

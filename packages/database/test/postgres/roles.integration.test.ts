@@ -1,0 +1,420 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newIntentId } from '@pf/contracts';
+import type { AccountId, ChainId } from '@pf/domain';
+import { openRoleLogins, until } from '@pf/testing';
+import type pg from 'pg';
+import {
+  addWebhookEndpoint,
+  claimAttempt,
+  countOutstanding,
+  createKey,
+  createStore,
+  type Database,
+  DATABASE_ROLES,
+  type DatabaseRole,
+  findIntent,
+  findKeyHolder,
+  forgetDeliveries,
+  forgetOutcomes,
+  grantRights,
+  hashApiKey,
+  intentEvents,
+  inTransaction,
+  isDatabaseUnavailable,
+  listAccounts,
+  listDeliveries,
+  listIntents,
+  lookAtIntents,
+  openAccount,
+  openDatabase,
+  outstandingDeliveries,
+  type LogSource,
+  rebuildProjection,
+  recordGone,
+  removeWebhookEndpoint,
+  retryDelivery,
+  revokeKey,
+  ROLE_DEFINITIONS,
+  setPlan,
+  UnscreenedPayments,
+  verifyProjection,
+  visibleDeliveries,
+  webhookSecrets,
+} from '../../src/index.ts';
+import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+
+const CHAIN = 'eip155:84532' as ChainId;
+const SECRETS_KEY = randomBytes(32);
+const DENIED = '42501';
+const emptyLog: LogSource = {
+  end: () => Promise.resolve(0n),
+  read: async function* () {
+    // An empty partition.
+  },
+};
+
+describe('the roles of the database', () => {
+  let own: OwnDatabase;
+  let accountId: AccountId;
+  let apiKey: string;
+  let deliveryId: string;
+  let endpointId: string;
+  const intentId = newIntentId(0);
+  const as = {} as Record<DatabaseRole, Database>;
+  const now = new Date();
+  const owner = () => ({ accountId, livemode: false });
+
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+    expect(await grantRights(own.url)).toEqual([]);
+    const logins = await openRoleLogins(own.url);
+    for (const role of DATABASE_ROLES)
+      as[role] = openDatabase({ url: logins?.[role] ?? '', applicationName: role, onError: () => undefined });
+
+    const { database } = own;
+    ({
+      id: accountId,
+      apiKeys: { test: apiKey },
+    } = await openAccount(database, SECRETS_KEY, { name: 'roles' }));
+    await addWebhookEndpoint(database, { ...owner(), url: 'https://shop.example/hooks' });
+    const { webhooks } = createStore(database);
+    await webhooks.positions([1]);
+    const event = {
+      eventId: `evt_${intentId}`,
+      eventType: 'intent.created',
+      intentId,
+      version: 1,
+      ...owner(),
+      traceparent: null,
+      requestId: null,
+    };
+    await database.sql.query(
+      `INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at)
+        VALUES ($1, 1, $2, 'intent.created', '{}', now())`,
+      [intentId, event.eventId],
+    );
+    const [delivery] =
+      (await webhooks.recordDeliveries({ partition: 1, from: 0n, next: 1n, events: [event], at: now })) ?? [];
+    ({ id: deliveryId, endpointId } = delivery ?? { id: '', endpointId: '' });
+  });
+  afterAll(async () => {
+    await Promise.all(Object.values(as).map((database) => database.close()));
+    await own.close();
+  });
+
+  const transaction = () => ({ intentId, chain: CHAIN, hash: '0xabc' as never, bytes: Buffer.from('signed') });
+  const payment = { chain: CHAIN, hash: '0xdef' as never, sender: '0x5e' as never, intentId };
+  /** Everything that each program does in the database: its code, with its rights. */
+  const WORK: Readonly<Record<DatabaseRole, (database: Database) => Promise<void>>> = {
+    async pf_gateway(database) {
+      expect(await findKeyHolder(database, hashApiKey(apiKey))).toMatchObject({ accountId });
+      const { intents, signedTransactions } = createStore(database);
+      await intents.findIntent(intentId, owner());
+      await intents.findIntentByKey('key', owner(), 0);
+      await intents.findOutcomes([randomUUID() as never]);
+      await intentEvents(database, intentId, 0, 100);
+      await lookAtIntents(database, [{ id: intentId, known: 0, after: 0 }]);
+      await listIntents(database, owner(), {}, null, 10);
+      await listIntents(database, owner(), { metadata: { order: '1' } }, null, 10);
+      await signedTransactions.keep(transaction());
+      await signedTransactions.keep(transaction());
+      expect(await listDeliveries(database, owner(), {}, null, 10)).toHaveLength(1);
+      expect(await retryDelivery(database, { deliveryId, ...owner(), at: now })).not.toBeNull();
+    },
+    async pf_intent(database) {
+      const { ledger } = createStore(database);
+      const { position } = await ledger.checkpoint(0);
+      const batch = { partition: 0, from: position, next: position + 1n, lastAt: 1, intents: [], events: [] };
+      const outcome = { commandId: randomUUID(), result: 'accepted' } as never;
+      expect(await ledger.project({ ...batch, outcomes: [{ outcome, at: 1 }] })).toBe(true);
+      const key = { ...owner(), idempotencyKey: 'key' };
+      await ledger.lookUp({ partition: 0, ids: [intentId], keys: [key], commandIds: [randomUUID() as never] });
+      await ledger.overdue([0], 1, 10);
+      expect(await forgetOutcomes(database, 2, 10)).toBe(1);
+    },
+    async pf_watcher(database) {
+      const { signedTransactions, watchedIntents, watches } = createStore(database);
+      await watchedIntents.load([CHAIN], 0, () => undefined);
+      const lease = await watches.acquire(CHAIN, 'me', 1_000);
+      if (!lease) throw new Error('no lease');
+      expect([await watches.renew(lease, 1_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);
+      await watches.release(lease);
+      expect((await signedTransactions.find(CHAIN, [transaction().hash])).size).toBe(1);
+      await signedTransactions.keep(transaction());
+      expect(await signedTransactions.forget(CHAIN, Date.now() + 60_000, [])).toBe(1);
+      const payments = new UnscreenedPayments(database);
+      await payments.note([payment, { ...payment, sender: '0x5f' as never }]);
+      expect(await payments.waiting([CHAIN], 10)).toHaveLength(2);
+      await payments.clear({ ...payment, sender: '0x5f' as never });
+      expect(await payments.flag(payment, {})).toBe(true);
+    },
+    async pf_webhook(database) {
+      const { webhooks } = createStore(database);
+      expect((await webhooks.positions([1, 2])).size).toBe(2);
+      expect(await webhooks.recordDeliveries({ partition: 2, from: 0n, next: 1n, events: [], at: now })).toEqual([]);
+      expect(await outstandingDeliveries(database, now, 10)).toHaveLength(1);
+      expect((await visibleDeliveries(database, [deliveryId])).size).toBe(1);
+      expect(await webhookSecrets(database, SECRETS_KEY, owner())).toHaveLength(1);
+      expect((await countOutstanding(database, now, 10)).due).toBe(1);
+      const attempt = await claimAttempt(database, { endpointId }, now, 1_000);
+      if (!attempt) throw new Error('no attempt');
+      await recordGone(database, attempt, { responseStatus: 410, responseBody: null, error: 'gone' }, now);
+      expect(await forgetDeliveries(database, new Date(Date.now() + 60_000), 10)).toBe(1);
+    },
+    async pf_operator(database) {
+      expect(await listAccounts(database)).toHaveLength(1);
+      const other = await openAccount(database, SECRETS_KEY, { name: 'other' });
+      await setPlan(database, other.id, 'growth').catch(() => undefined);
+      const { id: keyId } = await createKey(database, { accountId: other.id, livemode: true });
+      await revokeKey(database, { accountId: other.id, keyId });
+      const url = 'https://other.example/hooks';
+      await addWebhookEndpoint(database, { accountId: other.id, livemode: true, url });
+      await removeWebhookEndpoint(database, { accountId: other.id, livemode: true, url, at: now });
+      expect(await new UnscreenedPayments(database).flagged()).toHaveLength(1);
+      await verifyProjection(database, 3, emptyLog);
+      await rebuildProjection(database, 3, emptyLog);
+    },
+    async pf_monitor(database) {
+      const manifest = readFileSync(
+        path.join(import.meta.dirname, '../../../../k8s/components/scaling/webhook.yaml'),
+        'utf8',
+      );
+      await database.sql.query(/query: (.+)/.exec(manifest)?.[1] ?? 'no query');
+    },
+  };
+
+  it.each(DATABASE_ROLES)('%s may do what its program does', async (role) => {
+    await WORK[role](as[role]);
+  });
+
+  const codeOf = async (database: Database, statement: string): Promise<unknown> =>
+    database.sql.query(statement).then(
+      () => 'done',
+      (error: unknown) => (error as pg.DatabaseError).code,
+    );
+
+  it.each(DATABASE_ROLES)('%s has no right that it was not given', async (role) => {
+    const { rows } = await own.database.sql.query<{ name: string; verb: string; allowed: boolean }>(
+      `SELECT table_name.name, verb, has_table_privilege($1, table_name.name, verb)
+                OR (verb IN ('SELECT', 'INSERT', 'UPDATE') AND has_any_column_privilege($1, table_name.name, verb))
+                AS allowed
+         FROM (SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname IN ('ledger', 'service'))
+                AS table_name,
+              unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS verb`,
+      [role],
+    );
+    const { rights } = ROLE_DEFINITIONS[role];
+    const given = (table: string, verb: string): boolean =>
+      rights === 'all'
+        ? ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].includes(verb)
+        : (rights[table] ?? []).some((right) => right.split(' ')[0] === verb);
+    expect(rows.filter(({ name, verb, allowed }) => allowed !== given(name, verb))).toEqual([]);
+    for (const statement of [
+      'CREATE TABLE ledger.mine ()',
+      'CREATE TABLE service.mine ()',
+      'CREATE TABLE public.mine ()',
+      'CREATE SCHEMA mine',
+      'ALTER TABLE ledger.intents ADD COLUMN mine text',
+      'DROP TABLE ledger.intents',
+      'CREATE INDEX ON ledger.intents (state)',
+      'DELETE FROM public._prisma_migrations',
+      'CREATE ROLE mine',
+      ...(role === 'pf_operator' ? [] : ['CREATE TEMPORARY TABLE mine ()']),
+    ])
+      expect([statement, await codeOf(as[role], statement)]).toEqual([statement, DENIED]);
+  });
+
+  it('let the gateway write nothing in the ledger, and only the operator the accounts', async () => {
+    for (const table of ['intents', 'intent_events', 'checkpoints']) {
+      for (const statement of [`INSERT INTO ledger.${table} DEFAULT VALUES`, `DELETE FROM ledger.${table}`])
+        expect([statement, await codeOf(as.pf_gateway, statement)]).toEqual([statement, DENIED]);
+    }
+    expect(await codeOf(as.pf_gateway, 'UPDATE service.deliveries SET url = url')).toBe(DENIED);
+    for (const role of DATABASE_ROLES.filter((name) => name !== 'pf_operator')) {
+      const statement = "UPDATE service.accounts SET plan = 'scale'";
+      expect([role, await codeOf(as[role], statement)]).toEqual([role, DENIED]);
+    }
+  });
+
+  it('cover every table', async () => {
+    const { rows } = await own.database.sql.query<{ name: string }>(
+      "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname IN ('ledger', 'service')",
+    );
+    const used = new Set(
+      Object.values(ROLE_DEFINITIONS).flatMap(({ rights }) => (rights === 'all' ? [] : Object.keys(rights))),
+    );
+    // Only `pf` reads none: a table that no service may use is unused, or its rights were forgotten.
+    expect(rows.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it('have server-side limits below the time after which a client gives up', async () => {
+    for (const role of DATABASE_ROLES) {
+      const { rows } = await as[role].sql.query<{ name: string; ms: string }>(
+        `SELECT name, setting AS ms FROM pg_settings WHERE name IN
+           ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`,
+      );
+      for (const { name, ms } of rows) expect([role, name, Number(ms) > 0]).toEqual([role, name, true]);
+      const statement = Number(rows.find(({ name }) => name === 'statement_timeout')?.ms);
+      if (role !== 'pf_operator' && role !== 'pf_monitor') expect(statement).toBeLessThan(10_000);
+    }
+    const { rows } = await as.pf_intent.sql.query<{ enable_seqscan: string }>('SHOW enable_seqscan');
+    expect(rows).toEqual([{ enable_seqscan: 'off' }]);
+  });
+
+  it('give their settings to the users that are members of them', async () => {
+    const name = `pf_test_member_${randomBytes(4).toString('hex')}`;
+    await own.database.sql.query(`CREATE ROLE ${name} LOGIN PASSWORD 'member' IN ROLE pf_gateway`);
+    try {
+      expect(await grantRights(own.url)).toEqual([]);
+      const url = Object.assign(new URL(own.url), { username: name, password: 'member' }).href;
+      const member = openDatabase({ url, applicationName: 'member', onError: () => undefined });
+      try {
+        const { rows } = await member.sql.query<{ statement_timeout: string }>('SHOW statement_timeout');
+        expect(rows).toEqual([{ statement_timeout: '8s' }]);
+        expect(await findKeyHolder(member, hashApiKey(apiKey))).toMatchObject({ accountId });
+        expect(await codeOf(member, 'DELETE FROM ledger.intents')).toBe(DENIED);
+      } finally {
+        await member.close();
+      }
+    } finally {
+      await own.database.sql.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
+    }
+  });
+
+  it('are named in statements for an administrator if the owner of the tables may not manage roles', async () => {
+    const name = `pf_test_owner_${randomBytes(4).toString('hex')}`;
+    await own.database.sql.query(`CREATE ROLE ${name} LOGIN PASSWORD 'owner' IN ROLE pf_operator`);
+    try {
+      const url = Object.assign(new URL(own.url), { username: name, password: 'owner' }).href;
+      const left = await grantRights(url);
+      expect(left).toEqual(
+        expect.arrayContaining(
+          ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map((setting) =>
+            expect.stringMatching(new RegExp(`^ALTER ROLE pf_gateway IN DATABASE \\S+ SET ${setting}`)),
+          ),
+        ),
+      );
+      await WORK.pf_monitor(as.pf_monitor);
+    } finally {
+      await own.database.sql.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
+    }
+  });
+
+  /** The gateway's backends that are running a statement, as the server sees them. */
+  const running = async (): Promise<number> => {
+    const { rows } = await own.database.sql.query<{ count: number }>(
+      `SELECT count(*)::int FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = 'pf_gateway' AND state <> 'idle'`,
+    );
+    return rows[0]?.count ?? 0;
+  };
+
+  it('end a statement that waits for a lock on the server, and report it as unavailable', async () => {
+    const blocker = await own.database.sql.connect();
+    try {
+      await blocker.query('BEGIN; LOCK TABLE ledger.intents IN ACCESS EXCLUSIVE MODE');
+      const error: unknown = await findIntent(as.pf_gateway, intentId, owner()).catch((failure: unknown) => failure);
+      expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['55P03', true]);
+      expect(await running()).toBe(0);
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+    }
+  });
+
+  it('end a statement that takes too long on the server, and report it as unavailable', async () => {
+    const database = new URL(own.url).pathname.slice(1);
+    await own.database.sql.query(`ALTER ROLE pf_gateway IN DATABASE ${database} SET statement_timeout = '300ms'`);
+    const { href: url } = Object.assign(new URL((await openRoleLogins(own.url))?.pf_gateway ?? ''), {});
+    const gateway = openDatabase({ url, applicationName: 'slow', onError: () => undefined });
+    try {
+      const error: unknown = await gateway.sql.query('SELECT pg_sleep(60)').catch((failure: unknown) => failure);
+      expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['57014', true]);
+      expect(await running()).toBe(0);
+    } finally {
+      await gateway.close();
+      await grantRights(own.url);
+    }
+  });
+});
+
+describe('lists by metadata', () => {
+  it('leave the other statements their connections, however many there are, and end on the server', async () => {
+    const own = await createOwnDatabase();
+    await grantRights(own.url);
+    const url = (await openRoleLogins(own.url))?.pf_gateway ?? '';
+    const gateway = openDatabase({
+      url,
+      applicationName: 'gateway',
+      maxConnections: 3,
+      maxScans: 2,
+      onError: () => undefined,
+    });
+    const blocker = await own.database.sql.connect();
+    try {
+      const { id } = await openAccount(own.database, SECRETS_KEY, { name: 'slow' });
+      await blocker.query('BEGIN; LOCK TABLE ledger.intents IN ACCESS EXCLUSIVE MODE');
+      const filter = { metadata: { order: '1' } };
+      const lists = Promise.allSettled(
+        Array.from({ length: 8 }, () => listIntents(gateway, { accountId: id, livemode: false }, filter, null, 10)),
+      );
+      await until('two lists to wait', () => gateway.scans.totalCount === 2 && gateway.scans.waitingCount === 6);
+      expect(await findKeyHolder(gateway, hashApiKey('none'))).toBeNull();
+      for (const list of await lists)
+        expect([list.status, list.status === 'rejected' && isDatabaseUnavailable(list.reason)]).toEqual([
+          'rejected',
+          true,
+        ]);
+      const { rows } = await own.database.sql.query(
+        `SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND usename = 'pf_gateway' AND state <> 'idle'`,
+      );
+      expect(rows).toEqual([]);
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+      await gateway.close();
+      await own.close();
+    }
+  });
+});
+
+describe('inTransaction()', () => {
+  let own: OwnDatabase;
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+  });
+  afterAll(() => own.close());
+
+  it('rejects, and does not end the process, when the server ends its connection between two statements', async () => {
+    const { database } = own;
+    const error: unknown = await inTransaction(database, async (client) => {
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const broken = new Promise((resolve) => client.once('end', resolve));
+      await database.sql.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+      await broken;
+      await client.query('SELECT 1');
+    }).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(Error);
+    await until('the pool to work', () => database.ready(1_000));
+  });
+
+  it('returns no connection to a standby to the pool', async () => {
+    const { database } = own;
+    const used: number[] = [];
+    const write = (): Promise<unknown> =>
+      inTransaction(database, async (client) => {
+        const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        used.push(rows[0]?.pid ?? 0);
+        // What a standby answers to a write.
+        await client.query('SET TRANSACTION READ ONLY');
+        await client.query('DELETE FROM ledger.intents');
+      }).catch((failure: unknown) => failure);
+    const errors = [await write(), await write()];
+    expect(errors.map((error) => isDatabaseUnavailable(error))).toEqual([true, true]);
+    expect(new Set(used).size).toBe(2);
+  });
+});

@@ -1,0 +1,597 @@
+import { describe, expect, it } from '@jest/globals';
+import { newCommandId, newIntentId, type Outcome } from '@pf/contracts';
+import type { AccountId, ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
+import {
+  type DeliverableEvent,
+  type IntentOwner,
+  isDatabaseUnavailable,
+  type LedgerStore,
+  type ProjectedOutcome,
+  type ProjectionBatch,
+  ProjectionGapError,
+  type Store,
+} from '../../src/index.ts';
+import { NOW, PartitionLog } from '../ledger/partition-log.ts';
+
+/** An empty store, and what the port itself does not offer. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** The store's own time. */
+  readonly now: () => Promise<Instant>;
+  /** Adds an account with one URL in test mode; returns the id of the URL. */
+  addEndpoint(accountId: AccountId): Promise<string>;
+  disableEndpoint(id: string): Promise<void>;
+  setWebhookPosition(partition: number, position: bigint): Promise<void>;
+}
+
+const PARTITION = 3;
+const OWNER: IntentOwner = { accountId: samples.ACCOUNT, livemode: false };
+const CHAIN = samples.BASE_SEPOLIA;
+const OTHER_CHAIN = 'eip155:8453' as ChainId;
+/** Long enough that no lease expires by itself during a test. */
+const LONG_MS = 600_000;
+/** A lease that has expired when it is granted. */
+const EXPIRED_MS = -1;
+
+/** A partition of the log whose events are projected one batch after the other. */
+class Projecting {
+  readonly log: PartitionLog;
+  readonly #store: Store;
+  #position = 0n;
+
+  constructor(store: Store, partition = PARTITION) {
+    this.#store = store;
+    this.log = new PartitionLog(partition);
+  }
+
+  get position(): bigint {
+    return this.#position;
+  }
+
+  /** The batch after everything that is projected. */
+  batch(...batch: readonly ExpectedEvent[]): ProjectionBatch {
+    return this.log.append(this.#position, this.#position + BigInt(batch.length) + 1n, ...batch);
+  }
+
+  async project(...batch: readonly ExpectedEvent[]): Promise<ProjectionBatch> {
+    await this.#store.ledger.checkpoint(this.log.partition);
+    const made = this.batch(...batch);
+    expect(await this.#store.ledger.project(made)).toBe(true);
+    this.#position = made.next;
+    return made;
+  }
+}
+
+const outcome = (commandId: CommandId, intentId: IntentId, replayed = false): ProjectedOutcome => ({
+  outcome: { kind: 'accepted', commandId, intentId, replayed, build: null, attempts: null },
+  at: NOW,
+});
+const ids = (found: readonly PaymentIntent[]): readonly IntentId[] => found.map(({ id }) => id);
+/** The intents with these ids. */
+const find = async (ledger: LedgerStore, wanted: readonly IntentId[]): Promise<readonly PaymentIntent[]> =>
+  (await ledger.lookUp({ partition: PARTITION, ids: wanted, keys: [], commandIds: [] })).intents;
+const versions = (found: readonly PaymentIntent[]): readonly number[] => found.map(({ version }) => version);
+
+/**
+ * What every store does: that in Postgres and the simulated one.
+ * @param on runs a test on an empty store
+ */
+export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>) => () => Promise<void>): void {
+  describe('Projecting a batch', () => {
+    it(
+      'begins at 0',
+      on(async ({ store: { ledger } }) => {
+        expect(await ledger.checkpoint(PARTITION)).toEqual({ position: 0n, lastAt: 0 });
+      }),
+    );
+
+    it(
+      'writes it once: at another checkpoint nothing changes',
+      on(async ({ store }) => {
+        const { ledger } = store;
+        await ledger.checkpoint(PARTITION);
+        const id = newIntentId(PARTITION);
+        const log = new PartitionLog(PARTITION);
+        const first = log.append(0n, 2n, events.of(id, events.created()));
+        expect([await ledger.project(first), await ledger.project(first)]).toEqual([true, false]);
+        const second = log.append(2n, 4n, events.of(id, events.detected()));
+        expect(await ledger.project({ ...second, from: 1n })).toBe(false);
+        expect([versions(await find(ledger, [id])), (await ledger.checkpoint(PARTITION)).position]).toEqual([[1], 2n]);
+        expect(await ledger.project(second)).toBe(true);
+        expect([versions(await find(ledger, [id])), (await ledger.checkpoint(PARTITION)).position]).toEqual([[2], 4n]);
+      }),
+    );
+
+    it(
+      'writes nothing where the partition has no checkpoint',
+      on(async ({ store }) => {
+        const batch = new Projecting(store).batch(events.of(newIntentId(PARTITION), events.created()));
+        expect(await store.ledger.project(batch)).toBe(false);
+        expect(
+          await find(
+            store.ledger,
+            batch.intents.map(({ intent }) => intent.id),
+          ),
+        ).toEqual([]);
+      }),
+    );
+
+    it(
+      'is done by one of several writers',
+      on(async ({ store }) => {
+        await store.ledger.checkpoint(PARTITION);
+        const batch = new Projecting(store).batch(events.of(newIntentId(PARTITION), events.created()));
+        const projected = await Promise.allSettled(Array.from({ length: 5 }, () => store.ledger.project(batch)));
+        expect(projected.filter((one) => one.status === 'fulfilled' && one.value)).toHaveLength(1);
+        const refused = projected.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
+        expect(refused.filter((error) => !isDatabaseUnavailable(error))).toEqual([]);
+      }),
+    );
+
+    it.each<[string, (batch: ProjectionBatch, id: IntentId) => ProjectionBatch]>([
+      [
+        'is at another version',
+        (batch, id) => ({
+          ...batch,
+          intents: batch.intents.map((one) => (one.intent.id === id ? { ...one, before: 7 } : one)),
+        }),
+      ],
+      [
+        'is missing',
+        (batch, id) => ({
+          ...batch,
+          intents: batch.intents.map((one) =>
+            one.intent.id === id ? { ...one, intent: { ...one.intent, id: newIntentId(PARTITION) } } : one,
+          ),
+        }),
+      ],
+    ])('writes nothing of it if one intent %s', (_what, damaged) =>
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        const id = newIntentId(PARTITION);
+        const other = newIntentId(PARTITION);
+        await projecting.project(events.of(id, events.created()));
+        const batch = projecting.batch(events.of(other, events.created()), events.of(id, events.detected()));
+        const commandIds = batch.outcomes.map(({ outcome: { commandId } }) => commandId);
+        expect(commandIds).toHaveLength(2);
+        await expect(store.ledger.project(damaged(batch, id))).rejects.toBeInstanceOf(ProjectionGapError);
+        expect(versions(await find(store.ledger, [id, other]))).toEqual([1]);
+        expect(await store.intents.findOutcomes(commandIds)).toEqual([]);
+        expect(await store.ledger.checkpoint(PARTITION)).toMatchObject({ position: projecting.position });
+        expect(await store.ledger.project(batch)).toBe(true);
+      })(),
+    );
+
+    it(
+      'writes nothing of it if an intent that it creates exists already',
+      on(async ({ store: { ledger } }) => {
+        await ledger.checkpoint(PARTITION);
+        const first = new PartitionLog(PARTITION).append(0n, 2n, events.of(newIntentId(PARTITION), events.created()));
+        await ledger.project(first);
+        const again = { ...first, from: 2n, next: 4n, events: [], outcomes: [] };
+        await expect(ledger.project(again)).rejects.toBeInstanceOf(ProjectionGapError);
+        expect((await ledger.checkpoint(PARTITION)).position).toBe(2n);
+      }),
+    );
+
+    it(
+      'writes nothing of it if one of its public events exists already',
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        const id = newIntentId(PARTITION);
+        const { events: listed } = await projecting.project(events.of(id, events.created()));
+        const batch = projecting.batch(events.of(id, events.detected()));
+        await expect(store.ledger.project({ ...batch, events: listed })).rejects.toBeInstanceOf(ProjectionGapError);
+        expect(versions(await find(store.ledger, [id]))).toEqual([1]);
+      }),
+    );
+
+    it(
+      'never moves the last time back',
+      on(async ({ store: { ledger } }) => {
+        await ledger.checkpoint(PARTITION);
+        const log = new PartitionLog(PARTITION);
+        await ledger.project(log.append(0n, 2n, events.of(newIntentId(PARTITION), events.created())));
+        await ledger.project({ ...log.append(2n, 3n), lastAt: NOW - 1_000 });
+        expect((await ledger.checkpoint(PARTITION)).lastAt).toBe(NOW);
+      }),
+    );
+
+    it(
+      'keeps the first outcome of a command',
+      on(async ({ store }) => {
+        const [commandId, id] = [newCommandId(), newIntentId(PARTITION)];
+        await store.ledger.checkpoint(PARTITION);
+        const log = new PartitionLog(PARTITION);
+        const first = { ...log.append(0n, 1n), outcomes: [outcome(commandId, id), outcome(commandId, id, true)] };
+        expect(await store.ledger.project(first)).toBe(true);
+        const second = { ...log.append(1n, 2n), outcomes: [outcome(commandId, id, true)] };
+        expect(await store.ledger.project(second)).toBe(true);
+        expect(await store.intents.findOutcomes([commandId, newCommandId()])).toEqual([outcome(commandId, id).outcome]);
+      }),
+    );
+  });
+
+  describe('The projection', () => {
+    it(
+      'returns intents as they were projected',
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        const [id, paid] = [newIntentId(PARTITION), newIntentId(PARTITION)];
+        const { intents } = await projecting.project(
+          events.of(id, events.created({ metadata: { 'a key': 'väl"ue' }, idempotencyKey: 'one' })),
+          ...[events.created(), events.built(), events.prepared(samples.FIRST), events.confirmed(samples.FIRST)].map(
+            (event) => events.of(paid, event),
+          ),
+        );
+        const found = await find(store.ledger, [paid, id, newIntentId(PARTITION), paid]);
+        expect(new Map(found.map((intent) => [intent.id, intent]))).toEqual(
+          new Map(intents.map(({ intent }) => [intent.id, intent])),
+        );
+        expect(found).toHaveLength(2);
+      }),
+    );
+
+    it(
+      'finds an intent for its owner only',
+      on(async ({ store }) => {
+        const id = newIntentId(PARTITION);
+        await new Projecting(store).project(events.of(id, events.created()));
+        const { intents } = store;
+        expect(await intents.findIntent(id, OWNER)).toMatchObject({ id, version: 1 });
+        expect(await intents.findIntent(id, { ...OWNER, livemode: true })).toBeNull();
+        expect(await intents.findIntent(id, { ...OWNER, accountId: samples.OTHER_ACCOUNT })).toBeNull();
+        expect(await intents.findIntent(newIntentId(PARTITION), OWNER)).toBeNull();
+      }),
+    );
+
+    it(
+      'finds the newest intent of an idempotency key',
+      on(async ({ store }) => {
+        const [older, newer] = [newIntentId(PARTITION), newIntentId(PARTITION)];
+        // Created a day apart.
+        const day = 86_400_000;
+        const apart = new Projecting(store);
+        const batch = apart.batch(
+          ...[older, newer].map((id) => events.of(id, events.created({ idempotencyKey: 'two' }))),
+        );
+        const moved = batch.intents.map(({ intent }, index) => ({
+          intent: { ...intent, id: newIntentId(PARTITION), createdAt: NOW + index * day },
+          before: 0,
+        }));
+        await store.ledger.checkpoint(PARTITION);
+        await store.ledger.project({ ...batch, intents: moved, events: [] });
+        const newest = moved[1]?.intent.id;
+        expect(await store.intents.findIntentByKey('two', OWNER, NOW + day)).toMatchObject({ id: newest });
+        expect(await store.intents.findIntentByKey('two', OWNER, NOW + day + 1)).toBeNull();
+        expect(await store.intents.findIntentByKey('three', OWNER, 0)).toBeNull();
+        expect(await store.intents.findIntentByKey('two', { ...OWNER, livemode: true }, 0)).toBeNull();
+        const wanted = { partition: PARTITION, ids: [], commandIds: [] };
+        const { intents: found } = await store.ledger.lookUp({
+          ...wanted,
+          keys: [
+            { ...OWNER, idempotencyKey: 'two' },
+            { ...OWNER, livemode: true, idempotencyKey: 'two' },
+            { ...OWNER, idempotencyKey: 'three' },
+          ],
+        });
+        expect(ids(found)).toEqual([newest]);
+      }),
+    );
+
+    it(
+      'is looked up with the checkpoint of the same snapshot',
+      on(async ({ store }) => {
+        const { ledger } = store;
+        const wanted = { partition: PARTITION, ids: [], keys: [], commandIds: [] };
+        expect(await ledger.lookUp(wanted)).toEqual({ position: 0n, intents: [], outcomes: [] });
+        const projecting = new Projecting(store);
+        const id = newIntentId(PARTITION);
+        await projecting.project(events.of(id, events.created()));
+        await new Projecting(store, PARTITION + 1).project(events.of(newIntentId(PARTITION + 1), events.created()));
+        expect(await ledger.lookUp({ ...wanted, ids: [id] })).toMatchObject({
+          position: projecting.position,
+          intents: [{ id, version: 1 }],
+        });
+        await projecting.project(events.of(id, events.detected()));
+        expect(await ledger.lookUp({ ...wanted, ids: [id] })).toMatchObject({
+          position: projecting.position,
+          intents: [{ id, version: 2 }],
+        });
+      }),
+    );
+
+    it(
+      'is looked up with originals, their refunds, and outcomes',
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        const paid = [events.created(), events.confirmed(samples.FIRST)];
+        const { outcomes } = await projecting.project(
+          ...paid.map((event) => events.of(samples.INTENT, event)),
+          events.refundCreated(samples.REFUND),
+          events.refundLinked(samples.REFUND),
+          events.refundCreated(samples.SUCCESSOR),
+        );
+        const known = outcomes.map((one) => one.outcome);
+        const wanted = { partition: PARTITION, keys: [], commandIds: [...known.slice(0, 2).map(idOf), newCommandId()] };
+        const { intents, outcomes: found } = await store.ledger.lookUp({ ...wanted, ids: [samples.SUCCESSOR] });
+        expect(new Set(ids(intents))).toEqual(new Set([samples.SUCCESSOR, samples.INTENT, samples.REFUND]));
+        expect(new Set(found.map(idOf))).toEqual(new Set(known.slice(0, 2).map(idOf)));
+        expect(found).toEqual(expect.arrayContaining(known.slice(0, 2)));
+        const original = await store.ledger.lookUp({ ...wanted, ids: [samples.INTENT] });
+        expect(new Set(ids(original.intents))).toEqual(new Set([samples.INTENT, samples.REFUND]));
+      }),
+    );
+
+    it(
+      'names overdue intents, the longest overdue first, of the partitions that are asked for',
+      on(async ({ store }) => {
+        const { ledger } = store;
+        const [first, second, later, closed, pending] = Array.from({ length: 5 }, () => newIntentId(PARTITION));
+        if (!first || !second || !later || !closed || !pending) throw new Error('five ids');
+        const expiring = (id: IntentId, ttlSeconds: number) => events.of(id, events.created({ ttlSeconds }));
+        await new Projecting(store).project(
+          expiring(later, 200),
+          expiring(second, 120),
+          expiring(first, 60),
+          expiring(closed, 60),
+          events.of(closed, events.cancelled()),
+          expiring(pending, 90),
+          events.of(pending, events.pending(samples.FIRST)),
+        );
+        const elsewhere = newIntentId(PARTITION + 1);
+        await new Projecting(store, PARTITION + 1).project(expiring(elsewhere, 60));
+        const due = NOW + 120_000;
+        expect(await ledger.overdue([PARTITION, 9], due, 10)).toEqual(new Map([[PARTITION, [first, pending, second]]]));
+        expect(await ledger.overdue([PARTITION], due, 2)).toEqual(new Map([[PARTITION, [first, pending]]]));
+        expect(await ledger.overdue([PARTITION, PARTITION + 1], NOW + 60_000, 10)).toEqual(
+          new Map([
+            [PARTITION, [first]],
+            [PARTITION + 1, [elsewhere]],
+          ]),
+        );
+        expect(await ledger.overdue([PARTITION], NOW + 59_999, 10)).toEqual(new Map());
+        expect(await ledger.overdue([], due, 10)).toEqual(new Map());
+      }),
+    );
+
+    it(
+      'gives watchers what is open or was closed of late, with the positions it is complete up to',
+      on(async (tested) => {
+        const { store } = tested;
+        const projecting = new Projecting(store);
+        const [open, closed, elsewhere] = Array.from({ length: 3 }, () => newIntentId(PARTITION));
+        if (!open || !closed || !elsewhere) throw new Error('three ids');
+        await projecting.project(
+          events.of(open, events.created()),
+          events.of(closed, events.created()),
+          events.of(closed, events.cancelled()),
+          events.of(elsewhere, events.created({ chain: OTHER_CHAIN })),
+        );
+        const loaded = async (chains: readonly ChainId[], closedAfter: Instant) => {
+          const seen: IntentId[] = [];
+          const positions = await store.watchedIntents.load(chains, closedAfter, ({ id }) => seen.push(id));
+          return { seen: new Set(seen), positions };
+        };
+        const positions = new Map([[PARTITION, projecting.position]]);
+        expect(await loaded([CHAIN], NOW - 1)).toEqual({ seen: new Set([open, closed]), positions });
+        expect(await loaded([CHAIN], NOW)).toEqual({ seen: new Set([open]), positions });
+        expect(await loaded([CHAIN, OTHER_CHAIN], NOW)).toEqual({ seen: new Set([open, elsewhere]), positions });
+      }),
+    );
+  });
+
+  describe('Signed transactions', () => {
+    const bytes = new Uint8Array([1, 2, 255]);
+    const kept = (hash: TransactionHash, chain = CHAIN) => ({ intentId: samples.INTENT, chain, hash, bytes });
+
+    it(
+      'are found by chain and hash',
+      on(async ({ store: { signedTransactions } }) => {
+        await signedTransactions.keep(kept(samples.FIRST));
+        await signedTransactions.keep(kept(samples.SECOND, OTHER_CHAIN));
+        const found = await signedTransactions.find(CHAIN, [samples.FIRST, samples.SECOND, samples.UNKNOWN]);
+        expect([...found].map(([hash, raw]) => [hash, [...raw]])).toEqual([[samples.FIRST, [...bytes]]]);
+        expect(await signedTransactions.find(CHAIN, [])).toEqual(new Map());
+      }),
+    );
+
+    it(
+      'keep their bytes when they are stored again',
+      on(async ({ store: { signedTransactions } }) => {
+        await signedTransactions.keep(kept(samples.FIRST));
+        await signedTransactions.keep({ ...kept(samples.FIRST), bytes: new Uint8Array([9]) });
+        const found = await signedTransactions.find(CHAIN, [samples.FIRST]);
+        expect([...(found.get(samples.FIRST) ?? [])]).toEqual([...bytes]);
+      }),
+    );
+
+    it(
+      'are forgotten by age, unless they are needed',
+      on(async ({ store: { signedTransactions }, now }) => {
+        const { FIRST, SECOND, UNKNOWN } = samples;
+        for (const hash of [FIRST, SECOND]) await signedTransactions.keep(kept(hash));
+        await signedTransactions.keep(kept(UNKNOWN, OTHER_CHAIN));
+        const before = await now();
+        expect(await signedTransactions.forget(CHAIN, before - LONG_MS, [])).toBe(0);
+        expect(await signedTransactions.forget(CHAIN, before + LONG_MS, [SECOND])).toBe(1);
+        expect([...(await signedTransactions.find(CHAIN, [FIRST, SECOND])).keys()]).toEqual([SECOND]);
+        expect([...(await signedTransactions.find(OTHER_CHAIN, [UNKNOWN])).keys()]).toEqual([UNKNOWN]);
+      }),
+    );
+
+    it(
+      'are as young as the last time they were stored',
+      on(async ({ store: { signedTransactions }, now }) => {
+        await signedTransactions.keep(kept(samples.FIRST));
+        let between = await now();
+        for (const first = between; between <= first + 1;) between = await now();
+        await signedTransactions.keep(kept(samples.FIRST));
+        expect(await signedTransactions.forget(CHAIN, between - 1, [])).toBe(0);
+      }),
+    );
+  });
+
+  describe('The lease of a network', () => {
+    it(
+      'goes to one of two concurrent holders, and after its release to another in a later epoch',
+      on(async (tested) => {
+        const { watches } = tested.store;
+        const [first, second] = await Promise.all([
+          watches.acquire(CHAIN, 'one', LONG_MS),
+          watches.acquire(CHAIN, 'two', LONG_MS),
+        ]);
+        const winner = first ?? second;
+        expect([first, second].filter((lease) => lease !== null)).toEqual([winner]);
+        if (!winner) throw new Error('neither holder got the lease');
+        await watches.release(winner);
+        expect(await watches.acquire(CHAIN, 'three', LONG_MS)).toMatchObject({
+          epoch: winner.epoch + 1n,
+          cursor: null,
+        });
+      }),
+    );
+
+    it(
+      'keeps the cursor for the next holder, and refuses renewals, cursors and releases of the former one',
+      on(async ({ store: { watches } }) => {
+        const former = await watches.acquire(CHAIN, 'one', EXPIRED_MS);
+        if (!former) throw new Error('the lease is free');
+        expect(await watches.moveCursor(former, { block: '100' })).toBe(true);
+        const next = await watches.acquire(CHAIN, 'two', LONG_MS);
+        expect(next).toMatchObject({ epoch: 2n, cursor: { block: '100' } });
+
+        expect(await watches.moveCursor(former, { block: '99' })).toBe(false);
+        expect(await watches.renew(former, LONG_MS)).toBe(false);
+        await watches.release(former);
+        expect(await watches.acquire(CHAIN, 'three', LONG_MS)).toBeNull();
+        if (!next) throw new Error('the lease had expired');
+        expect(await watches.renew(next, EXPIRED_MS)).toBe(true);
+        expect(await watches.acquire(CHAIN, 'three', LONG_MS)).toMatchObject({ epoch: 3n, cursor: { block: '100' } });
+      }),
+    );
+
+    it(
+      'is granted again at once to the holder whose response was lost',
+      on(async ({ store: { watches } }) => {
+        await watches.acquire(CHAIN, 'one', LONG_MS);
+        expect(await watches.acquire(CHAIN, 'one', LONG_MS)).toMatchObject({ epoch: 2n });
+      }),
+    );
+
+    it(
+      'is one for each network',
+      on(async ({ store: { watches } }) => {
+        await watches.acquire(CHAIN, 'one', LONG_MS);
+        expect(await watches.acquire(OTHER_CHAIN, 'two', LONG_MS)).toMatchObject({ chain: OTHER_CHAIN, epoch: 1n });
+      }),
+    );
+  });
+
+  describe('Recording deliveries', () => {
+    const event = (accountId: AccountId, livemode = false): DeliverableEvent => {
+      const intentId = newIntentId(PARTITION);
+      return {
+        eventId: `evt_${intentId}`,
+        eventType: 'intent.created',
+        intentId,
+        version: 1,
+        accountId,
+        livemode,
+        traceparent: null,
+        requestId: null,
+      };
+    };
+    const shop = 'acct_shop' as AccountId;
+    const at = new Date(NOW);
+    const batch = (from: bigint, next: bigint, ...batched: readonly DeliverableEvent[]) => ({
+      partition: PARTITION,
+      from,
+      next,
+      events: batched,
+      at,
+    });
+
+    it(
+      'writes deliveries together with the position in the log or not at all',
+      on(async (tested) => {
+        const { webhooks } = tested.store;
+        const endpointId = await tested.addEndpoint(shop);
+        expect(await webhooks.positions([PARTITION, 5])).toEqual(
+          new Map([
+            [PARTITION, 0n],
+            [5, 0n],
+          ]),
+        );
+        const made = await webhooks.recordDeliveries(batch(0n, 7n, event(shop), event(shop)));
+        expect(made).toMatchObject(
+          Array.from({ length: 2 }, () => ({ endpointId, attemptCount: 0, nextAttemptAt: at })),
+        );
+        expect(new Set(made?.map(({ id }) => id)).size).toBe(2);
+        expect(await webhooks.recordDeliveries(batch(0n, 9n, event(shop)))).toBeNull();
+        expect(await webhooks.positions([PARTITION])).toEqual(new Map([[PARTITION, 7n]]));
+        expect(await webhooks.recordDeliveries(batch(7n, 9n))).toEqual([]);
+        expect(await webhooks.positions([PARTITION])).toEqual(new Map([[PARTITION, 9n]]));
+      }),
+    );
+
+    it(
+      'is refused for a partition without a position',
+      on(async ({ store: { webhooks } }) => {
+        expect(await webhooks.recordDeliveries(batch(0n, 7n))).toBeNull();
+      }),
+    );
+
+    it(
+      'is done by one of several readers of the same batch',
+      on(async (tested) => {
+        await tested.addEndpoint(shop);
+        const { webhooks } = tested.store;
+        await webhooks.positions([PARTITION]);
+        const events = [event(shop), event(shop)];
+        const written = await Promise.all(
+          Array.from({ length: 5 }, () => webhooks.recordDeliveries(batch(0n, 2n, ...events))),
+        );
+        expect(written.filter((made) => made !== null)).toHaveLength(1);
+      }),
+    );
+
+    it(
+      'writes no delivery twice if the position is set back and the log is read again',
+      on(async (tested) => {
+        await tested.addEndpoint(shop);
+        const { webhooks } = tested.store;
+        await webhooks.positions([PARTITION]);
+        const events = [event(shop), event(shop)];
+        expect(await webhooks.recordDeliveries(batch(0n, 2n, ...events))).toHaveLength(2);
+        await tested.setWebhookPosition(PARTITION, 0n);
+        const [added, ...rest] = [event(shop), ...events];
+        expect(await webhooks.recordDeliveries(batch(0n, 3n, added, ...rest))).toHaveLength(1);
+      }),
+    );
+
+    it(
+      'delivers to the enabled URLs of the event’s account and mode',
+      on(async (tested) => {
+        const endpointId = await tested.addEndpoint(shop);
+        await tested.disableEndpoint(await tested.addEndpoint('acct_gone' as AccountId));
+        const { webhooks } = tested.store;
+        await webhooks.positions([PARTITION]);
+        const made = await webhooks.recordDeliveries(
+          batch(
+            0n,
+            4n,
+            event(shop),
+            event(shop, true),
+            event('acct_gone' as AccountId),
+            event('acct_other' as AccountId),
+          ),
+        );
+        expect(made?.map((delivery) => delivery.endpointId)).toEqual([endpointId]);
+      }),
+    );
+  });
+}
+
+const idOf = ({ commandId }: Outcome): CommandId => commandId;

@@ -1,0 +1,309 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type Address,
+  COUNTED_MAX,
+  decide,
+  EVENTS_MAX,
+  type Input,
+  type IntentId,
+  Ledger,
+  type PaymentIntent,
+  REMEMBERED_MAX,
+  SUBMISSIONS_MAX,
+  type TransactionHash,
+} from '@pf/domain';
+import fc from 'fast-check';
+import { type ExpectedEvent, given } from '../../src/testing/given.ts';
+import {
+  confirmed,
+  created,
+  expired,
+  extraPayment,
+  failed,
+  lost,
+  mismatchedPayment,
+  pending,
+  prepared,
+  refused,
+  restored,
+  updated,
+} from '../../src/testing/events.ts';
+import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
+import { ALICE, BOB, CAROL, FIRST, INTENT, SECOND, SCENARIO_START, UNKNOWN } from '../../src/testing/samples.ts';
+
+const hashOf = (n: number): TransactionHash => `0x${n.toString(16).padStart(64, '0')}` as TransactionHash;
+const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const dust = (n: number) => watcher.landed(hashOf(n), { amount: 1n });
+const dusted = (count: number): readonly ExpectedEvent[] =>
+  times(count, (n) => mismatchedPayment(hashOf(n), { amount: 1n }, 'amount'));
+const paid = [created(), prepared(FIRST), pending(FIRST), confirmed(FIRST)];
+/** A history of an open intent with this many events. */
+const long = (events: number): readonly ExpectedEvent[] => [
+  created(),
+  ...times(events - 1, (n) => updated({ metadata: { note: `${n}` } })),
+];
+/** A history of a paid intent with this many events. */
+const longPaid = (events: number): readonly ExpectedEvent[] => [...paid, ...long(events - paid.length + 1).slice(1)];
+
+describe('a request that would append to an intent at its limit', () => {
+  const update = ({ updatedAt }: PaymentIntent): Input => gateway.update({ updatedAt, metadata: { note: 'one more' } });
+
+  it.each([
+    ['a build', EVENTS_MAX.build, long, () => gateway.recordBuild()],
+    ['a submission', EVENTS_MAX.submit, long, () => gateway.prepare(FIRST)],
+    ['an update', EVENTS_MAX.change, long, update],
+    ['a simulation', EVENTS_MAX.change, long, () => gateway.simulate('pending')],
+    ['a refund', EVENTS_MAX.refund, longPaid, () => gateway.refund()],
+  ] as const)('is refused with the limit if it is %s', (_name, max, history, input) => {
+    const before = given(...history(max - 1));
+    expect(before.when(input(before.ledger.intent(INTENT) as PaymentIntent)).decision.outcome.kind).toBe('accepted');
+    const at = given(...history(max));
+    at.when(input(at.ledger.intent(INTENT) as PaymentIntent))
+      .thenRefused('intent.limit_reached')
+      .withOutcome({ details: { limit: 'events', max } });
+  });
+
+  it('is accepted where it changes nothing', () => {
+    given(...long(EVENTS_MAX.change))
+      .when(gateway.simulate('created'))
+      .thenNothing();
+  });
+
+  it('leaves the account what payers can use up: submissions after builds, changes and refunds after both', () => {
+    const { build, submit, change, refund } = EVENTS_MAX;
+    expect([build, submit, change, refund]).toEqual([build, submit, change, refund].toSorted((a, b) => a - b));
+    given(...long(EVENTS_MAX.build))
+      .when(gateway.prepare(FIRST))
+      .then(prepared(FIRST));
+  });
+
+  it('is accepted if it submits the live transaction again, which then cannot be released', () => {
+    const claimed = given(...long(EVENTS_MAX.submit), prepared(FIRST));
+    claimed.when(gateway.prepare(FIRST)).thenNothing().withOutcome({ attempts: 2 });
+  });
+
+  it('is refused as in progress, not at the limit, if it would replace the live transaction', () => {
+    given(...long(EVENTS_MAX.submit), prepared(FIRST, { nonce: '7' }))
+      .when(gateway.prepare(SECOND, { nonce: '7' }))
+      .thenRefused('intent.submission_in_progress');
+  });
+
+  it('can still be ended, paid and expired', () => {
+    const full = long(EVENTS_MAX.refund);
+    expect(
+      given(...full)
+        .when(gateway.cancel())
+        .intent().status,
+    ).toBe('cancelled');
+    expect(
+      given(...full)
+        .when(watcher.landedFinal(UNKNOWN))
+        .intent().status,
+    ).toBe('finalized');
+    given(...full)
+      .when(owner.expire(), SCENARIO_START + 1e9)
+      .then(expired());
+  });
+});
+
+describe('submissions of one intent', () => {
+  const tried = times(SUBMISSIONS_MAX, (n) => [prepared(hashOf(n)), refused(hashOf(n))]).flat();
+
+  it('are limited to different transactions', () => {
+    given(created(), ...tried)
+      .when(gateway.prepare(SECOND))
+      .thenRefused('intent.limit_reached')
+      .withOutcome({ details: { limit: 'submissions', max: SUBMISSIONS_MAX } })
+      .when(gateway.prepare(hashOf(0)))
+      .then(prepared(hashOf(0)));
+  });
+});
+
+describe('unexpected transfers', () => {
+  it('are recorded once each, and passed over beyond the limit', () => {
+    const full = given(created(), ...dusted(COUNTED_MAX.mismatched - 1));
+    const last = dust(COUNTED_MAX.mismatched);
+    full
+      .when(last)
+      .then(mismatchedPayment(hashOf(COUNTED_MAX.mismatched), { amount: 1n }, 'amount'))
+      .when(last)
+      .thenNothing()
+      .when(dust(COUNTED_MAX.mismatched + 1))
+      .thenNothing();
+  });
+
+  it('do not keep a payment from settling, nor an extra payment from being recorded', () => {
+    given(created(), ...dusted(COUNTED_MAX.mismatched))
+      .when(watcher.landed(FIRST))
+      .then(pending(FIRST), confirmed(FIRST))
+      .when(watcher.landed(SECOND))
+      .then(extraPayment(SECOND))
+      .when(watcher.landed(SECOND))
+      .thenNothing();
+  });
+
+  it('end a live submission beyond the limit too', () => {
+    given(created(), ...dusted(COUNTED_MAX.mismatched), prepared(FIRST), pending(FIRST))
+      .when(watcher.landed(FIRST, { amount: 1n }))
+      .then(
+        mismatchedPayment(FIRST, { amount: 1n }, 'amount'),
+        failed(FIRST, 'The transaction landed with another amount.'),
+      );
+  });
+
+  it('restore a lost payment if they have its terms, although they were passed over before', () => {
+    const extras = times(COUNTED_MAX.extra - 1, (n) => extraPayment(hashOf(n), { block: 200n }));
+    given(...paid, ...extras)
+      .when(watcher.landed(SECOND, { block: 200n }))
+      .thenNothing()
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .when(watcher.landed(SECOND, { block: 200n }))
+      .then(restored(SECOND, { block: 200n }));
+  });
+
+  it('fold in linear time and bounded space where an older version recorded 20,000 of them', () => {
+    const began = performance.now();
+    const intent = given(created(), ...dusted(20_000)).ledger.intent(INTENT);
+    expect(intent?.version).toBe(20_001);
+    expect(intent?.transfers).toHaveLength(REMEMBERED_MAX);
+    // 40 s before there was a limit; well under a second on an idle machine.
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+});
+
+/** One input of a round, with what distinguishes it: the round's number makes hashes and payers fresh. */
+type Move = (intent: PaymentIntent, fresh: number) => Input;
+const right = ({ tokenAddress, requestor, amountBaseUnits, reference, direction }: PaymentIntent) => ({
+  tokenAddress,
+  from: direction === 'send' ? ALICE : BOB,
+  to: requestor,
+  amount: amountBaseUnits,
+  reference,
+});
+const liveHash = ({ submissions, txSignature }: PaymentIntent): TransactionHash =>
+  submissions.find(({ status }) => status === 'live')?.hash ?? txSignature ?? FIRST;
+const claim = (intent: PaymentIntent, hash: TransactionHash, nonce: string | null): Input =>
+  gateway.prepare(hash, {
+    sender: right(intent).from,
+    nonce,
+    terms: {
+      chain: intent.chain,
+      tokenAddress: intent.tokenAddress,
+      amount: intent.amountBaseUnits,
+      requestor: intent.requestor,
+      reference: intent.reference,
+    },
+  });
+const MOVES: Readonly<Record<string, Move>> = {
+  update: ({ updatedAt }, fresh) =>
+    gateway.update({ updatedAt, metadata: { [`key${fresh % 20}`]: `${'é'.repeat(499)}${fresh % 7}` } }),
+  detect: () => gateway.detect(),
+  build: (intent, fresh) =>
+    gateway.recordBuild({
+      fulfiller: intent.direction === 'send' ? ALICE : ([BOB, CAROL][fresh % 2] as Address),
+      replaces: intent.build?.version ?? null,
+      blob: 'b'.repeat(2_000),
+    }),
+  prepare: (intent, fresh) => claim(intent, hashOf(fresh), null),
+  replace: (intent, fresh) => claim(intent, hashOf(fresh), '7'),
+  repeat: (intent) => claim(intent, liveHash(intent), '7'),
+  broadcast: (intent) => gateway.recordBroadcast(liveHash(intent)),
+  release: (intent) => gateway.release(liveHash(intent)),
+  cancel: () => gateway.cancel(),
+  refund: (_intent, fresh) => gateway.refund(`pi_refund${fresh}` as IntentId),
+  toPending: () => gateway.simulate('pending'),
+  toCreated: () => gateway.simulate('created'),
+  land: (intent) => watcher.landed(liveHash(intent), right(intent)),
+  landFresh: (intent, fresh) => watcher.landed(hashOf(fresh), right(intent)),
+  landFinal: (intent, fresh) => watcher.landedFinal(hashOf(fresh), right(intent)),
+  dust: (intent, fresh) => watcher.landed(hashOf(fresh), { ...right(intent), amount: 1n }),
+  dustBatch: (intent, fresh) => watcher.landed(hashOf(7), { ...right(intent), amount: 1n, index: `${fresh}` }),
+  revert: (intent) => watcher.reverted(liveHash(intent)),
+  drop: (intent) => watcher.dropped(liveHash(intent)),
+  lose: (intent) => watcher.lost(intent.settlement?.hash ?? FIRST),
+  dropLost: (intent) => watcher.dropped(intent.settlement?.hash ?? FIRST),
+};
+
+/** No client and no stranger can make an intent larger: only reorganizations of its payment add events beyond this. */
+const MOST_EVENTS = EVENTS_MAX.refund + COUNTED_MAX.extra + 2 * SUBMISSIONS_MAX;
+const MOST_EVENTS_A_REORG = 8;
+const MOST_BYTES = 512 * 1024;
+const sizeOf = (intent: PaymentIntent): number =>
+  Buffer.byteLength(
+    JSON.stringify(intent, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
+  );
+
+/** Cycles that grew without end before there were limits. `intent`: 0 is the first, 1 the newest, 2 both in turn. */
+const GROWTHS = [
+  [{ moves: ['update'], intent: 0 }],
+  [{ moves: ['build'], intent: 0 }],
+  [{ moves: ['prepare', 'release'], intent: 0 }],
+  [{ moves: ['replace'], intent: 0 }],
+  [{ moves: ['replace', 'repeat', 'repeat'], intent: 0 }],
+  [{ moves: ['prepare', 'broadcast', 'drop'], intent: 0 }],
+  [{ moves: ['toPending', 'toCreated'], intent: 0 }],
+  [
+    { moves: ['landFresh'], intent: 0 },
+    { moves: ['refund', 'cancel'], intent: 2 },
+  ],
+  [{ moves: ['dust'], intent: 0 }],
+  [{ moves: ['dustBatch'], intent: 0 }],
+  [{ moves: ['landFresh'], intent: 0 }],
+  [{ moves: ['toPending', 'landFresh'], intent: 0 }],
+  [{ moves: ['land', 'lose', 'dropLost'], intent: 0 }],
+];
+
+describe('an intent', () => {
+  it('stays within its bounds, whatever is repeated in whatever order', () => {
+    const names = Object.keys(MOVES);
+    const rounds = fc.array(
+      fc.record({ moves: fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 6 }), intent: fc.nat(2) }),
+      { minLength: 1, maxLength: 3 },
+    );
+    let largest = 0;
+    fc.assert(
+      fc.property(rounds, (plan) => {
+        const ledger = new Ledger();
+        const events = new Map<IntentId, number>();
+        const reorgs = new Map<IntentId, number>();
+        let now = SCENARIO_START;
+        let fresh = 1_000;
+        const run = (input: Input): void => {
+          for (const { event } of decide(input, now, ledger).transitions) {
+            ledger.apply(event);
+            const count = (of: Map<IntentId, number>) => of.set(event.intentId, (of.get(event.intentId) ?? 0) + 1);
+            count(events);
+            if (event.type === 'confirmation_lost') count(reorgs);
+          }
+        };
+        run(gateway.create());
+        for (const { moves, intent: choice } of plan) {
+          // A cycle that grows without end has passed every limit after so many inputs.
+          for (let input = 0; input < 3_000; input++) {
+            now += 1;
+            fresh += 1;
+            const intents = [...ledger.intents()];
+            const last = choice === 0 ? 0 : intents.length - 1;
+            const intent = choice === 2 && input % 2 === 0 ? intents[0] : intents[last];
+            const move = MOVES[moves[input % moves.length] ?? ''];
+            if (intent !== undefined && move !== undefined) run(about(intent.id, move(intent, fresh)));
+          }
+        }
+        for (const intent of ledger.intents()) {
+          const of = reorgs.get(intent.id) ?? 0;
+          // A reorganization of a refund also moves its original.
+          const ofItsRefund = ([id, count]: [IntentId, number]): number =>
+            ledger.intent(id)?.refundOf === intent.id ? count : 0;
+          const beside = [...reorgs].reduce((sum, entry) => sum + ofItsRefund(entry), 0);
+          expect(events.get(intent.id)).toBe(intent.version);
+          expect(intent.version).toBeLessThanOrEqual(MOST_EVENTS + MOST_EVENTS_A_REORG * (of + beside));
+          largest = Math.max(largest, sizeOf(intent));
+        }
+        expect(largest).toBeLessThanOrEqual(MOST_BYTES);
+      }),
+      { numRuns: 40, examples: GROWTHS.map((plan) => [plan]) },
+    );
+  });
+});

@@ -1,0 +1,1 @@
+export { SimulatedDatabase } from './simulated-database.ts';

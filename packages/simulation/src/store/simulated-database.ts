@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decodeIntent, encodeIntent, encodeOutcome, newWebhookEndpointId, parseOutcome } from '@pf/contracts';
+import type { Store, WatchCursor } from '@pf/database';
+import type { AccountId, Instant } from '@pf/domain';
+import { currentProcess, type Kernel } from '../kernel/index.ts';
+import { Journal } from './journal.ts';
+import * as statements from './statements.ts';
+import { Tables } from './tables.ts';
+
+export interface SimulatedDatabaseOptions {
+  /** The server's name in the kernel. Default: postgres. */
+  readonly name?: string;
+  /** How many watched intents a client fetches at once. */
+  readonly rowsAFetch?: number;
+}
+
+/**
+ * Postgres with one connection for each statement, all of them serializable. The network and the server's end may lose
+ * a statement or its result; a client learns only that its connection was lost.
+ */
+export class SimulatedDatabase {
+  readonly name: string;
+  /** The store as processes use it: every method is a call from the current process. */
+  readonly store: Store;
+  /** What is committed, for checks. */
+  readonly tables: Tables;
+  /** How far the server's clock is ahead of true time, in milliseconds. */
+  skewMs = 0;
+  /** The share of statements that the server cancels. */
+  canceled = 0;
+  readonly #kernel: Kernel;
+  readonly #journal = new Journal();
+  readonly #rowsAFetch: number;
+
+  constructor(kernel: Kernel, { name = 'postgres', rowsAFetch = 50 }: SimulatedDatabaseOptions = {}) {
+    this.#kernel = kernel;
+    this.name = name;
+    this.#rowsAFetch = rowsAFetch;
+    this.tables = new Tables(this.#journal);
+    this.store = this.#connect();
+  }
+
+  /** The server's time. */
+  now(): Instant {
+    return Math.floor(this.#kernel.now() + this.skewMs);
+  }
+
+  /**
+   * A failover to a standby that lags: what was committed in the last `lagMs` is gone, and every connection is lost.
+   * The standby is ready after `downMs`.
+   * @returns the number of lost transactions
+   */
+  failOver(lagMs: number, downMs = 0): number {
+    this.#kernel.shutDown(this.name);
+    const lost = this.#journal.setBack(this.#kernel.now() - lagMs);
+    this.#kernel.note(this.name, `fails over: ${lost} transactions of the last ${Math.round(lagMs)} ms are lost`);
+    this.#kernel.schedule(downMs, () => this.#kernel.startUp(this.name));
+    return lost;
+  }
+
+  /** Adds an account's URL, as an operator does: outside of the network. */
+  addEndpoint(accountId: AccountId, livemode: boolean): string {
+    const id = newWebhookEndpointId();
+    this.change(({ endpoints }) => endpoints.set(id, { id, accountId, livemode, disabled: false }));
+    return id;
+  }
+
+  /** Changes the tables in one transaction, outside of the network. */
+  change(work: (tables: Tables) => void): void {
+    this.#journal.transaction(this.#kernel.now(), () => work(this.tables));
+  }
+
+  /**
+   * The rows that would be read otherwise than they were written, by their ids: the simulation keeps decoded states,
+   * Postgres their text.
+   */
+  lossyRows(): readonly string[] {
+    const { intents, outcomes } = this.tables;
+    return [
+      ...[...intents.values()]
+        .filter(({ intent }) => !isDeepStrictEqual(decodeIntent(encodeIntent(intent)), intent))
+        .map(({ intent }) => intent.id),
+      ...[...outcomes.values()]
+        .filter((outcome) => !isDeepStrictEqual(parseOutcome(encodeOutcome(outcome)), outcome))
+        .map(({ commandId }) => commandId),
+    ];
+  }
+
+  #connect(): Store {
+    const run = this.#run.bind(this);
+    return {
+      ledger: {
+        checkpoint: (partition) => run('checkpoint', (tables) => statements.checkpoint(tables, partition)),
+        lookUp: (wanted) => run('look up', (tables) => statements.lookUp(tables, wanted)),
+        overdue: (partitions, now, limit) =>
+          partitions.length === 0
+            ? Promise.resolve(new Map())
+            : run('overdue', (tables) => statements.overdue(tables, partitions, now, limit)),
+        project: (batch) =>
+          run(
+            () => `project [${batch.from}, ${batch.next}) of partition ${batch.partition}`,
+            (tables) => statements.project(tables, batch),
+          ),
+      },
+      intents: {
+        findIntent: (id, owner) => run('find intent', (tables) => statements.findIntent(tables, id, owner)),
+        findIntentByKey: (idempotencyKey, owner, since) =>
+          run('find by key', (tables) => statements.findIntentByKey(tables, { ...owner, idempotencyKey }, since)),
+        findOutcomes: (commandIds) => run('find outcomes', (tables) => statements.findOutcomes(tables, commandIds)),
+      },
+      signedTransactions: {
+        keep: (transaction) => run('keep bytes', (tables, now) => statements.keepTransaction(tables, transaction, now)),
+        find: (chain, hashes) => run('find bytes', (tables) => statements.findTransactions(tables, chain, hashes)),
+        forget: (chain, keptBefore, needed) =>
+          run('forget bytes', (tables) => statements.forgetTransactions(tables, chain, keptBefore, needed)),
+      },
+      watches: {
+        acquire: (chain, holder, ttlMs) =>
+          run('acquire lease', (tables, now) => statements.acquireWatch(tables, chain, holder, ttlMs, now)),
+        renew: (lease, ttlMs) =>
+          run('renew lease', (tables, now) => statements.changeWatch(tables, lease, { expiresAt: now + ttlMs })),
+        moveCursor: (lease, cursor) => {
+          const stored = JSON.parse(JSON.stringify(cursor)) as WatchCursor;
+          return run('move cursor', (tables) => statements.changeWatch(tables, lease, { cursor: stored }));
+        },
+        release: (lease) =>
+          run('release lease', (tables) => {
+            statements.changeWatch(tables, lease, { holder: null, expiresAt: null });
+          }),
+      },
+      watchedIntents: {
+        load: async (chains, closedAfter, each) => {
+          const { rows, positions, server } = await run('load watched intents', (tables) => ({
+            rows: statements.watchedRows(tables, chains, closedAfter),
+            positions: new Map(
+              [...tables.checkpoints.entries()].map(([partition, { position }]) => [partition, position]),
+            ),
+            server: currentProcess('a statement'),
+          }));
+          // A transaction ends with the server that began it.
+          const sameServer = (): void => {
+            if (currentProcess('a statement') !== server) throw connectionLost();
+          };
+          for (let at = 0; at < rows.length; at += this.#rowsAFetch) {
+            await run('fetch watched intents', sameServer);
+            for (const { intent } of rows.slice(at, at + this.#rowsAFetch)) each(intent);
+          }
+          await run('end of watched intents', sameServer);
+          return positions;
+        },
+      },
+      webhooks: {
+        positions: (partitions) => run('webhook positions', (tables) => statements.positions(tables, partitions)),
+        recordDeliveries: (batch) =>
+          run(
+            () => `record deliveries of [${batch.from}, ${batch.next}) of partition ${batch.partition}`,
+            (tables) => statements.recordDeliveries(tables, batch),
+          ),
+      },
+    };
+  }
+
+  #run<Result>(what: string | (() => string), work: (tables: Tables, now: Instant) => Result): Promise<Result> {
+    const kernel = this.#kernel;
+    const serve = (): Result => {
+      if (kernel.random.chance(this.canceled)) throw statementCanceled();
+      return this.#journal.transaction(kernel.now(), () => work(this.tables, this.now()));
+    };
+    return kernel.call(this.name, serve, connectionLost, { what });
+  }
+}
+
+/** As node-postgres and Postgres say it: isDatabaseUnavailable() knows them. */
+const connectionLost = (): Error => new Error('Connection terminated unexpectedly');
+const statementCanceled = (): Error =>
+  Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });

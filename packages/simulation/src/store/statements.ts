@@ -1,0 +1,229 @@
+import { newDeliveryId, type Outcome } from '@pf/contracts';
+import {
+  type Checkpoint,
+  type DeliveryBatch,
+  type Found,
+  type IdempotencyKey,
+  type IntentOwner,
+  type OutstandingDelivery,
+  type ProjectionBatch,
+  ProjectionGapError,
+  type StoredTransaction,
+  type Wanted,
+  type WatchCursor,
+  type WatchLease,
+} from '@pf/database';
+import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import type { DeliveryRow, IntentRow, Tables } from './tables.ts';
+
+/** What the statements of packages/database do, each as a function of the tables. */
+
+const START: Checkpoint = { position: 0n, lastAt: 0 };
+const NO_KEYS: readonly IntentId[] = [];
+const keyOf = ({ accountId, livemode, idempotencyKey }: IdempotencyKey): string =>
+  `${accountId} ${livemode} ${idempotencyKey}`;
+
+export function checkpoint({ checkpoints }: Tables, partition: number): Checkpoint {
+  const known = checkpoints.get(partition);
+  if (known) return known;
+  checkpoints.set(partition, START);
+  return START;
+}
+
+const findIntents = ({ intents }: Tables, ids: Iterable<IntentId>): readonly PaymentIntent[] =>
+  [...new Set(ids)].flatMap((id) => intents.get(id)?.intent ?? []);
+
+/** The newest intent of the key. */
+function newestOf({ intents, intentsByKey }: Tables, key: IdempotencyKey): PaymentIntent | null {
+  let newest: PaymentIntent | null = null;
+  for (const id of intentsByKey.get(keyOf(key)) ?? NO_KEYS) {
+    const intent = intents.get(id)?.intent;
+    if (intent && (newest === null || intent.createdAt >= newest.createdAt)) newest = intent;
+  }
+  return newest;
+}
+
+export function lookUp(tables: Tables, { partition, ids, keys, commandIds }: Wanted): Found {
+  const named = findIntents(tables, ids);
+  const originals = findIntents(
+    tables,
+    named.flatMap(({ refundOf }) => refundOf ?? []),
+  );
+  const refunds = findIntents(
+    tables,
+    [...named, ...originals].flatMap(({ refundedBy }) => refundedBy ?? []),
+  );
+  const made = keys.flatMap((key) => newestOf(tables, key) ?? []);
+  return {
+    position: tables.checkpoints.get(partition)?.position ?? 0n,
+    intents: [...named, ...originals, ...refunds, ...made],
+    outcomes: findOutcomes(tables, commandIds),
+  };
+}
+
+export function overdue(
+  { intents }: Tables,
+  partitions: readonly number[],
+  now: Instant,
+  limit: number,
+): ReadonlyMap<number, readonly IntentId[]> {
+  const due = new Map<number, PaymentIntent[]>();
+  for (const { partition, intent } of intents.values()) {
+    if ((intent.status !== 'created' && intent.status !== 'pending') || intent.expiresAt > now) continue;
+    if (!partitions.includes(partition)) continue;
+    const others = due.get(partition);
+    if (others) others.push(intent);
+    else due.set(partition, [intent]);
+  }
+  return new Map(
+    [...due].map(([partition, found]) => [
+      partition,
+      found
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .slice(0, limit)
+        .map(({ id }) => id),
+    ]),
+  );
+}
+
+export function project(
+  tables: Tables,
+  { partition, from, next, lastAt, intents, events, outcomes }: ProjectionBatch,
+): boolean {
+  const before = tables.checkpoints.get(partition);
+  if (before?.position !== from) return false;
+  const gap = (): Error =>
+    new ProjectionGapError(`Batch [${from}, ${next}) of partition ${partition} does not follow the projection`);
+  // Each row is changed once at most: a repeated one is not at its version any more.
+  for (const { intent, before: version } of intents) {
+    const known = tables.intents.get(intent.id)?.intent.version;
+    if (known !== (version === 0 ? undefined : version)) throw gap();
+    tables.intents.set(intent.id, { partition, intent });
+    if (version > 0 || intent.idempotencyKey === null) continue;
+    const key = keyOf({ ...intent, idempotencyKey: intent.idempotencyKey });
+    tables.intentsByKey.set(key, [...(tables.intentsByKey.get(key) ?? NO_KEYS), intent.id]);
+  }
+  for (const event of events) {
+    const key = `${event.intentId} ${event.version}`;
+    if (tables.events.has(key)) throw gap();
+    tables.events.set(key, event);
+  }
+  for (const { outcome } of outcomes)
+    if (!tables.outcomes.has(outcome.commandId)) tables.outcomes.set(outcome.commandId, outcome);
+  tables.checkpoints.set(partition, { position: next, lastAt: Math.max(before.lastAt, lastAt) });
+  return true;
+}
+
+export function findIntent({ intents }: Tables, id: IntentId, owner: IntentOwner): PaymentIntent | null {
+  const intent = intents.get(id)?.intent;
+  return intent && intent.accountId === owner.accountId && intent.livemode === owner.livemode ? intent : null;
+}
+
+export function findIntentByKey(tables: Tables, key: IdempotencyKey, since: Instant): PaymentIntent | null {
+  const newest = newestOf(tables, key);
+  return newest && newest.createdAt >= since ? newest : null;
+}
+
+export const findOutcomes = ({ outcomes }: Tables, commandIds: readonly CommandId[]): readonly Outcome[] =>
+  [...new Set(commandIds)].flatMap((id) => outcomes.get(id) ?? []);
+
+export function keepTransaction({ signedTransactions }: Tables, transaction: StoredTransaction, now: Instant): void {
+  const key = `${transaction.intentId} ${transaction.hash}`;
+  const known = signedTransactions.get(key);
+  signedTransactions.set(key, {
+    ...(known ?? { ...transaction, bytes: Uint8Array.from(transaction.bytes) }),
+    createdAt: now,
+  });
+}
+
+export function findTransactions(
+  { signedTransactions }: Tables,
+  chain: ChainId,
+  hashes: readonly TransactionHash[],
+): ReadonlyMap<TransactionHash, Uint8Array> {
+  const found = new Map<TransactionHash, Uint8Array>();
+  for (const row of signedTransactions.values())
+    if (row.chain === chain && hashes.includes(row.hash) && !found.has(row.hash))
+      found.set(row.hash, Uint8Array.from(row.bytes));
+  return found;
+}
+
+export function forgetTransactions(
+  { signedTransactions }: Tables,
+  chain: ChainId,
+  keptBefore: Instant,
+  needed: readonly TransactionHash[],
+): number {
+  const old = [...signedTransactions.entries()].filter(
+    ([, row]) => row.chain === chain && row.createdAt < keptBefore && !needed.includes(row.hash),
+  );
+  for (const [key] of old) signedTransactions.delete(key);
+  return old.length;
+}
+
+export function acquireWatch(
+  { watches }: Tables,
+  chain: ChainId,
+  holder: string,
+  ttlMs: number,
+  now: Instant,
+): WatchLease | null {
+  const known = watches.get(chain);
+  const isFree =
+    known === undefined ||
+    known.holder === null ||
+    known.holder === holder ||
+    (known.expiresAt !== null && known.expiresAt < now);
+  if (!isFree) return null;
+  const row = { holder, epoch: (known?.epoch ?? 0n) + 1n, expiresAt: now + ttlMs, cursor: known?.cursor ?? null };
+  watches.set(chain, row);
+  return { chain, epoch: row.epoch, cursor: row.cursor };
+}
+
+type WatchChange = Partial<{ holder: null; expiresAt: Instant | null; cursor: WatchCursor }>;
+
+/** Changes the row of a lease that is still the newest. */
+export function changeWatch({ watches }: Tables, { chain, epoch }: WatchLease, change: WatchChange): boolean {
+  const known = watches.get(chain);
+  if (known?.epoch !== epoch) return false;
+  watches.set(chain, { ...known, ...change });
+  return true;
+}
+
+export const watchedRows = (
+  { intents }: Tables,
+  chains: readonly ChainId[],
+  closedAfter: Instant,
+): readonly IntentRow[] =>
+  [...intents.values()].filter(
+    ({ intent }) => chains.includes(intent.chain) && (intent.closedAt === null || intent.closedAt > closedAfter),
+  );
+
+export function positions({ webhookPositions }: Tables, partitions: readonly number[]): ReadonlyMap<number, bigint> {
+  return new Map(
+    partitions.map((partition) => {
+      const known = webhookPositions.get(partition);
+      if (known === undefined) webhookPositions.set(partition, 0n);
+      return [partition, known ?? 0n];
+    }),
+  );
+}
+
+export function recordDeliveries(
+  { webhookPositions, endpoints, deliveries }: Tables,
+  { partition, from, next, events, at }: DeliveryBatch,
+): readonly OutstandingDelivery[] | null {
+  if (webhookPositions.get(partition) !== from) return null;
+  webhookPositions.set(partition, next);
+  const enabled = [...endpoints.values()].filter(({ disabled }) => !disabled);
+  const made: DeliveryRow[] = [];
+  for (const event of events)
+    for (const { id: endpointId, accountId, livemode } of enabled) {
+      const key = `${event.eventId} ${endpointId}`;
+      if (accountId !== event.accountId || livemode !== event.livemode || deliveries.has(key)) continue;
+      const delivery = { ...event, id: newDeliveryId(), endpointId, nextAttemptAt: at };
+      deliveries.set(key, delivery);
+      made.push(delivery);
+    }
+  return made.map(({ id, endpointId }) => ({ id, endpointId, attemptCount: 0, nextAttemptAt: at }));
+}

@@ -1,0 +1,61 @@
+import type { Outcome } from '@pf/contracts';
+import type { Checkpoint, DeliverableEvent, ProjectedEvent, StoredTransaction, WatchCursor } from '@pf/database';
+import type { CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import { type Journal, Table } from './journal.ts';
+
+export interface IntentRow {
+  readonly partition: number;
+  readonly intent: PaymentIntent;
+}
+
+export interface EndpointRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly disabled: boolean;
+}
+
+export interface DeliveryRow extends DeliverableEvent {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly nextAttemptAt: Date;
+}
+
+interface WatchRow {
+  readonly holder: string | null;
+  readonly epoch: bigint;
+  readonly expiresAt: Instant | null;
+  readonly cursor: WatchCursor | null;
+}
+
+/** The tables that the store uses (packages/database/prisma/schema.prisma). */
+export class Tables {
+  readonly intents: Table<IntentId, IntentRow>;
+  /** By account, mode and key: the ids of the intents that it made, oldest first. */
+  readonly intentsByKey: Table<string, readonly IntentId[]>;
+  /** By intent and version. */
+  readonly events: Table<string, ProjectedEvent>;
+  readonly checkpoints: Table<number, Checkpoint>;
+  readonly outcomes: Table<CommandId, Outcome>;
+  /** By intent and hash. */
+  readonly signedTransactions: Table<string, StoredTransaction & { readonly createdAt: Instant }>;
+  /** By chain. */
+  readonly watches: Table<string, WatchRow>;
+  readonly endpoints: Table<string, EndpointRow>;
+  /** By event and endpoint. */
+  readonly deliveries: Table<string, DeliveryRow>;
+  readonly webhookPositions: Table<number, bigint>;
+
+  constructor(journal: Journal) {
+    this.intents = new Table(journal);
+    this.intentsByKey = new Table(journal);
+    this.events = new Table(journal);
+    this.checkpoints = new Table(journal);
+    this.outcomes = new Table(journal);
+    this.signedTransactions = new Table(journal);
+    this.watches = new Table(journal);
+    this.endpoints = new Table(journal);
+    this.deliveries = new Table(journal);
+    this.webhookPositions = new Table(journal);
+  }
+}

@@ -1,0 +1,112 @@
+import type { AccountId } from '@pf/domain';
+import { count } from '@pf/runtime';
+import { ApiError } from '../api-error.ts';
+
+/**
+ * Commands that one gateway has under way in one partition: of a live account, of a test account, and of all test
+ * accounts together. A batch of the writer takes 200.
+ */
+const UNDER_WAY = { live: 64, test: 16, allTest: 64 } as const;
+/** Commands of one account that may wait for their turn in one partition; what comes beyond is refused at once. */
+const WAITING = 512;
+/** How long one waits: of the 8.5 s until a request gives up, the most must be left for the writer. */
+const WAIT_MS = 3_000;
+const RETRY_AFTER_SECONDS = 1;
+
+interface Waiter {
+  readonly timer: NodeJS.Timeout;
+  readonly enter: () => void;
+}
+
+/** A number of places; who finds none free waits in line. */
+class Places {
+  readonly #most: number;
+  #taken = 0;
+  #line: Waiter[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get empty(): boolean {
+    return this.#taken === 0 && this.#line.length === 0;
+  }
+
+  /** @returns false if none became free in time, or too many wait already */
+  take(): Promise<boolean> | true {
+    if (this.#taken < this.#most && this.#line.length === 0) {
+      this.#taken += 1;
+      return true;
+    }
+    if (this.#line.length >= WAITING) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        timer: setTimeout(() => {
+          this.#line = this.#line.filter((other) => other !== waiter);
+          resolve(false);
+        }, WAIT_MS),
+        enter: () => {
+          clearTimeout(waiter.timer);
+          resolve(true);
+        },
+      };
+      this.#line.push(waiter);
+    });
+  }
+
+  free(): void {
+    const next = this.#line.shift();
+    if (next) next.enter();
+    else this.#taken -= 1;
+  }
+}
+
+/** Whose command it is, and where it goes. */
+export interface CommandOrigin {
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+  readonly partition: number;
+}
+
+/**
+ * Bounds the commands of an account that wait in a partition, so that the commands of others are decided soon after
+ * they come (docs/internals/decisions/0018-fair-turns-at-the-gateway.md).
+ */
+export class CommandTurns {
+  readonly #factor: number;
+  readonly #places = new Map<string, Places>();
+
+  /** @param factor multiplies the commands under way, as it does the quotas */
+  constructor(factor = 1) {
+    this.#factor = factor;
+  }
+
+  /**
+   * Runs the work when it is the account's turn in the partition.
+   * @throws ApiError `rate_limit.exceeded` if its turn does not come in time; nothing was done
+   */
+  async run<Result>({ accountId, livemode, partition }: CommandOrigin, work: () => Promise<Result>): Promise<Result> {
+    if (livemode) return this.#within(`live ${accountId} ${partition}`, UNDER_WAY.live, work);
+    return this.#within(`test ${accountId} ${partition}`, UNDER_WAY.test, () =>
+      this.#within(`test ${partition}`, UNDER_WAY.allTest, work),
+    );
+  }
+
+  async #within<Result>(key: string, most: number, work: () => Promise<Result>): Promise<Result> {
+    let places = this.#places.get(key);
+    if (!places) this.#places.set(key, (places = new Places(Math.max(1, Math.round(most * this.#factor)))));
+    if (!(await places.take())) {
+      count('payments.rate_limited', { policy: 'commands' });
+      throw new ApiError('rate_limit.exceeded', {
+        message: 'Too many requests of this account are in progress. Nothing was done. Retry after 1 s.',
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    try {
+      return await work();
+    } finally {
+      places.free();
+      if (places.empty) this.#places.delete(key);
+    }
+  }
+}

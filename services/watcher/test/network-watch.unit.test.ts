@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { ChainObserver, WatchSet } from '@pf/chains';
+import type { NetworkWatches, WatchedIntentSource } from '@pf/database';
+import { samples } from '@pf/domain/testing';
+import type { LogReader, Publisher } from '@pf/event-log';
+import { createLogger, type Logger } from '@pf/runtime';
+import { NetworkWatch } from '../src/network-watch.ts';
+import type { Rebroadcaster } from '../src/rebroadcaster.ts';
+import { WatchSets } from '../src/watch-sets.ts';
+
+const { BASE_SEPOLIA } = samples;
+
+/** A watch whose every dependency the test can replace. */
+class Bench {
+  readonly stop = new AbortController();
+  readonly happened: string[] = [];
+  ends: readonly bigint[] = [0n];
+  load: WatchedIntentSource['load'] = async () => new Map();
+  readonly log: Logger = createLogger('test', 'silent');
+  provenTime: number | null = 1_000;
+  readonly watch: NetworkWatch;
+  readonly #watches: NetworkWatches = {
+    acquire: async (chain) => {
+      this.happened.push('acquire');
+      return { chain, epoch: 1n, cursor: null };
+    },
+    renew: async () => true,
+    moveCursor: async () => true,
+    release: async () => undefined,
+  };
+  readonly #observer = {
+    network: { chain: BASE_SEPOLIA, name: 'base-sepolia' },
+    intervalMs: 1_000,
+    step: async (_cursor: unknown, synchronize: () => Promise<WatchSet>) => {
+      await synchronize();
+      this.happened.push('step');
+      return { observations: [], cursor: {}, head: 1n, behind: 0n, warnings: [] };
+    },
+  } as unknown as ChainObserver;
+
+  constructor() {
+    const reader = { endOffsets: async () => this.ends, read: () => [] } as unknown as LogReader;
+    const sets = new WatchSets(
+      { load: async (...wanted) => this.load(...wanted) },
+      reader,
+      [BASE_SEPOLIA],
+      30 * 86_400_000,
+    );
+    this.watch = new NetworkWatch({
+      observer: this.#observer,
+      sets,
+      watches: this.#watches,
+      publisher: {} as Publisher,
+      rebroadcaster: {
+        look: (_set: WatchSet, now: number) => void this.happened.push(`broadcast again as of ${now}`),
+        idle: async () => undefined,
+      } as unknown as Rebroadcaster,
+      unscreened: { note: async () => undefined },
+      leaseMs: 10_000,
+      clock: { provenTime: () => this.provenTime },
+      log: this.log,
+    });
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    const ended = this.watch.run(this.stop.signal);
+    await work();
+    this.stop.abort();
+    await jest.advanceTimersByTimeAsync(60_000);
+    await ended;
+  }
+}
+
+describe('NetworkWatch', () => {
+  let bench: Bench;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    bench = new Bench();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('loads its intents before it asks for the lease, and looks alive for as long as some come', async () => {
+    const loading = Promise.withResolvers<ReadonlyMap<number, bigint>>();
+    let each: Parameters<WatchedIntentSource['load']>[2] = () => undefined;
+    bench.load = async (_chains, _closedAfter, take) => {
+      each = take;
+      return loading.promise;
+    };
+    await bench.run(async () => {
+      for (let minute = 0; minute < 10; minute++) {
+        await jest.advanceTimersByTimeAsync(60_000);
+        each({ chain: 'eip155:8453' } as never);
+        expect(bench.watch.idleMs()).toBe(0);
+      }
+      await jest.advanceTimersByTimeAsync(130_000);
+      expect(bench.watch.idleMs()).toBe(130_000);
+      expect(bench.happened).toEqual([]);
+      loading.resolve(new Map());
+      await jest.advanceTimersByTimeAsync(500);
+      expect(bench.happened.slice(0, 2)).toEqual(['acquire', 'step']);
+    });
+  });
+
+  it('raises the alarm and observes nothing while the log ends before its position', async () => {
+    const alarm = jest.spyOn(bench.log, 'error');
+    bench.load = async () => new Map([[0, 5n]]);
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(bench.happened).toEqual([]);
+      expect(bench.watch.status.problem).toContain('ends at 0, before the position 5');
+      expect(alarm).toHaveBeenCalledWith(
+        expect.objectContaining({ alarm: 'broken_log', runbook: expect.stringContaining('runbooks/') }),
+        expect.any(String),
+      );
+      bench.ends = [5n];
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(bench.happened).toContain('step');
+      expect(bench.watch.status.problem).toBeNull();
+    });
+  });
+
+  it('broadcasts nothing again while its clock is unproven, and goes on to observe', async () => {
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(500);
+      bench.provenTime = null;
+      await jest.advanceTimersByTimeAsync(1_000);
+      bench.provenTime = 3_000;
+      await jest.advanceTimersByTimeAsync(1_000);
+    });
+    expect(bench.happened.filter((one) => one !== 'acquire').slice(0, 5)).toEqual([
+      'step',
+      'broadcast again as of 1000',
+      'step',
+      'step',
+      'broadcast again as of 3000',
+    ]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ChainAdapter, SignedTransaction, WatchSet } from '@pf/chains';
+import type { SignedTransactions } from '@pf/database';
+import type { TransactionHash } from '@pf/domain';
+import { samples } from '@pf/domain/testing';
+import { createLogger } from '@pf/runtime';
+import { Rebroadcaster } from '../src/rebroadcaster.ts';
+
+const EVERY_MS = 2_000;
+const LOOK_EVERY_MS = 500;
+const hashOf = (index: number): TransactionHash => `0x${index.toString(16).padStart(64, '0')}` as TransactionHash;
+
+/** An adapter that counts what it broadcasts, over a set of live submissions that are all stored. */
+function bench(submissions: number): {
+  readonly set: WatchSet;
+  readonly rebroadcaster: Rebroadcaster;
+  readonly broadcasts: ReadonlyMap<TransactionHash, number>;
+} {
+  const broadcasts = new Map<TransactionHash, number>();
+  const adapter: Pick<ChainAdapter, 'network' | 'broadcast'> = {
+    network: { chain: samples.BASE_SEPOLIA } as ChainAdapter['network'],
+    broadcast: async ({ hash }: SignedTransaction) => {
+      broadcasts.set(hash, (broadcasts.get(hash) ?? 0) + 1);
+      return { kind: 'taken' };
+    },
+  };
+  const transactions: SignedTransactions = {
+    find: async (_chain, hashes) => new Map(hashes.map((hash) => [hash, new Uint8Array()])),
+    keep: async () => undefined,
+    forget: async () => 0,
+  };
+  const all = Array.from({ length: submissions }, (_, index) => ({
+    id: `pi_${index}`,
+    submission: { hash: hashOf(index), status: 'live', attempts: 1, preparedAt: 0, broadcastAt: 0 },
+  }));
+  const set = { submitted: () => all, settling: () => [] } as unknown as WatchSet;
+  const log = createLogger('test', 'silent');
+  return { set, rebroadcaster: new Rebroadcaster(adapter as ChainAdapter, transactions, EVERY_MS, log), broadcasts };
+}
+
+describe('Rebroadcaster', () => {
+  it('reaches each of 1,000 live submissions, and none a third time before all a second time', async () => {
+    const { set, rebroadcaster, broadcasts } = bench(1_000);
+    const never = new AbortController().signal;
+    let now = 100_000;
+    const twice = (): boolean => broadcasts.size === 1_000 && [...broadcasts.values()].every((times) => times >= 2);
+    for (let looks = 0; looks < 100 && !twice(); looks++) {
+      rebroadcaster.look(set, (now += LOOK_EVERY_MS), never);
+      await rebroadcaster.idle();
+    }
+    expect(broadcasts.size).toBe(1_000);
+    expect(Math.min(...broadcasts.values())).toBe(2);
+    expect(Math.max(...broadcasts.values())).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { WatchedIntentSource } from '@pf/database';
+import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
+import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
+import { LogUnavailableError, type LogReader, PositionOutOfRangeError, type RecordBatch } from '@pf/event-log';
+import { BrokenLogError, LogBehindError, WatchSets } from '../src/watch-sets.ts';
+import { textOf } from './intent-log.ts';
+
+const { BASE_SEPOLIA, FIRST, INTENT, REFERENCE } = samples;
+const WATCH_MS = 30 * 86_400_000;
+const TOPIC = 'intent.events';
+
+/** A log of one partition, and the projection of it, both as the test says. */
+class Surroundings {
+  readonly records: string[] = [];
+  projected: PaymentIntent[] = [];
+  checkpoint = 0;
+  loads = 0;
+  /** What the log responds instead. */
+  failure: Error | null = null;
+  /** The log's end, where it is not that of its records. */
+  end: number | null = null;
+  readonly source: WatchedIntentSource = {
+    load: async (_chains, _closedAfter, each) => {
+      this.loads += 1;
+      for (const intent of this.projected) each(intent);
+      return new Map([[0, BigInt(this.checkpoint)]]);
+    },
+  };
+  readonly reader = {
+    endOffsets: async () => {
+      if (this.failure) throw this.failure;
+      return [BigInt(this.end ?? this.records.length)];
+    },
+    read: (_topic: string, partition: number, from: bigint, end: bigint) => this.#read(partition, from, end),
+  } as unknown as LogReader;
+  readonly sets = new WatchSets(this.source, this.reader, [BASE_SEPOLIA], WATCH_MS);
+  #intent: PaymentIntent | undefined;
+
+  append({ type, data }: ExpectedEvent, version = (this.#intent?.version ?? 0) + 1): void {
+    const event = { type, data, intentId: INTENT, version, at: Date.now() } as IntentEvent;
+    if (version === (this.#intent?.version ?? 0) + 1) this.#intent = evolve(this.#intent, event);
+    this.records.push(textOf(event, this.#intent as PaymentIntent));
+  }
+
+  project(): void {
+    this.projected = [this.#intent as PaymentIntent];
+    this.checkpoint = this.records.length;
+  }
+
+  async status(): Promise<string | undefined> {
+    const set = await this.sets.synchronize(BASE_SEPOLIA);
+    const status = set.byReference(REFERENCE)?.status;
+    set.release();
+    return status;
+  }
+
+  async *#read(partition: number, from: bigint, end: bigint): AsyncGenerator<RecordBatch> {
+    if (this.failure) throw this.failure;
+    for (let offset = Number(from); offset < Number(end); offset++) {
+      const value = this.records[offset] ?? null;
+      const about = {
+        topic: TOPIC,
+        partition,
+        offset: BigInt(offset),
+        timestamp: 0,
+        key: INTENT,
+        headers: {},
+      } as const;
+      yield { records: [{ ...about, value }], next: BigInt(offset + 1) };
+    }
+  }
+}
+
+describe('WatchSets', () => {
+  let around: Surroundings;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    around = new Surroundings();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('read on where they stood when the log was unavailable, however long, and load nothing again', async () => {
+    around.append(events.created());
+    expect(await around.status()).toBe('created');
+    around.failure = new LogUnavailableError('away');
+    for (let minute = 0; minute < 10; minute++) {
+      await expect(around.status()).rejects.toThrow(LogUnavailableError);
+      jest.advanceTimersByTime(60_000);
+    }
+    around.failure = null;
+    around.append(events.cancelled());
+    expect(await around.status()).toBe('cancelled');
+    expect(around.loads).toBe(1);
+  });
+
+  it('pass over an event that only newer code understands, and follow its intent on', async () => {
+    around.append(events.created());
+    around.append(events.detected());
+    for (const change of [{ type: 'payout_scheduled' }, { schemaVersion: 2, data: 'of another form' }]) {
+      const version = around.records.length + 1;
+      const shown = JSON.parse(around.records.at(-1) ?? '') as object;
+      around.records.push(JSON.stringify({ ...shown, version, ...change }));
+    }
+    expect(await around.status()).toBe('created');
+    around.append(events.cancelled(), 5);
+    expect(await around.status()).toBe('cancelled');
+    expect(around.loads).toBe(1);
+  });
+
+  it('show progress for every intent that they load and every batch that they read', async () => {
+    around.append(events.created());
+    around.project();
+    around.append(events.detected());
+    around.append(events.cancelled());
+    const progress = jest.fn();
+    const set = await around.sets.synchronize(BASE_SEPOLIA, progress);
+    expect(progress).toHaveBeenCalledTimes(3);
+    set.release();
+  });
+
+  it('wait for a log that ends before what was read of it, and find it broken when that lasts', async () => {
+    around.append(events.created());
+    around.append(events.detected());
+    await around.status();
+    around.end = 1;
+    await expect(around.status()).rejects.toThrow(LogBehindError);
+    around.end = null;
+    expect(await around.status()).toBe('created');
+
+    around.end = 1;
+    await expect(around.status()).rejects.toThrow(LogBehindError);
+    jest.advanceTimersByTime(10_000);
+    await expect(around.status()).rejects.toThrow('ends at 1, before the position 2');
+  });
+
+  it('find a log broken that no longer has the position where they stood', async () => {
+    around.append(events.created());
+    await around.status();
+    around.append(events.detected());
+    const begin = around.reader.read.bind(around.reader);
+    around.reader.read = () => {
+      throw new PositionOutOfRangeError(TOPIC, 0, 1n);
+    };
+    await expect(around.status()).rejects.toThrow(BrokenLogError);
+    around.reader.read = begin;
+    expect(await around.status()).toBe('created');
+  });
+
+  it('find a repeated version, and begin with the projection again', async () => {
+    around.append(events.created());
+    around.append(events.prepared(FIRST));
+    around.project();
+    expect(await around.status()).toBe('created');
+    around.append(events.detected(), 2);
+    await expect(around.status()).rejects.toMatchObject({ name: 'BrokenLogError', cause: { name: 'VersionGapError' } });
+    // The projection was mended, up to behind the fork.
+    around.checkpoint = around.records.length;
+    around.append(events.cancelled());
+    expect(await around.status()).toBe('cancelled');
+    expect(around.loads).toBe(2);
+  });
+
+  it('keep working for a step that holds a set when the log is found broken', async () => {
+    around.append(events.created());
+    const held = await around.sets.synchronize(BASE_SEPOLIA);
+    around.records.push('{"type":');
+    await expect(around.sets.follow()).rejects.toThrow(BrokenLogError);
+    expect(held.byReference(REFERENCE)?.id).toBe(INTENT satisfies IntentId);
+    held.release();
+  });
+});
