@@ -1,10 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
 import type { ApiResponse } from '@pf/testing';
 import { Requests } from '../rollout/requests.ts';
 
 const AGAIN_MS = 100;
 /** After a failover to a copy that lags, readers see what it has until the log's owners have noticed. */
 const PAST_MS = 20_000;
+/**
+ * Errors that say that the gateway is gone: `fetch` failed, or the body ended early. By name, because Jest's tests have
+ * classes of their own, of which an error of Node's is no instance.
+ */
+const GONE: ReadonlySet<string> = new Set(['TypeError', 'SyntaxError']);
 
 /**
  * The requests of clients that insist: they repeat one until it is answered, which docs/reference/contract.md promises
@@ -51,8 +57,8 @@ export class InsistingRequests extends Requests {
     try {
       return await request();
     } catch (error) {
-      // `fetch` failed, or the body ended early: the gateway is gone. All else is an answer that the contract forbids.
-      if (!(error instanceof TypeError || error instanceof SyntaxError)) super.fail(kind, error);
+      // All else is an answer that the contract forbids.
+      if (!isNativeError(error) || !GONE.has(error.name)) super.fail(kind, error);
       return null;
     }
   }

@@ -108,6 +108,7 @@ export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
     );
     closing.push(() => services.stop());
     await services.start(SERVICES);
+    await until('a gateway behind the front', () => front.size > 0, READY_MS);
     return { cluster, services, front, chain, receiver, postgres, brokers: ownBrokers, redis, folder, close };
   } catch (error) {
     await close(false);

@@ -7,6 +7,8 @@ import { resetConnection } from '@pf/testing';
  */
 export interface Front {
   readonly url: string;
+  /** How many endpoints get connections. */
+  readonly size: number;
   add(endpoint: string): void;
   /** New connections do not go there any more; the open ones stay. */
   remove(endpoint: string): void;
@@ -44,6 +46,9 @@ export async function startFront(): Promise<Front> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get size() {
+      return endpoints.length;
+    },
     add: (endpoint) => void endpoints.push(endpoint),
     remove(endpoint) {
       const index = endpoints.indexOf(endpoint);

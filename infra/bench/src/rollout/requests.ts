@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
 import type { ApiResponse } from '@pf/testing';
 
 /** A request that is refused with 503 as often as this has failed. */
@@ -56,8 +57,8 @@ export class Requests {
    * @param what in words, or the error: `fetch` gives the reason in its cause
    */
   fail(kind: string, what: unknown): void {
-    const cause = what instanceof Error && what.cause instanceof Error ? ` (${what.cause.message})` : '';
-    const message = what instanceof Error ? what.message : String(what);
+    const cause = isNativeError(what) && isNativeError(what.cause) ? ` (${what.cause.message})` : '';
+    const message = isNativeError(what) ? what.message : String(what);
     const failure = `${new Date().toISOString()} ${kind}: ${message}${cause}`;
     this.failures.push(failure);
     this.#onFailure(failure);
