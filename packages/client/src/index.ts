@@ -18,4 +18,4 @@ export type {
   WebhookDelivery,
   WebhookEvent,
 } from './types.ts';
-export { verifyWebhook, webhooks } from './webhooks.ts';
+export { type VerifyOptions, verifyWebhook, type WebhookHeaders, webhooks } from './webhooks.ts';

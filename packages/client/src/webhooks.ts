@@ -3,39 +3,135 @@ import type { CallOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
 import type { ListDeliveries, WebhookDelivery, WebhookEvent } from './types.ts';
 
+/** Seconds that the time of a webhook may differ from this machine's clock: the value of Standard Webhooks. */
+const TOLERANCE_SECONDS = 300;
+
+/** Headers of a request: those of `fetch`, of Node's `request.headers`, or any record; names in any case. */
+export type WebhookHeaders = HeaderReader | HeaderRecord;
+type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
+interface HeaderReader {
+  get(name: string): string | null;
+}
+
+export interface VerifyOptions {
+  /**
+   * How many seconds `webhook-timestamp` may differ from this machine's clock. Default 300. `Infinity` accepts a
+   * webhook of any age, and one that carries `X-PF-Signature` alone, which covers no time.
+   */
+  readonly toleranceSeconds?: number;
+}
+
 /**
- * Verifies the signature of a webhook, in constant time, and parses it.
+ * Verifies who sent a webhook and when, in constant time, and parses it. It reads the headers of
+ * https://www.standardwebhooks.com, which are signed with every secret in force: while a secret is rotated, the old one
+ * and the new one both verify.
  *
  * @param payload the exact bytes of the body, before any JSON parser
- * @param header the value of `X-PF-Signature`
- * @param secret `whsec_…`
- * @throws SignatureError if the payload was not signed with this secret
+ * @param headers the headers of the request
+ * @param secret `whsec_…`, or several of them, any of which may have signed
+ * @throws SignatureError if none of the secrets signed it, or it is older or newer than the tolerance
+ * @example
+ * const event = await webhooks.verify(await request.text(), request.headers, process.env.PF_WEBHOOK_SECRET);
  */
 export async function verifyWebhook(
   payload: string | Uint8Array,
-  header: string | null | undefined,
-  secret: string,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+  { toleranceSeconds = TOLERANCE_SECONDS }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
-  const text = new TextEncoder();
-  const bytes = typeof payload === 'string' ? text.encode(payload) : new Uint8Array(payload);
-  const signature = fromHex(header ?? '');
-  const key = await crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'verify',
-  ]);
-  if (signature === null || !(await crypto.subtle.verify('HMAC', key, signature, bytes))) {
-    throw new SignatureError(
-      'The webhook signature is invalid. Pass the unparsed request body, and the secret of the same mode.',
-    );
+  const bytes = typeof payload === 'string' ? utf8(payload) : new Uint8Array(payload);
+  const secrets = (typeof secret === 'string' ? [secret] : secret).filter((one) => one !== '');
+  if (secrets.length === 0) throw new SignatureError('No webhook secret was passed.');
+  const { signed, signatures, keyOf } = signatureOf(headerReader(headers), bytes, toleranceSeconds);
+  for (const one of secrets) {
+    const key = await crypto.subtle.importKey('raw', keyOf(one), { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+    for (const signature of signatures)
+      if (await crypto.subtle.verify('HMAC', key, signature, signed))
+        return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
   }
-  return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
+  throw new SignatureError(
+    'The webhook signature is invalid. Pass the unparsed request body, and the secret of the same endpoint and mode.',
+  );
 }
 
 /** For webhook receivers, which need no API key. */
 export const webhooks = { verify: verifyWebhook } as const;
 
-function fromHex(text: string): Uint8Array<ArrayBuffer> | null {
-  if (!/^[0-9a-f]{64}$/i.test(text)) return null;
-  return Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16));
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What was signed, the signatures of it, and how a secret becomes their key. */
+interface Signature {
+  readonly signed: Bytes;
+  readonly signatures: readonly Bytes[];
+  readonly keyOf: (secret: string) => Bytes;
+}
+
+function signatureOf(header: (name: string) => string | null, body: Bytes, toleranceSeconds: number): Signature {
+  const id = header('webhook-id');
+  const timestamp = header('webhook-timestamp');
+  const signatures = header('webhook-signature');
+  if (id !== null && timestamp !== null && signatures !== null) {
+    const age = Math.abs(Date.now() / 1_000 - (/^\d+$/.test(timestamp) ? Number(timestamp) : NaN));
+    // Not `age > toleranceSeconds`: a timestamp or tolerance that is no number must not pass.
+    if (!(age <= toleranceSeconds))
+      throw new SignatureError(
+        `The webhook's timestamp "${timestamp}" is more than ${toleranceSeconds} s from this machine's clock.`,
+      );
+    return {
+      signed: concat(utf8(`${id}.${timestamp}.`), body),
+      signatures: signatures
+        .split(' ')
+        .flatMap((text) => (text.startsWith('v1,') ? (fromBase64(text.slice(3)) ?? []) : [])),
+      keyOf: (secret) => {
+        const key = fromBase64(secret.replace(/^whsec_/, ''));
+        if (key === null || key.length === 0)
+          throw new SignatureError('The webhook secret is invalid: it must be whsec_ and base64.');
+        return key;
+      },
+    };
+  }
+  // Whoever captured a webhook could strip its time: without one, nothing is accepted unless the caller says so.
+  if (toleranceSeconds !== Infinity)
+    throw new SignatureError(
+      'The headers webhook-id, webhook-timestamp and webhook-signature are required. To accept X-PF-Signature alone, ' +
+        'which covers no time, pass {toleranceSeconds: Infinity}.',
+    );
+  return { signed: body, signatures: fromHex(header('x-pf-signature') ?? ''), keyOf: utf8 };
+}
+
+function headerReader(headers: WebhookHeaders): (name: string) => string | null {
+  const reader = headers as HeaderReader;
+  // In a record, `get` would be a header of that name.
+  if (typeof reader.get === 'function') return (name) => reader.get(name);
+  const values = new Map(Object.entries(headers as HeaderRecord).map(([name, value]) => [name.toLowerCase(), value]));
+  return (name) => {
+    const value = values.get(name);
+    return typeof value === 'string' ? value : null;
+  };
+}
+
+function utf8(text: string): Bytes {
+  return new TextEncoder().encode(text);
+}
+
+function concat(first: Bytes, second: Bytes): Bytes {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}
+
+function fromBase64(text: string): Bytes | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function fromHex(text: string): Bytes[] {
+  if (!/^[0-9a-f]{64}$/i.test(text)) return [];
+  return [Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16))];
 }
 
 /** Webhook deliveries. */

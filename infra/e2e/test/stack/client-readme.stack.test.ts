@@ -105,11 +105,20 @@ describe("the examples of the client's README", () => {
     const [port = 0] = await freePorts(1);
     const example = await run('Webhooks', { PORT: String(port), PF_WEBHOOK_SECRET: stack.webhookSecret });
     const body = JSON.stringify({ eventId: 'evt_1', type: 'intent.confirmed', data: { intent: { id: 'pi_1' } } });
-    const signature = createHmac('sha256', stack.webhookSecret).update(body).digest('hex');
-    const send = async (header: string): Promise<number> =>
-      (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers: { 'x-pf-signature': header }, body })).status;
-    expect(await until('the receiver to listen', () => send(signature), 60_000)).toBe(204);
-    expect(await send(signature.replace(/^./, (digit) => (digit === 'a' ? 'b' : 'a')))).toBe(400);
+    const send = async (signed: string): Promise<number> => {
+      const timestamp = Math.floor(Date.now() / 1_000);
+      const signature = createHmac('sha256', Buffer.from(stack.webhookSecret.replace('whsec_', ''), 'base64'))
+        .update(`evt_1.${timestamp}.${signed}`)
+        .digest('base64');
+      const headers = {
+        'webhook-id': 'evt_1',
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': `v1,${signature}`,
+      };
+      return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body })).status;
+    };
+    expect(await until('the receiver to listen', () => send(body), 60_000)).toBe(204);
+    expect(await send(body.replace('pi_1', 'pi_2'))).toBe(400);
     expect(example.output()).toContain('evt_1 intent.confirmed pi_1');
   });
 
