@@ -70,10 +70,16 @@ export interface SignedTransactions {
   /** The bytes of those of these transactions that are stored. */
   find(chain: ChainId, hashes: readonly TransactionHash[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>>;
   /**
-   * Deletes a network's transactions that were stored before a time, except those still needed.
+   * Deletes a network's transactions that were stored before a time, except those still needed, and all of intents of
+   * which it is not known what they need.
    * @returns how many were deleted
    */
-  forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number>;
+  forget(
+    chain: ChainId,
+    keptBefore: Instant,
+    needed: readonly TransactionHash[],
+    unknown: readonly IntentId[],
+  ): Promise<number>;
 }
 
 /** The lease and the cursor of each watched network. Times are the database's: the holders' clocks need not agree. */
@@ -102,16 +108,17 @@ export interface WatchedIntentSource {
   /**
    * Reads the intents of these networks that are open or were closed after `closedAfter`, and for each partition the
    * position in intent.events up to which they are complete: one snapshot of the projection.
-   * @param each called with every intent, so that the caller keeps only what it needs
-   * @param undecodable called with every intent whose row cannot be decoded: it is not watched
+   * @param each called with every intent, so that the caller keeps only what it needs; with a held one for a row that
+   * cannot be decoded
    * @returns positions by partition; a missing partition is not projected yet, so its log is to be read from 0
    */
   load(
     chains: readonly ChainId[],
     closedAfter: Instant,
     each: (intent: PaymentIntent) => void,
-    undecodable?: (id: IntentId) => void,
   ): Promise<ReadonlyMap<number, bigint>>;
+  /** These intents as they are projected now; one whose row cannot be decoded is held. */
+  find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]>;
 }
 
 /** The webhook service's positions in the log, and the deliveries that it makes of the log's events. */
@@ -145,8 +152,8 @@ export function createStore(database: Database): Store {
     signedTransactions: new SqlSignedTransactions(database),
     watches: new SqlNetworkWatches(database),
     watchedIntents: {
-      load: (chains, closedAfter, each, undecodable) =>
-        loadWatchedIntents(database, chains, closedAfter, each, undecodable),
+      load: (chains, closedAfter, each) => loadWatchedIntents(database, chains, closedAfter, each),
+      find: (ids) => states.find(ids),
     },
     webhooks: {
       positions: (partitions) => webhookPositions(database, partitions),

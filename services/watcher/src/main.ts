@@ -91,7 +91,7 @@ runService('watcher', async (service) => {
       count('payments.alarms', { alarm: 'held_intent' });
       log.error(
         { intentId, alarm: 'held_intent', runbook: 'docs/operations/runbooks/intent-held.md' },
-        'the row of an intent cannot be decoded: its payments are not looked for',
+        'the row of an intent cannot be understood: its payments are looked for, but none is broadcast again',
       );
     },
   );

@@ -14,6 +14,11 @@ const AT_ONCE = 8;
 const FORGET_AFTER_MS = 10 * 60_000;
 const FORGET_EVERY_MS = 5 * 60_000;
 
+/** Tells of which intents of a set not everything is known. */
+export interface HeldIntents {
+  held(): ReadonlySet<IntentId>;
+}
+
 interface Candidate {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
@@ -27,6 +32,8 @@ const longestDue = <Due extends { readonly at: Instant }>(candidates: Due[]): re
  * Broadcasts signed transactions again: those that were prepared and never released, live ones from time to time, and
  * those whose block a reorg has orphaned. The outcome is observed on chain, so a refusal is only logged. Works in
  * parallel with the steps, one round at a time.
+ *
+ * Of a held intent nothing is broadcast, because newer code may have released its claim, and all bytes are kept.
  */
 export class Rebroadcaster {
   readonly #adapter: ChainAdapter;
@@ -54,12 +61,12 @@ export class Rebroadcaster {
    * @param now when the set was synchronized: it knows every release up to then
    * @param ended the round goes no further
    */
-  look(set: WatchSet, now: Instant, ended: AbortSignal): void {
+  look(set: WatchSet & HeldIntents, now: Instant, ended: AbortSignal): void {
     if (this.#round || now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
     const due = this.#due(set, now);
     const unstored = this.#notStored(set, now);
-    const needed = now - this.#forgottenAt < FORGET_EVERY_MS ? null : needs(set);
+    const needed = now - this.#forgottenAt < FORGET_EVERY_MS ? null : needsOf(set);
     if (due.length === 0 && unstored.length === 0 && needed === null) return;
     if (needed) this.#forgottenAt = now;
     this.#round = this.#run(due, unstored, needed, now, ended)
@@ -73,10 +80,12 @@ export class Rebroadcaster {
     await this.#round;
   }
 
-  #due(set: WatchSet, now: Instant): readonly Candidate[] {
+  #due(set: WatchSet & HeldIntents, now: Instant): readonly Candidate[] {
+    const held = set.held();
     const dueAt = new Map<string, Instant>();
     const candidates: (Candidate & { readonly key: string; readonly at: Instant })[] = [];
     const consider = (intentId: IntentId, hash: TransactionHash, key: string, first: Instant): void => {
+      if (held.has(intentId)) return;
       const at = this.#dueAt.get(key) ?? first;
       dueAt.set(key, at);
       if (at <= now) candidates.push({ intentId, hash, key, at });
@@ -113,7 +122,7 @@ export class Rebroadcaster {
   async #run(
     due: readonly Candidate[],
     unstored: readonly Candidate[],
-    needed: readonly TransactionHash[] | null,
+    needed: Needs | null,
     now: Instant,
     ended: AbortSignal,
   ): Promise<void> {
@@ -135,7 +144,12 @@ export class Rebroadcaster {
         this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
     });
     if (needed && !ended.aborted)
-      await this.#transactions.forget(this.#adapter.network.chain, now - FORGET_AFTER_MS, needed);
+      await this.#transactions.forget(
+        this.#adapter.network.chain,
+        now - FORGET_AFTER_MS,
+        needed.hashes,
+        needed.unknown,
+      );
   }
 
   /** Fetches it from the chain and stores it. Null where no upstream returns it. */
@@ -159,12 +173,18 @@ export class Rebroadcaster {
   }
 }
 
-/** Every transaction whose bytes may still be needed. */
-function needs(set: WatchSet): readonly TransactionHash[] {
+/** What old bytes may still be needed. */
+interface Needs {
+  readonly hashes: readonly TransactionHash[];
+  /** Intents of which it is not known what they need: everything of theirs. */
+  readonly unknown: readonly IntentId[];
+}
+
+function needsOf(set: WatchSet & HeldIntents): Needs {
   const hashes = new Set<TransactionHash>();
   for (const { submission } of set.submitted()) hashes.add(submission.hash);
   for (const { settlement } of set.settling()) hashes.add(settlement.hash);
-  return [...hashes];
+  return { hashes: [...hashes], unknown: [...set.held()] };
 }
 
 async function inGroups<Item>(

@@ -6,7 +6,9 @@ import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
 import { WatchedIntents } from './watched-intents.ts';
 
-const PRUNE_EVERY_MS = 60_000;
+const TIDY_EVERY_MS = 60_000;
+/** Held intents whose rows are read at once. */
+const MENDED_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
 const BEHIND_MAX_MS = 10_000;
 
@@ -33,7 +35,7 @@ export class WatchSets {
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
   readonly #now: () => Instant;
-  readonly #undecodable: (id: IntentId) => void;
+  readonly #onHeld: (id: IntentId) => void;
   readonly #traces = new RecentTraces();
   /** By chain id. */
   #sets = new Map<string, WatchedIntents>();
@@ -42,7 +44,7 @@ export class WatchSets {
   /** Since when the log of a partition has ended before our position. */
   readonly #behindSince = new Map<number, number>();
   readonly #waiting = new Set<OnProgress>();
-  #prunedAt = Number.NEGATIVE_INFINITY;
+  #tidiedAt = Number.NEGATIVE_INFINITY;
   /** The last reading of the log, settled or running, and the one that waits for it. */
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
@@ -50,7 +52,7 @@ export class WatchSets {
   /**
    * @param watchMs how long an intent is watched after it was closed
    * @param now milliseconds since 1970
-   * @param undecodable called with each intent that is not watched because its row cannot be decoded
+   * @param onHeld called with each intent that is held when it is loaded
    */
   constructor(
     intents: WatchedIntentSource,
@@ -58,9 +60,9 @@ export class WatchSets {
     chains: readonly ChainId[],
     watchMs: number,
     now: () => Instant = Date.now,
-    undecodable: (id: IntentId) => void = () => undefined,
+    onHeld: (id: IntentId) => void = () => undefined,
   ) {
-    this.#undecodable = undecodable;
+    this.#onHeld = onHeld;
     this.#intents = intents;
     this.#reader = reader;
     this.#chains = chains;
@@ -142,9 +144,19 @@ export class WatchSets {
     const ends = await this.#reader.endOffsets('intent.events');
     for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
     const now = performance.now();
-    if (now - this.#prunedAt < PRUNE_EVERY_MS) return;
-    this.#prunedAt = now;
-    for (const set of this.#sets.values()) set.prune(this.#now());
+    if (now - this.#tidiedAt < TIDY_EVERY_MS) return;
+    this.#tidiedAt = now;
+    for (const set of this.#sets.values()) {
+      set.prune(this.#now());
+      await this.#mend(set);
+    }
+  }
+
+  /** Newer code may have folded held intents meanwhile, or a rebuild may have mended their rows. */
+  async #mend(set: WatchedIntents): Promise<void> {
+    const held = [...set.held()];
+    for (let at = 0; at < held.length; at += MENDED_AT_ONCE)
+      for (const row of await this.#intents.find(held.slice(at, at + MENDED_AT_ONCE))) set.mend(row, this.#now());
   }
 
   /** Loads the sets, and the positions they are complete up to, from one snapshot of the projection. */
@@ -153,15 +165,11 @@ export class WatchSets {
     const sets = new Map<string, WatchedIntents>(
       this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]),
     );
-    const positions = await this.#intents.load(
-      this.#chains,
-      now - this.#watchMs,
-      (intent) => {
-        sets.get(intent.chain)?.put(intent, now);
-        this.#progress();
-      },
-      this.#undecodable,
-    );
+    const positions = await this.#intents.load(this.#chains, now - this.#watchMs, (intent) => {
+      if (intent.heldFrom !== undefined) this.#onHeld(intent.id);
+      sets.get(intent.chain)?.put(intent, now);
+      this.#progress();
+    });
     this.#sets = sets;
     return (this.#positions = new Map(positions));
   }

@@ -55,10 +55,11 @@ export class WatchedIntents implements WatchSet {
   readonly #lapsed = new Map<IntentId, WatchedIntent>();
   readonly #submitted = new Map<IntentId, Submitted>();
   readonly #settling = new Map<IntentId, Settling>();
+  readonly #held = new Set<IntentId>();
   /** The closed intents by the hour in which their time is up, so that only those have to be looked at. */
   readonly #until = new Map<number, Set<IntentId>>();
-  /** Events that arrived while a step holds the set; null while none does. */
-  #later: WatchedEvent[] | null = null;
+  /** Changes that wait while a step holds the set; null while none does. */
+  #later: (() => void)[] | null = null;
 
   /** @param watchMs how long an intent is watched after it was closed */
   constructor(watchMs: number) {
@@ -105,6 +106,11 @@ export class WatchedIntents implements WatchSet {
     return this.#settling.values();
   }
 
+  /** Intents of which newer code has changed more than is known here: their submissions may be stale or incomplete. */
+  held(): ReadonlySet<IntentId> {
+    return this.#held;
+  }
+
   /** Replaces an intent with its current state; removes one that is not watched. */
   put(intent: PaymentIntent, now: Instant): void {
     this.#remove(intent.id);
@@ -121,6 +127,18 @@ export class WatchedIntents implements WatchSet {
     if (isLapsed(kept, now) && !isSubmitted(view)) this.#lapsed.set(kept.id, view);
     if (isSubmitted(view)) this.#submitted.set(kept.id, view);
     if (isSettling(view)) this.#settling.set(kept.id, view);
+    if (kept.heldFrom !== undefined) this.#held.add(kept.id);
+  }
+
+  /**
+   * Replaces a held intent with its row, once that is whole and of the version that the log has brought it to here.
+   * While the set is held, it waits.
+   */
+  mend(row: PaymentIntent, now: Instant): void {
+    if (row.heldFrom !== undefined) return;
+    this.#change(() => {
+      if (this.#held.has(row.id) && this.#intents.get(row.id)?.version === row.version) this.put(row, now);
+    });
   }
 
   /**
@@ -128,8 +146,7 @@ export class WatchedIntents implements WatchSet {
    * @throws VersionGapError where it is not the next version of its intent
    */
   apply(event: WatchedEvent): void {
-    if (this.#later) this.#later.push(event);
-    else this.#fold(event);
+    this.#change(() => this.#fold(event));
   }
 
   /** Until release() the set does not change: a step sees one state from beginning to end. */
@@ -142,7 +159,7 @@ export class WatchedIntents implements WatchSet {
   release(): void {
     const later = this.#later ?? [];
     this.#later = null;
-    for (const event of later) this.#fold(event);
+    for (const change of later) change();
   }
 
   /** Drops the intents that are no longer watched or looked for; not while held. */
@@ -160,6 +177,11 @@ export class WatchedIntents implements WatchSet {
       }
       if (ids.size === 0) this.#until.delete(hour);
     }
+  }
+
+  #change(change: () => void): void {
+    if (this.#later) this.#later.push(change);
+    else change();
   }
 
   #dueOf(hour: number): Set<IntentId> {
@@ -189,6 +211,7 @@ export class WatchedIntents implements WatchSet {
     this.#lapsed.delete(id);
     this.#submitted.delete(id);
     this.#settling.delete(id);
+    this.#held.delete(id);
     const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;
     if (others > 0) this.#recipients.set(intent.requestor, others);
     else this.#recipients.delete(intent.requestor);

@@ -41,7 +41,7 @@ class Bench {
   constructor() {
     const reader = { endOffsets: async () => this.ends, read: () => [] } as unknown as LogReader;
     const sets = new WatchSets(
-      { load: async (...wanted) => this.load(...wanted) },
+      { load: async (...wanted) => this.load(...wanted), find: async () => [] },
       reader,
       [BASE_SEPOLIA],
       30 * 86_400_000,

@@ -1,21 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChainAdapter, SignedTransaction, WatchSet } from '@pf/chains';
 import type { SignedTransactions } from '@pf/database';
-import type { TransactionHash } from '@pf/domain';
+import type { IntentId, TransactionHash } from '@pf/domain';
 import { samples } from '@pf/domain/testing';
 import { createLogger } from '@pf/runtime';
-import { Rebroadcaster } from '../src/rebroadcaster.ts';
+import { type HeldIntents, Rebroadcaster } from '../src/rebroadcaster.ts';
 
 const EVERY_MS = 2_000;
 const LOOK_EVERY_MS = 500;
 const hashOf = (index: number): TransactionHash => `0x${index.toString(16).padStart(64, '0')}` as TransactionHash;
 
 /** An adapter that counts what it broadcasts, over a set of live submissions that are all stored. */
-function bench(submissions: number): {
-  readonly set: WatchSet;
+function bench(
+  submissions: number,
+  held: ReadonlySet<string> = new Set(),
+): {
+  readonly set: WatchSet & HeldIntents;
   readonly rebroadcaster: Rebroadcaster;
   readonly broadcasts: ReadonlyMap<TransactionHash, number>;
+  /** What each deletion of old bytes spared. */
+  readonly spared: readonly { readonly needed: readonly TransactionHash[]; readonly unknown: readonly IntentId[] }[];
 } {
+  const spared: { needed: readonly TransactionHash[]; unknown: readonly IntentId[] }[] = [];
   const broadcasts = new Map<TransactionHash, number>();
   const adapter: Pick<ChainAdapter, 'network' | 'broadcast'> = {
     network: { chain: samples.BASE_SEPOLIA } as ChainAdapter['network'],
@@ -27,15 +33,19 @@ function bench(submissions: number): {
   const transactions: SignedTransactions = {
     find: async (_chain, hashes) => new Map(hashes.map((hash) => [hash, new Uint8Array()])),
     keep: async () => undefined,
-    forget: async () => 0,
+    forget: async (_chain, _before, needed, unknown) => {
+      spared.push({ needed, unknown });
+      return 0;
+    },
   };
   const all = Array.from({ length: submissions }, (_, index) => ({
     id: `pi_${index}`,
     submission: { hash: hashOf(index), status: 'live', attempts: 1, preparedAt: 0, broadcastAt: 0 },
   }));
-  const set = { submitted: () => all, settling: () => [] } as unknown as WatchSet;
+  const set = { submitted: () => all, settling: () => [], held: () => held } as unknown as WatchSet & HeldIntents;
   const log = createLogger('test', 'silent');
-  return { set, rebroadcaster: new Rebroadcaster(adapter as ChainAdapter, transactions, EVERY_MS, log), broadcasts };
+  const rebroadcaster = new Rebroadcaster(adapter as ChainAdapter, transactions, EVERY_MS, log);
+  return { set, rebroadcaster, broadcasts, spared };
 }
 
 describe('Rebroadcaster', () => {
@@ -51,5 +61,13 @@ describe('Rebroadcaster', () => {
     expect(broadcasts.size).toBe(1_000);
     expect(Math.min(...broadcasts.values())).toBe(2);
     expect(Math.max(...broadcasts.values())).toBeLessThanOrEqual(3);
+  });
+
+  it('broadcasts nothing of a held intent, and keeps all its bytes', async () => {
+    const { set, rebroadcaster, broadcasts, spared } = bench(2, new Set(['pi_0']));
+    rebroadcaster.look(set, 100_000, new AbortController().signal);
+    await rebroadcaster.idle();
+    expect([...broadcasts.keys()]).toEqual([hashOf(1)]);
+    expect(spared).toEqual([{ needed: [hashOf(0), hashOf(1)], unknown: ['pi_0'] }]);
   });
 });

@@ -26,7 +26,9 @@ class Surroundings {
       for (const intent of this.projected) each(intent);
       return new Map([[0, BigInt(this.checkpoint)]]);
     },
+    find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),
   };
+  readonly held: IntentId[] = [];
   readonly reader = {
     endOffsets: async () => {
       if (this.failure) throw this.failure;
@@ -34,7 +36,9 @@ class Surroundings {
     },
     read: (_topic: string, partition: number, from: bigint, end: bigint) => this.#read(partition, from, end),
   } as unknown as LogReader;
-  readonly sets = new WatchSets(this.source, this.reader, [BASE_SEPOLIA], WATCH_MS);
+  readonly sets = new WatchSets(this.source, this.reader, [BASE_SEPOLIA], WATCH_MS, Date.now, (id) =>
+    this.held.push(id),
+  );
   #intent: PaymentIntent | undefined;
 
   append({ type, data }: ExpectedEvent, version = (this.#intent?.version ?? 0) + 1): void {
@@ -46,6 +50,25 @@ class Surroundings {
   project(): void {
     this.projected = [this.#intent as PaymentIntent];
     this.checkpoint = this.records.length;
+  }
+
+  /** As a row that cannot be decoded is read: what its columns say. */
+  projectHeld(): void {
+    this.project();
+    this.projected = this.projected.map((intent) => ({
+      ...intent,
+      submissions: [],
+      settlement: null,
+      heldFrom: intent.version,
+    }));
+  }
+
+  /** The hash that may be broadcast again, and the intents of which not everything is known. */
+  async known(): Promise<object> {
+    const set = await this.sets.synchronize(BASE_SEPOLIA);
+    const known = { hashes: [...set.submitted()].map(({ submission }) => submission.hash), held: [...set.held()] };
+    set.release();
+    return known;
   }
 
   async status(): Promise<string | undefined> {
@@ -108,6 +131,38 @@ describe('WatchSets', () => {
     around.append(events.cancelled(), 5);
     expect(await around.status()).toBe('cancelled');
     expect(around.loads).toBe(1);
+  });
+
+  it('watch a held intent, and have all of it within a minute of its row being rebuilt', async () => {
+    around.append(events.created());
+    around.append(events.prepared(FIRST));
+    around.projectHeld();
+    expect(await around.status()).toBe('created');
+    expect(around.held).toEqual([INTENT]);
+    expect(await around.known()).toEqual({ hashes: [], held: [INTENT] });
+
+    around.project();
+    around.append(events.detected());
+    jest.advanceTimersByTime(60_000);
+    // The row is as of an earlier version than what was read of the log.
+    expect(await around.known()).toEqual({ hashes: [], held: [INTENT] });
+    around.project();
+    jest.advanceTimersByTime(60_000);
+    expect(await around.known()).toEqual({ hashes: [FIRST], held: [] });
+    expect(around.loads).toBe(1);
+  });
+
+  it('replace no intent while a step holds its set', async () => {
+    around.append(events.created());
+    around.append(events.prepared(FIRST));
+    around.projectHeld();
+    const inUse = await around.sets.synchronize(BASE_SEPOLIA);
+    around.project();
+    jest.advanceTimersByTime(60_000);
+    await around.sets.follow();
+    expect([...inUse.held()]).toEqual([INTENT]);
+    inUse.release();
+    expect([...inUse.held()]).toEqual([]);
   });
 
   it('show progress for every intent that they load and every batch that they read', async () => {

@@ -85,6 +85,36 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Nothing of a held intent is broadcast again',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'if (held.has(intentId)) return;',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'broadcasts nothing of a held intent, and keeps all its bytes',
+    },
+  },
+  {
+    name: 'The bytes of a held intent are kept',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'unknown: [...set.held()]',
+    instead: 'unknown: []',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'broadcasts nothing of a held intent, and keeps all its bytes',
+    },
+  },
+  {
+    name: 'A held intent is replaced only by a row of its version',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: ' && this.#intents.get(row.id)?.version === row.version',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/watch-sets.unit.test.ts',
+      name: 'watch a held intent, and have all of it within a minute of its row being rebuilt',
+    },
+  },
+  {
     name: 'A step sees one state of its intents',
     file: 'services/watcher/src/watched-intents.ts',
     guard: 'this.#later = [];',

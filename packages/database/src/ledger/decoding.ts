@@ -1,5 +1,13 @@
 import { decodeIntent } from '@pf/contracts';
-import type { Address, ChainId, IntentId, PaymentIntent, Reference, TokenAddress } from '@pf/domain';
+import {
+  type Address,
+  type ChainId,
+  evolve,
+  type IntentId,
+  type PaymentIntent,
+  type Reference,
+  type TokenAddress,
+} from '@pf/domain';
 import type { Queryable } from './projection.ts';
 
 /** The row of an intent cannot be decoded: newer code wrote it, or it is damaged. Other rows are not affected. */
@@ -27,7 +35,7 @@ export function decodeStateOrNull(state: string): PaymentIntent | null {
 }
 
 /**
- * Decodes rows for decisions. One that cannot be decoded becomes a held intent of its columns: it exists, so that its
+ * Decodes rows for decisions and watchers. One that cannot be decoded becomes a held intent of its columns: it exists, so that its
  * idempotency key makes no second one, but nothing can be decided about it.
  */
 export async function decodeStates(
@@ -58,6 +66,7 @@ interface Row {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly expires_at: Date;
+  readonly closed_at: Date | null;
   readonly status: PaymentIntent['status'];
   readonly amount_base_units: string;
 }
@@ -69,51 +78,43 @@ async function heldIntents(
 ): Promise<ReadonlyMap<IntentId, PaymentIntent>> {
   const { rows } = await queryable.query<Row>(
     `SELECT id, version, account_id, livemode, chain, token, token_address, requestor, direction, reference,
-            idempotency_key, refund_of, created_at, updated_at, expires_at, status, amount_base_units
+            idempotency_key, refund_of, created_at, updated_at, expires_at, closed_at, status, amount_base_units
        FROM ${table} WHERE id = ANY($1::text[])`,
     [ids],
   );
   return new Map(rows.map((row) => [row.id, heldIntent(row)]));
 }
 
+/** What the columns say, from its creation on. */
 const heldIntent = (row: Row): PaymentIntent => ({
-  id: row.id,
+  ...evolve(undefined, {
+    type: 'intent.created',
+    intentId: row.id,
+    version: 1,
+    at: row.created_at.getTime(),
+    data: {
+      accountId: row.account_id,
+      livemode: row.livemode,
+      idempotencyKey: row.idempotency_key,
+      chain: row.chain,
+      token: row.token,
+      tokenAddress: row.token_address,
+      decimals: 0,
+      amount: '',
+      amountBaseUnits: BigInt(row.amount_base_units),
+      requestor: row.requestor,
+      fulfiller: null,
+      direction: row.direction,
+      reference: row.reference,
+      ttlSeconds: Math.round((row.expires_at.getTime() - row.created_at.getTime()) / 1_000),
+      metadata: null,
+      refundOf: row.refund_of,
+    },
+  }),
   version: row.version,
-  accountId: row.account_id,
-  livemode: row.livemode,
-  idempotencyKey: row.idempotency_key,
-  chain: row.chain,
-  token: row.token,
-  tokenAddress: row.token_address,
-  decimals: 0,
-  amount: '',
-  amountBaseUnits: BigInt(row.amount_base_units),
-  requestor: row.requestor,
-  fulfiller: null,
-  direction: row.direction,
   status: row.status,
-  retryRequired: false,
-  pendingAtExpiry: false,
-  reference: row.reference,
-  txSignature: null,
-  ataRentLamports: null,
-  ttlSeconds: Math.round((row.expires_at.getTime() - row.created_at.getTime()) / 1_000),
-  metadata: null,
-  refundedBy: null,
-  refundOf: row.refund_of,
-  createdAt: row.created_at.getTime(),
   updatedAt: row.updated_at.getTime(),
   expiresAt: row.expires_at.getTime(),
-  detectedAt: null,
-  confirmedAt: null,
-  finalizedAt: null,
-  closedAt: null,
-  simulated: false,
-  build: null,
-  submissions: [],
-  settlement: null,
-  transfers: [],
-  extraPayments: [],
-  otherRefunds: [],
+  closedAt: row.closed_at?.getTime() ?? null,
   heldFrom: row.version,
 });

@@ -34,10 +34,16 @@ export class SqlSignedTransactions {
     return new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
   }
 
-  async forget(chain: ChainId, keptBefore: Instant, needed: readonly TransactionHash[]): Promise<number> {
+  async forget(
+    chain: ChainId,
+    keptBefore: Instant,
+    needed: readonly TransactionHash[],
+    unknown: readonly IntentId[],
+  ): Promise<number> {
     const { rowCount } = await this.#database.sql.query(
-      'DELETE FROM service.signed_transactions WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3)',
-      [chain, new Date(keptBefore), needed],
+      `DELETE FROM service.signed_transactions
+        WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3) AND intent_id <> ALL($4)`,
+      [chain, new Date(keptBefore), needed, unknown],
     );
     return rowCount ?? 0;
   }

@@ -1,18 +1,18 @@
 import type { ChainId, Instant, IntentId, PaymentIntent } from '@pf/domain';
-import { decodeStateOrNull } from '../ledger/decoding.ts';
+import { decodeStates } from '../ledger/decoding.ts';
+import { LEDGER } from '../ledger/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
 
 /** Rows in memory at once: the state of an intent has some 2 KB. */
 const ROWS_A_FETCH = 1_000;
 
-/** WatchedIntentSource in Postgres. */
+/** WatchedIntentSource.load in Postgres. */
 export async function loadWatchedIntents(
   database: Database,
   chains: readonly ChainId[],
   closedAfter: Instant,
   each: (intent: PaymentIntent) => void,
-  undecodable: (id: IntentId) => void = () => undefined,
 ): Promise<ReadonlyMap<number, bigint>> {
   return inTransaction(database, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -29,11 +29,7 @@ export async function loadWatchedIntents(
     );
     for (;;) {
       const { rows } = await client.query<{ id: IntentId; state: string }>(`FETCH ${ROWS_A_FETCH} FROM watched`);
-      for (const { id, state } of rows) {
-        const intent = decodeStateOrNull(state);
-        if (intent === null) undecodable(id);
-        else each(intent);
-      }
+      for (const intent of await decodeStates(client, LEDGER.intents, rows)) each(intent);
       if (rows.length < ROWS_A_FETCH) break;
     }
     return new Map(checkpoints.map(({ partition, position }) => [partition, BigInt(position)]));

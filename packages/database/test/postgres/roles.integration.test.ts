@@ -144,7 +144,7 @@ describe('the roles of the database', () => {
       await watches.release(lease);
       expect((await signedTransactions.find(CHAIN, [transaction().hash])).size).toBe(1);
       await signedTransactions.keep(transaction());
-      expect(await signedTransactions.forget(CHAIN, Date.now() + 60_000, [])).toBe(1);
+      expect(await signedTransactions.forget(CHAIN, Date.now() + 60_000, [], [])).toBe(1);
       const payments = new UnscreenedPayments(database);
       await payments.note([payment, { ...payment, sender: '0x5f' as never }]);
       expect(await payments.waiting([CHAIN], 10)).toHaveLength(2);

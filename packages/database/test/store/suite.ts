@@ -378,6 +378,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         expect(await loaded([CHAIN], NOW - 1)).toEqual({ seen: new Set([open, closed]), positions });
         expect(await loaded([CHAIN], NOW)).toEqual({ seen: new Set([open]), positions });
         expect(await loaded([CHAIN, OTHER_CHAIN], NOW)).toEqual({ seen: new Set([open, elsewhere]), positions });
+        expect(ids(await store.watchedIntents.find([closed, newIntentId(PARTITION)]))).toEqual([closed]);
       }),
     );
   });
@@ -414,10 +415,21 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         for (const hash of [FIRST, SECOND]) await signedTransactions.keep(kept(hash));
         await signedTransactions.keep(kept(UNKNOWN, OTHER_CHAIN));
         const before = await now();
-        expect(await signedTransactions.forget(CHAIN, before - LONG_MS, [])).toBe(0);
-        expect(await signedTransactions.forget(CHAIN, before + LONG_MS, [SECOND])).toBe(1);
+        expect(await signedTransactions.forget(CHAIN, before - LONG_MS, [], [])).toBe(0);
+        expect(await signedTransactions.forget(CHAIN, before + LONG_MS, [SECOND], [])).toBe(1);
         expect([...(await signedTransactions.find(CHAIN, [FIRST, SECOND])).keys()]).toEqual([SECOND]);
         expect([...(await signedTransactions.find(OTHER_CHAIN, [UNKNOWN])).keys()]).toEqual([UNKNOWN]);
+      }),
+    );
+
+    it(
+      'are not forgotten of an intent of which it is not known what it needs',
+      on(async ({ store: { signedTransactions }, now }) => {
+        const { FIRST, SECOND, REFUND } = samples;
+        await signedTransactions.keep(kept(FIRST));
+        await signedTransactions.keep({ ...kept(SECOND), intentId: REFUND });
+        expect(await signedTransactions.forget(CHAIN, (await now()) + LONG_MS, [], [samples.INTENT])).toBe(1);
+        expect([...(await signedTransactions.find(CHAIN, [FIRST, SECOND])).keys()]).toEqual([FIRST]);
       }),
     );
 
@@ -428,7 +440,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         let between = await now();
         for (const first = between; between <= first + 1;) between = await now();
         await signedTransactions.keep(kept(samples.FIRST));
-        expect(await signedTransactions.forget(CHAIN, between - 1, [])).toBe(0);
+        expect(await signedTransactions.forget(CHAIN, between - 1, [], [])).toBe(0);
       }),
     );
   });

@@ -111,8 +111,8 @@ export class SimulatedDatabase {
       signedTransactions: {
         keep: (transaction) => run('keep bytes', (tables, now) => statements.keepTransaction(tables, transaction, now)),
         find: (chain, hashes) => run('find bytes', (tables) => statements.findTransactions(tables, chain, hashes)),
-        forget: (chain, keptBefore, needed) =>
-          run('forget bytes', (tables) => statements.forgetTransactions(tables, chain, keptBefore, needed)),
+        forget: (chain, keptBefore, needed, unknown) =>
+          run('forget bytes', (tables) => statements.forgetTransactions(tables, chain, keptBefore, needed, unknown)),
       },
       watches: {
         acquire: (chain, holder, ttlMs) =>
@@ -148,6 +148,7 @@ export class SimulatedDatabase {
           await run('end of watched intents', sameServer);
           return positions;
         },
+        find: (ids) => run('find watched intents', (tables) => statements.findIntents(tables, ids)),
       },
       webhooks: {
         positions: (partitions) => run('webhook positions', (tables) => statements.positions(tables, partitions)),

@@ -30,7 +30,7 @@ export function checkpoint({ checkpoints }: Tables, partition: number): Checkpoi
   return START;
 }
 
-const findIntents = ({ intents }: Tables, ids: Iterable<IntentId>): readonly PaymentIntent[] =>
+export const findIntents = ({ intents }: Tables, ids: Iterable<IntentId>): readonly PaymentIntent[] =>
   [...new Set(ids)].flatMap((id) => intents.get(id)?.intent ?? []);
 
 /** The newest intent of the key. */
@@ -153,9 +153,14 @@ export function forgetTransactions(
   chain: ChainId,
   keptBefore: Instant,
   needed: readonly TransactionHash[],
+  unknown: readonly IntentId[],
 ): number {
   const old = [...signedTransactions.entries()].filter(
-    ([, row]) => row.chain === chain && row.createdAt < keptBefore && !needed.includes(row.hash),
+    ([, row]) =>
+      row.chain === chain &&
+      row.createdAt < keptBefore &&
+      !needed.includes(row.hash) &&
+      !unknown.includes(row.intentId),
   );
   for (const [key] of old) signedTransactions.delete(key);
   return old.length;
