@@ -1,7 +1,7 @@
 import type { Outcome } from '@pf/contracts';
 import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
 import { type Checkpoint, readCheckpoint } from './ledger/checkpoints.ts';
-import { type Found, IntentStates, type Wanted } from './ledger/intent-states.ts';
+import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
 import { findIntent, findIntentByKey, findOutcomes, type IntentOwner } from './ledger/intents.ts';
 import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
 import type { Database } from './postgres/database.ts';
@@ -35,12 +35,16 @@ export interface LedgerStore {
    * age; the known outcomes of the commands.
    */
   lookUp(wanted: Wanted): Promise<Found>;
-  /** Open intents that have expired at `now`, the longest overdue first, at most `limit` of each partition. */
+  /**
+   * Open intents that have expired at `now`, the longest overdue first, at most `limit` of each partition.
+   * @param after by partition: where to go on, if not from the beginning
+   */
   overdue(
     partitions: readonly number[],
     now: Instant,
     limit: number,
-  ): Promise<ReadonlyMap<number, readonly IntentId[]>>;
+    after: ReadonlyMap<number, Overdue>,
+  ): Promise<ReadonlyMap<number, readonly Overdue[]>>;
   /**
    * Writes the batch and moves the checkpoint from `from` to `next`, all or nothing.
    * Rejects, as if the database were unavailable, while another transaction holds the checkpoint.
@@ -141,7 +145,7 @@ export function createStore(database: Database): Store {
     ledger: {
       checkpoint: (partition) => readCheckpoint(database, partition),
       lookUp: (wanted) => states.lookUp(wanted),
-      overdue: (partitions, now, limit) => states.overdue(partitions, now, limit),
+      overdue: (partitions, now, limit, after) => states.overdue(partitions, now, limit, after),
       project: (batch) => projection.project(batch),
     },
     intents: {

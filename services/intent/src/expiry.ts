@@ -1,10 +1,10 @@
-import type { LedgerStore } from '@pf/database';
+import type { LedgerStore, Overdue } from '@pf/database';
 import type { Instant, IntentId } from '@pf/domain';
 import type { LogReader, PartitionOwner, BatchResult } from '@pf/event-log';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
 const ROUND_MS = 1_000;
-/** Intents per partition and round; the rest waits for the next round. */
+/** Intents per partition and round; the next round goes on after them. */
 const DUE_AT_MOST = 500;
 
 export interface ExpiryDependencies<Context> {
@@ -22,6 +22,11 @@ export class Expiry<Context> {
   readonly #rounds: PeriodicTask;
   /** Partitions whose overdue intents are still being decided. */
   readonly #waiting = new Set<number>();
+  /**
+   * How far the last round came in the partitions that had more. From there the next one goes on, and only behind the
+   * last intent from the beginning: those that cannot expire, because they are held, keep none of the others waiting.
+   */
+  readonly #after = new Map<number, Overdue>();
 
   constructor(dependencies: ExpiryDependencies<Context>) {
     this.#dependencies = dependencies;
@@ -49,11 +54,21 @@ export class Expiry<Context> {
   async look(): Promise<void> {
     const { owner, ledger, reader, clock } = this.#dependencies;
     const partitions = owner.owned().filter((partition) => !this.#waiting.has(partition));
-    const due = await ledger.overdue(partitions, clock(), DUE_AT_MOST);
+    const due = await ledger.overdue(partitions, clock(), DUE_AT_MOST, this.#after);
+    for (const partition of partitions) {
+      const last = due.get(partition)?.[DUE_AT_MOST - 1];
+      if (last) this.#after.set(partition, last);
+      else this.#after.delete(partition);
+    }
     if (due.size === 0) return;
     // Read after the query, so every observation that was there then comes first: a payment in time counts.
     const ends = await reader.endOffsets('chain.observations');
-    for (const [partition, ids] of due) void this.#decide(partition, ids, ends[partition] ?? 0n);
+    for (const [partition, intents] of due)
+      void this.#decide(
+        partition,
+        intents.map(({ id }) => id),
+        ends[partition] ?? 0n,
+      );
   }
 
   async #decide(partition: number, ids: readonly IntentId[], end: bigint): Promise<void> {

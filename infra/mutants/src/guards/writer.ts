@@ -462,4 +462,14 @@ export const writerGuards: readonly Mutant[] = [
       name: 'makes only its own intent unavailable',
     },
   },
+  {
+    name: 'Held intents keep no other from expiring',
+    file: 'services/intent/src/expiry.ts',
+    guard: 'if (last) this.#after.set(partition, last);',
+    instead: 'if (last && partition < 0) this.#after.set(partition, last);',
+    test: {
+      file: 'services/intent/test/expiry.unit.test.ts',
+      name: 'reaches every overdue intent, however many of the oldest cannot expire',
+    },
+  },
 ];

@@ -1,6 +1,6 @@
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
-import { decodeState } from './decoding.ts';
+import { decodeStateOrNull } from './decoding.ts';
 
 /** A public event as it is projected. */
 export interface StoredEvent {
@@ -33,7 +33,7 @@ export interface IntentLook {
   readonly after: number;
 }
 export interface IntentSeen {
-  /** Null where the intent is still at `known`. */
+  /** Null where the intent is still at `known`, or where its row cannot be decoded. */
   readonly intent: PaymentIntent | null;
   /** Oldest first. */
   readonly events: readonly StoredEvent[];
@@ -82,7 +82,8 @@ export async function lookAtIntents(
   const seen = new Map<IntentId, { intent: PaymentIntent | null; events: StoredEvent[]; more: boolean }>();
   for (const { id, state, version, type, body } of rows) {
     let one = seen.get(id);
-    if (!one) seen.set(id, (one = { intent: state === null ? null : decodeState(state), events: [], more: false }));
+    if (!one)
+      seen.set(id, (one = { intent: state === null ? null : decodeStateOrNull(state), events: [], more: false }));
     if (version !== null && type !== null && body !== null)
       one.more = one.events.push({ version, type, body }) === EVENTS_A_LOOK;
   }

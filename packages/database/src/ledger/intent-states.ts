@@ -30,6 +30,15 @@ export interface Found {
   readonly outcomes: readonly Outcome[];
 }
 
+/** An open intent that has expired. */
+export interface Overdue {
+  readonly id: IntentId;
+  readonly expiresAt: Instant;
+}
+
+/** Before every overdue intent. */
+const FIRST_OVERDUE: Overdue = { id: '' as IntentId, expiresAt: 0 };
+
 /** Reads the whole state of intents from the projection, for the decisions about them: see LedgerStore. */
 export class IntentStates {
   readonly #queryable: Queryable;
@@ -108,24 +117,39 @@ export class IntentStates {
     partitions: readonly number[],
     now: Instant,
     limit: number,
-  ): Promise<ReadonlyMap<number, readonly IntentId[]>> {
+    after: ReadonlyMap<number, Overdue>,
+  ): Promise<ReadonlyMap<number, readonly Overdue[]>> {
     if (partitions.length === 0) return new Map();
     const { intents } = this.#tables;
-    const { rows } = await this.#queryable.query<{ partition: number; ids: IntentId[] }>({
+    const from = partitions.map((partition) => after.get(partition) ?? FIRST_OVERDUE);
+    const { rows } = await this.#queryable.query<{ partition: number; id: IntentId; expires_at: Date }>({
       name: `find overdue ${intents}`,
       text: `
-        SELECT owned.partition, due.ids FROM unnest($1::smallint[]) AS owned (partition)
+        SELECT owned.partition, longest.id, longest.expires_at
+        FROM unnest($1::smallint[], $2::timestamptz[], $3::text[]) AS owned (partition, after_time, after_id)
         CROSS JOIN LATERAL (
-          SELECT array_agg(id) AS ids FROM (
-            SELECT id FROM ${intents} AS intent
-            WHERE intent.partition = owned.partition AND intent.status IN ('created', 'pending')
-              AND intent.expires_at <= $2
-            ORDER BY intent.expires_at LIMIT $3
-          ) AS longest
-        ) AS due
-        WHERE due.ids IS NOT NULL`,
-      values: [partitions, new Date(now), limit],
+          SELECT id, expires_at FROM ${intents} AS intent
+          WHERE intent.partition = owned.partition AND intent.status IN ('created', 'pending')
+            AND intent.expires_at <= $4 AND intent.expires_at >= owned.after_time
+            AND (intent.expires_at > owned.after_time OR intent.id > owned.after_id)
+          ORDER BY intent.expires_at, intent.id LIMIT $5
+        ) AS longest
+        ORDER BY owned.partition, longest.expires_at, longest.id`,
+      values: [
+        partitions,
+        from.map(({ expiresAt }) => new Date(expiresAt).toISOString()),
+        from.map(({ id }) => id),
+        new Date(now),
+        limit,
+      ],
     });
-    return new Map(rows.map(({ partition, ids }) => [partition, ids]));
+    const found = new Map<number, Overdue[]>();
+    for (const { partition, id, expires_at } of rows) {
+      const one = { id, expiresAt: expires_at.getTime() };
+      const others = found.get(partition);
+      if (others) others.push(one);
+      else found.set(partition, [one]);
+    }
+    return found;
   }
 }

@@ -132,7 +132,7 @@ describe('the roles of the database', () => {
       expect(await ledger.project({ ...batch, outcomes: [{ outcome, at: 1 }] })).toBe(true);
       const key = { ...owner(), idempotencyKey: 'key' };
       await ledger.lookUp({ partition: 0, ids: [intentId], keys: [key], commandIds: [randomUUID() as never] });
-      await ledger.overdue([0], 1, 10);
+      await ledger.overdue([0], 1, 10, new Map());
       expect(await forgetOutcomes(database, 2, 10)).toBe(1);
     },
     async pf_watcher(database) {

@@ -7,6 +7,7 @@ import {
   type IntentOwner,
   isDatabaseUnavailable,
   type LedgerStore,
+  type Overdue,
   type ProjectedOutcome,
   type ProjectionBatch,
   ProjectionGapError,
@@ -343,16 +344,25 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         const elsewhere = newIntentId(PARTITION + 1);
         await new Projecting(store, PARTITION + 1).project(expiring(elsewhere, 60));
         const due = NOW + 120_000;
-        expect(await ledger.overdue([PARTITION, 9], due, 10)).toEqual(new Map([[PARTITION, [first, pending, second]]]));
-        expect(await ledger.overdue([PARTITION], due, 2)).toEqual(new Map([[PARTITION, [first, pending]]]));
-        expect(await ledger.overdue([PARTITION, PARTITION + 1], NOW + 60_000, 10)).toEqual(
+        const overdue = async (partitions: readonly number[], now: Instant, limit: number, after?: Overdue) => {
+          const found = await ledger.overdue(partitions, now, limit, new Map(after && [[PARTITION, after]]));
+          return new Map([...found].map(([partition, intents]) => [partition, intents.map(({ id }) => id)]));
+        };
+        expect(await overdue([PARTITION, 9], due, 10)).toEqual(new Map([[PARTITION, [first, pending, second]]]));
+        expect(await overdue([PARTITION], due, 2)).toEqual(new Map([[PARTITION, [first, pending]]]));
+        expect(await overdue([PARTITION], due, 2, { id: pending, expiresAt: NOW + 90_000 })).toEqual(
+          new Map([[PARTITION, [second]]]),
+        );
+        expect(await overdue([PARTITION, PARTITION + 1], NOW + 60_000, 10)).toEqual(
           new Map([
             [PARTITION, [first]],
             [PARTITION + 1, [elsewhere]],
           ]),
         );
-        expect(await ledger.overdue([PARTITION], NOW + 59_999, 10)).toEqual(new Map());
-        expect(await ledger.overdue([], due, 10)).toEqual(new Map());
+        expect(await overdue([PARTITION], NOW + 59_999, 10)).toEqual(new Map());
+        expect(await overdue([], due, 10)).toEqual(new Map());
+        const ties = await overdue([PARTITION], NOW + 60_000, 1, { id: '' as IntentId, expiresAt: NOW + 60_000 });
+        expect(ties).toEqual(new Map([[PARTITION, [first]]]));
       }),
     );
 

@@ -25,6 +25,11 @@ export class Draft implements World {
     return this.#after.get(id) ?? notHeld(this.#world.intent(id));
   }
 
+  /** True for an intent that no rule may look at. */
+  isHeld(id: IntentId): boolean {
+    return this.#world.intent(id)?.heldFrom !== undefined;
+  }
+
   /** @throws HeldIntentError */
   withKey(accountId: AccountId, livemode: boolean, idempotencyKey: string, now: Instant): PaymentIntent | undefined {
     return notHeld(this.#world.withKey(accountId, livemode, idempotencyKey, now));

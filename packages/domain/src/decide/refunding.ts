@@ -62,12 +62,20 @@ export const refund = (
 export const refusalOfUndoneRefund = (intent: PaymentIntent, draft: Draft): Refusal | null =>
   intent.refundOf === null ? null : refusalUnlessOriginalPaid(intent, required(intent.refundOf, draft));
 
-/** What a change of one intent means for its refund and its original. Checked after each decision. */
+/**
+ * What a change of one intent means for its refund and its original. Checked after each decision.
+ *
+ * Where one of the two is held, a refund of a failed payment is not cancelled: it cannot be claimed either way
+ * (refusalUnlessOriginalPaid), and it expires. So the other one's transaction is followed. What has to be written on a
+ * held original waits: the refund does not end before.
+ * @throws HeldIntentError
+ */
 export const settleRefunds = (intentId: IntentId, draft: Draft): void => {
   const changed = draft.intent(intentId);
   if (changed === undefined) return;
   cancelRefundOfFailed(changed, draft);
-  if (changed.refundOf !== null) cancelRefundOfFailed(required(changed.refundOf, draft), draft);
+  if (changed.refundOf !== null && !draft.isHeld(changed.refundOf))
+    cancelRefundOfFailed(required(changed.refundOf, draft), draft);
   releaseEndedRefund(intentId, draft);
 };
 
@@ -76,7 +84,7 @@ export const settleRefunds = (intentId: IntentId, draft: Draft): void => {
  * land. What is on its way stays what the chain says.
  */
 const cancelRefundOfFailed = ({ status, refundedBy }: PaymentIntent, draft: Draft): void => {
-  if (status !== 'failed' || refundedBy === null) return;
+  if (status !== 'failed' || refundedBy === null || draft.isHeld(refundedBy)) return;
   const refund = required(refundedBy, draft);
   if (refund.status !== 'created' || liveSubmission(refund) !== undefined) return;
   draft.append(refund.id, 'intent.cancelled', { cause: 'superseded' });

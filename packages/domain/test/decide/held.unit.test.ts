@@ -1,9 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Command, decide, HeldIntentError, type IntentId, type Ledger } from '@pf/domain';
+import { type Command, decide, HeldIntentError, type Input, type IntentId, type Ledger } from '@pf/domain';
 import { type ExpectedEvent, given } from '../../src/testing/given.ts';
-import { confirmed, created, detected, refundCreated, refundLinked } from '../../src/testing/events.ts';
+import {
+  cancelled,
+  confirmed,
+  created,
+  detected,
+  lost,
+  of,
+  prepared,
+  refundCreated,
+  refundLinked,
+  refundReleased,
+} from '../../src/testing/events.ts';
 import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
-import { FIRST, INTENT, REFUND, SCENARIO_START, SUCCESSOR } from '../../src/testing/samples.ts';
+import { FIRST, INTENT, REFUND, refundTransfer, SCENARIO_START, SECOND, SUCCESSOR } from '../../src/testing/samples.ts';
 
 const NOW = SCENARIO_START + 1e9;
 /** The intents of a history, of which one was changed by newer code. */
@@ -38,8 +49,52 @@ describe('a held intent', () => {
 });
 
 describe('the refund of a held original', () => {
+  const paid = [created(), confirmed(FIRST), refundLinked(REFUND), refundCreated(REFUND)];
+  const claimed = [...paid, of(REFUND, prepared(SECOND))];
+  const decided = (input: Input, ...history: readonly ExpectedEvent[]) =>
+    decide(about(REFUND, input), SCENARIO_START + 1, withHeld(INTENT, ...history));
+  const typesOf = (input: Input, ...history: readonly ExpectedEvent[]) =>
+    decided(input, ...history).transitions.map(({ event }) => event.type);
+
   it('is not claimed', () => {
-    const ledger = withHeld(INTENT, created(), confirmed(FIRST), refundLinked(REFUND), refundCreated(REFUND));
-    expect(decide(about(REFUND, gateway.prepare(FIRST)), SCENARIO_START + 1, ledger)).toMatchObject(refusal);
+    expect(decided(gateway.prepare(SECOND), ...paid)).toMatchObject(refusal);
+  });
+
+  it('follows its own transaction', () => {
+    expect(typesOf(gateway.recordBroadcast(SECOND), ...claimed)).toEqual(['intent.pending']);
+    expect(typesOf(watcher.landed(SECOND, refundTransfer(REFUND)), ...claimed)).toEqual([
+      'intent.pending',
+      'intent.confirmed',
+    ]);
+    expect(typesOf(watcher.dropped(SECOND), ...claimed)).toEqual(['submission_released']);
+  });
+
+  it('is changed by its account', () => {
+    expect(typesOf(gateway.detect(), ...paid)).toEqual(['intent.detected']);
+  });
+
+  it('does not end, nor is it linked again, before its original can take that in', () => {
+    expect(decided(gateway.cancel(), ...paid)).toMatchObject(refusal);
+    const ledger = withHeld(INTENT, ...paid);
+    expect(() => decide(about(REFUND, owner.expire()), NOW, ledger)).toThrow(HeldIntentError);
+    const ended = [...paid, of(REFUND, cancelled()), refundReleased(REFUND)];
+    expect(() => decided(watcher.landed(SECOND, refundTransfer(REFUND)), ...ended)).toThrow(HeldIntentError);
+  });
+});
+
+describe('the original of a held refund', () => {
+  it('fails with its payment, and leaves its refund, which can then not be paid', () => {
+    const ledger = withHeld(
+      REFUND,
+      created(),
+      confirmed(FIRST),
+      refundLinked(REFUND),
+      refundCreated(REFUND),
+      lost(FIRST),
+    );
+    const { transitions } = decide(watcher.dropped(FIRST), SCENARIO_START + 1, ledger);
+    expect(transitions.map(({ event }) => `${event.type} of ${event.intentId}`)).toEqual([
+      `intent.failed of ${INTENT}`,
+    ]);
   });
 });

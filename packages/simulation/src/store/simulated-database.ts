@@ -92,10 +92,10 @@ export class SimulatedDatabase {
       ledger: {
         checkpoint: (partition) => run('checkpoint', (tables) => statements.checkpoint(tables, partition)),
         lookUp: (wanted) => run('look up', (tables) => statements.lookUp(tables, wanted)),
-        overdue: (partitions, now, limit) =>
+        overdue: (partitions, now, limit, after) =>
           partitions.length === 0
             ? Promise.resolve(new Map())
-            : run('overdue', (tables) => statements.overdue(tables, partitions, now, limit)),
+            : run('overdue', (tables) => statements.overdue(tables, partitions, now, limit, after)),
         project: (batch) =>
           run(
             () => `project [${batch.from}, ${batch.next}) of partition ${batch.partition}`,

@@ -6,6 +6,7 @@ import {
   type IdempotencyKey,
   type IntentOwner,
   type OutstandingDelivery,
+  type Overdue,
   type ProjectionBatch,
   ProjectionGapError,
   type StoredTransaction,
@@ -66,25 +67,24 @@ export function overdue(
   partitions: readonly number[],
   now: Instant,
   limit: number,
-): ReadonlyMap<number, readonly IntentId[]> {
-  const due = new Map<number, PaymentIntent[]>();
+  after: ReadonlyMap<number, Overdue>,
+): ReadonlyMap<number, readonly Overdue[]> {
+  const due = new Map<number, Overdue[]>();
   for (const { partition, intent } of intents.values()) {
     if ((intent.status !== 'created' && intent.status !== 'pending') || intent.expiresAt > now) continue;
     if (!partitions.includes(partition)) continue;
+    const from = after.get(partition);
+    if (from && inOrder(intent, from) <= 0) continue;
+    const { id, expiresAt } = intent;
     const others = due.get(partition);
-    if (others) others.push(intent);
-    else due.set(partition, [intent]);
+    if (others) others.push({ id, expiresAt });
+    else due.set(partition, [{ id, expiresAt }]);
   }
-  return new Map(
-    [...due].map(([partition, found]) => [
-      partition,
-      found
-        .sort((a, b) => a.expiresAt - b.expiresAt)
-        .slice(0, limit)
-        .map(({ id }) => id),
-    ]),
-  );
+  return new Map([...due].map(([partition, found]) => [partition, found.sort(inOrder).slice(0, limit)]));
 }
+
+const inOrder = (one: Overdue, other: Overdue): number =>
+  one.expiresAt - other.expiresAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 
 export function project(
   tables: Tables,

@@ -145,6 +145,15 @@ export class Streaming {
     });
   }
 
+  /** Makes the row of an intent undecodable. @returns restores it */
+  async damage(id: IntentId): Promise<() => Promise<unknown>> {
+    const { sql } = this.database;
+    const { rows } = await sql.query<{ state: string }>('SELECT state FROM ledger.intents WHERE id = $1', [id]);
+    const write = (state: string) => sql.query('UPDATE ledger.intents SET state = $2 WHERE id = $1', [id, state]);
+    await write('damaged');
+    return () => write(rows[0]?.state ?? '');
+  }
+
   /** Publishes a notice on Redis. */
   async notice(id: IntentId): Promise<void> {
     await this.#publisher.publish(intentChannel(id), '{}');

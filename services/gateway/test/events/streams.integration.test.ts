@@ -85,6 +85,23 @@ describe('event streams', () => {
     stream.close();
   });
 
+  it('of other intents go on where a row cannot be decoded, and that one again when it is rebuilt', async () => {
+    const ids = [await streaming.intent(), await streaming.intent()] as const;
+    const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
+    await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
+    for (const id of ids) await streaming.append(id, events.detected());
+    const mend = await streaming.damage(ids[0]);
+    await Promise.all(ids.map((id) => streaming.notice(id)));
+    await until('the event of both', () => streams.every(({ messages }) => messages.length === 2));
+    await mend();
+    for (const id of ids) {
+      await streaming.append(id, events.cancelled());
+      await streaming.notice(id);
+    }
+    await until('the end of both', () => streams.every(({ messages }) => messages.length === 3));
+    expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual([true, true]);
+  });
+
   it('end with a reconnect time when the gateway stops, as do new ones meanwhile', async () => {
     const stopping = await Streaming.open(SELDOM_MS);
     const id = await stopping.intent();
