@@ -169,7 +169,7 @@ export const ERRORS = {
     status: 409,
     message: 'This payment intent has reached a limit, so this request is refused. Create another one.',
     cause:
-      'The intent has been built, submitted, updated, simulated or refunded too often: `details.limit` is `events` ' +
+      'The intent has been submitted, updated, simulated or refunded too often: `details.limit` is `events` ' +
       'or `submissions`, and `details.max` the limit for this request.',
     remedy: 'Create another payment intent. If a program caused it, check what it repeats.',
   },

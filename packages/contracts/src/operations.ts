@@ -175,7 +175,6 @@ export const OPERATIONS = {
       'intent.unavailable',
       ...CONFLICTS,
       'intent.original_unpaid',
-      'intent.limit_reached',
       'chain.not_available',
       'address.not_payable',
       'transaction.rejected',

@@ -1,7 +1,7 @@
 import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { PaymentIntent } from '../model/intent.ts';
-import { refusalAtLimit } from '../model/limits.ts';
+import { RECORDED_BUILDS } from '../model/limits.ts';
 import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
 import { payerProblem } from '../model/terms.ts';
@@ -36,8 +36,8 @@ export const recordBuild = (
       ? accept(intent.id, { build })
       : refuse(intent, 'build.superseded', 'A transaction for another fulfiller was built first. Build again.');
   }
-  const limit = refusalAtLimit(intent, 'build');
-  if (limit !== null) return refuseWith(limit);
+  if (intent.version >= RECORDED_BUILDS[build?.fulfiller === fulfiller ? 'again' : 'other'])
+    return accept(intent.id, { build: { version: intent.version, fulfiller, transaction, lifetime } });
   const { build: recorded } = draft.append(intent.id, 'transaction_built', { fulfiller, transaction, lifetime });
   return recorded === null ? accept(intent.id) : accept(intent.id, { build: recorded });
 };

@@ -7,7 +7,14 @@ import { type Refusal, refusalOf } from './refusal.ts';
  * intent or only tells what has happened (detect, cancel, expiry, broadcasts and their refusals, observations) is never
  * refused for its number.
  */
-export const EVENTS_MAX = { build: 500, submit: 1_000, change: 1_500, refund: 2_000 } as const;
+export const EVENTS_MAX = { submit: 1_000, change: 1_500, refund: 2_000 } as const;
+
+/**
+ * From how many events of an intent on a build is returned, but not recorded: one more for the same fulfiller, and one
+ * for another. So whatever payers repeat, all can go on paying; and one alone cannot keep the intent from naming the
+ * next as its fulfiller.
+ */
+export const RECORDED_BUILDS = { again: 250, other: 500 } as const;
 
 /** How many different transactions may be submitted for one intent. */
 export const SUBMISSIONS_MAX = 50;

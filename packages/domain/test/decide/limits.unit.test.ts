@@ -8,13 +8,15 @@ import {
   type IntentId,
   Ledger,
   type PaymentIntent,
+  RECORDED_BUILDS,
   REMEMBERED_MAX,
   SUBMISSIONS_MAX,
   type TransactionHash,
 } from '@pf/domain';
 import fc from 'fast-check';
-import { type ExpectedEvent, given } from '../../src/testing/given.ts';
+import { type ExpectedEvent, given, type Scenario } from '../../src/testing/given.ts';
 import {
+  built,
   confirmed,
   created,
   expired,
@@ -50,7 +52,6 @@ describe('a request that would append to an intent at its limit', () => {
   const update = ({ updatedAt }: PaymentIntent): Input => gateway.update({ updatedAt, metadata: { note: 'one more' } });
 
   it.each([
-    ['a build', EVENTS_MAX.build, long, () => gateway.recordBuild()],
     ['a submission', EVENTS_MAX.submit, long, () => gateway.prepare(FIRST)],
     ['an update', EVENTS_MAX.change, long, update],
     ['a simulation', EVENTS_MAX.change, long, () => gateway.simulate('pending')],
@@ -71,9 +72,9 @@ describe('a request that would append to an intent at its limit', () => {
   });
 
   it('leaves the account what payers can use up: submissions after builds, changes and refunds after both', () => {
-    const { build, submit, change, refund } = EVENTS_MAX;
-    expect([build, submit, change, refund]).toEqual([build, submit, change, refund].toSorted((a, b) => a - b));
-    given(...long(EVENTS_MAX.build))
+    const limits = [RECORDED_BUILDS.again, RECORDED_BUILDS.other, ...Object.values(EVENTS_MAX)];
+    expect(limits).toEqual(limits.toSorted((a, b) => a - b));
+    given(...long(RECORDED_BUILDS.other))
       .when(gateway.prepare(FIRST))
       .then(prepared(FIRST));
   });
@@ -104,6 +105,35 @@ describe('a request that would append to an intent at its limit', () => {
     given(...full)
       .when(owner.expire(), SCENARIO_START + 1e9)
       .then(expired());
+  });
+});
+
+describe('a build', () => {
+  const buildOf = (fulfiller: Address, replaces: number | null = null) =>
+    gateway.recordBuild({ fulfiller, replaces, blob: `for ${fulfiller}` });
+  const ofBob = (events: number) => given(...long(events - 1), built({ fulfiller: BOB }));
+
+  it('is recorded for another fulfiller however often one payer has built', () => {
+    let scenario: Scenario = given(created());
+    for (let n = 0; n < EVENTS_MAX.refund; n++)
+      scenario = scenario.when(buildOf(BOB, scenario.ledger.intent(INTENT)?.build?.version));
+    const { version } = scenario.ledger.intent(INTENT) as PaymentIntent;
+    expect(version).toBe(RECORDED_BUILDS.again);
+    scenario.when(buildOf(CAROL, version)).showing({ fulfiller: CAROL });
+  });
+
+  it('is returned without being recorded beyond the limit, so that anyone can still pay', () => {
+    for (const [fulfiller, events] of [
+      [BOB, RECORDED_BUILDS.again],
+      [CAROL, RECORDED_BUILDS.other],
+    ] as const) {
+      expect(ofBob(events - 1).when(buildOf(fulfiller, events - 1)).decision.transitions).toHaveLength(1);
+      const { decision } = ofBob(events).when(buildOf(fulfiller, events)).thenNothing();
+      expect(decision.outcome).toMatchObject({
+        kind: 'accepted',
+        build: { fulfiller, transaction: { blob: `for ${fulfiller}` } },
+      });
+    }
   });
 });
 
