@@ -86,7 +86,7 @@ const observationData = {
   landed: z.object({ hash: transactionHash, level: z.enum(['confirmed', 'finalized']), transfer }),
   reverted: z.object({ hash: transactionHash, reason: z.string() }),
   dropped: z.object({ hash: transactionHash, proof: z.string() }),
-  lost: z.object({ hash: transactionHash }),
+  lost: z.object({ hash: transactionHash, place: transfer.pick({ block: true, blockHash: true }).exactOptional() }),
 } satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
 
 export const COMMAND_TYPES = Object.keys(commandData) as readonly Command['type'][];

@@ -171,6 +171,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A loss counts only for the landing that it names',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: ' && (place === undefined || isAt(settlement, place))',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'is passed over where it undid another landing of the transaction than the one that stands',
+    },
+  },
+  {
     name: 'A landing that the ledger has as lost is reported again',
     file: 'packages/chains/src/base/observe/settlements.ts',
     guard: ' || isLostInLedger(watch, one)',

@@ -50,7 +50,10 @@ export class Watched implements WatchSet {
         return;
       }
       case 'lost':
-        if (intent.settlement?.hash === observation.data.hash) intent.settlement = { ...intent.settlement, lost: true };
+        if (intent.settlement?.hash !== observation.data.hash) return;
+        // As the writer: of another landing than the one that stands it changes nothing.
+        if (observation.data.place && observation.data.place.block !== intent.settlement.transfer.block) return;
+        intent.settlement = { ...intent.settlement, lost: true };
         return;
       case 'dropped':
       case 'reverted':

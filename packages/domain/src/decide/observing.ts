@@ -1,6 +1,6 @@
 import type { Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import { isSettling, transferKey } from '../model/landing.ts';
+import { isSettling, type Place, transferKey } from '../model/landing.ts';
 import { COUNTED_MAX } from '../model/limits.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
@@ -144,14 +144,18 @@ const dropped = (intent: PaymentIntent, { hash, proof }: DataOf<'dropped'>, draf
   else draft.append(intent.id, 'submission_released', { hash, outcome: 'dropped', reason: proof });
 };
 
-/** A reorg has orphaned the transaction. It matters only for the settling one. */
-const lost = (intent: PaymentIntent, { hash }: DataOf<'lost'>, draft: Draft): void => {
-  const settles = intent.settlement?.hash === hash && !intent.settlement.lost;
+/** A reorg has orphaned the transaction. It matters only for the settling one, in the block where that stands. */
+const lost = (intent: PaymentIntent, { hash, place }: DataOf<'lost'>, draft: Draft): void => {
+  const { settlement } = intent;
+  const settles = settlement?.hash === hash && !settlement.lost && (place === undefined || isAt(settlement, place));
   if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;
   // An extra payment that still stands would have settled the intent, had it landed after the loss.
   const [standing] = draft.append(intent.id, 'confirmation_lost', { hash }).extraPayments;
   if (standing !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: standing });
 };
+
+const isAt = ({ transfer }: Landing, { block, blockHash }: Place): boolean =>
+  transfer.block === block && transfer.blockHash === blockHash;
 
 const isLost = (intent: PaymentIntent, hash: string): boolean =>
   intent.settlement?.hash === hash && intent.settlement.lost;

@@ -18,6 +18,8 @@ import type {
   UnsignedTransaction,
 } from './intent.ts';
 
+import type { Place } from './landing.ts';
+
 /** The data of a new intent, resolved and in canonical form. */
 export interface CreateData {
   readonly idempotencyKey: string | null;
@@ -92,8 +94,11 @@ export interface ObservationData {
   reverted: { readonly hash: TransactionHash; readonly reason: string };
   /** It can provably never land; `proof` is the reason, as text. */
   dropped: { readonly hash: TransactionHash; readonly proof: string };
-  /** Orphaned by a reorg. */
-  lost: { readonly hash: TransactionHash };
+  /**
+   * Orphaned by a reorg. `place`: the landing that was undone, so that an observation that comes again, late, does not
+   * undo the next one. Older watchers do not name it.
+   */
+  lost: { readonly hash: TransactionHash; readonly place?: Place };
 }
 export type ObservationType = keyof ObservationData;
 

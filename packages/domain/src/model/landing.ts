@@ -4,6 +4,9 @@ import type { Landing, PaymentIntent, Transfer } from './intent.ts';
 /** The name of a transfer on its chain, `hash:index`, by which it is counted once. */
 export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${transfer.index}`;
 
+/** The block in which a transaction landed. */
+export type Place = Pick<Transfer, 'block' | 'blockHash'>;
+
 /**
  * True for the transfer that settled the intent, also where a reorg has put its transaction into another block and so,
  * perhaps, to another index. Another index of the same block is another transfer.

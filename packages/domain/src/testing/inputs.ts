@@ -8,6 +8,7 @@ import type {
   IntentId,
   IntentStatus,
   Observation,
+  Place,
   PreparedTransaction,
   TransactionHash,
   Transfer,
@@ -89,11 +90,12 @@ export const watcher = {
     intentId: INTENT,
     data: { hash, proof: 'its nonce is used' },
   }),
-  lost: (hash: TransactionHash): Observation => ({
+  /** @param place of the landing that was undone */
+  lost: (hash: TransactionHash, place?: Place): Observation => ({
     kind: 'observation',
     type: 'lost',
     intentId: INTENT,
-    data: { hash },
+    data: { hash, ...(place && { place: { block: place.block, blockHash: place.blockHash } }) },
   }),
 };
 

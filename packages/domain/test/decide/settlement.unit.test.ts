@@ -24,6 +24,7 @@ import {
   SECOND,
   SCENARIO_START,
   TTL_SECONDS,
+  transfer,
   UNKNOWN,
 } from '../../src/testing/samples.ts';
 
@@ -128,6 +129,22 @@ describe('a reorg', () => {
       .then(lost(FIRST))
       .when(watcher.landedFinal(FIRST))
       .then(restored(FIRST), finalized(FIRST));
+  });
+
+  it('is passed over where it undid another landing of the transaction than the one that stands', () => {
+    const [first, second] = [transfer(), transfer(MOVED)];
+    given(...paid)
+      .when(watcher.lost(FIRST, first))
+      .then(lost(FIRST))
+      .when(watcher.landed(FIRST, MOVED))
+      .then(restored(FIRST, MOVED))
+      // Observed twice, or published again from a dead letter.
+      .when(watcher.lost(FIRST, first))
+      .thenNothing()
+      .when(watcher.lost(FIRST, { ...second, blockHash: first.blockHash }))
+      .thenNothing()
+      .when(watcher.lost(FIRST, second))
+      .then(lost(FIRST));
   });
 
   it('can replace the transaction by another; if the first one lands too, it is an extra payment', () => {

@@ -1,6 +1,7 @@
-import type { Observation, Settlement } from '@pf/domain';
+import type { IntentId, Landing, Observation, Settlement } from '@pf/domain';
 import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
+import { lost } from '../../lost.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { readReceipt } from './pending-outcomes.ts';
 import { placeOf, type Seen } from './position.ts';
@@ -16,13 +17,6 @@ const REPORTED_MS = 600_000;
 const FINALIZED_MAX = 500;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
-
-const lost = ({ intentId, hash }: Pick<Seen, 'intentId' | 'hash'>): Observation => ({
-  kind: 'observation',
-  type: 'lost',
-  intentId,
-  data: { hash },
-});
 
 /**
  * After a reorg down to `ancestor`: landings reported from orphaned blocks are lost, and sightings that were not
@@ -46,10 +40,12 @@ export async function orphan(
     return canonical !== undefined && canonical !== blockHash;
   };
   const gone = seen.filter((one) => placeOf(one).block > ancestor && isOrphan(placeOf(one)));
+  // The ledger may have a landing of a transaction as its settlement that it had before the reported one.
   const observations = new Map<string, Observation>();
-  for (const { id, settlement } of settled)
-    if (isOrphan(settlement.transfer)) observations.set(settlement.hash, lost({ intentId: id, hash: settlement.hash }));
-  for (const one of gone) if (one.kind === 'landed' && one.reported) observations.set(one.hash, lost(one));
+  const add = (intentId: IntentId, landing: Landing): void =>
+    void observations.set(`${landing.hash} ${landing.transfer.blockHash}`, lost(intentId, landing));
+  for (const { id, settlement } of settled) if (isOrphan(settlement.transfer)) add(id, settlement);
+  for (const one of gone) if (one.kind === 'landed' && one.reported) add(one.intentId, one);
   return { observations: [...observations.values()], seen: seen.filter((one) => !gone.includes(one)) };
 }
 
@@ -148,7 +144,7 @@ export async function finalize(
       });
       continue;
     }
-    observations.push(lost({ intentId: id, hash }));
+    observations.push(lost(id, settlement));
     const receipt = await node.call(getReceipt(hash));
     if (receipt !== null) seen.push(...readReceipt({ intentId: id, hash, terms }, receipt, now));
   }

@@ -93,4 +93,5 @@ const keyOf = ({ type, intentId, data }: Observation): string =>
     intentId,
     data.hash,
     ...('transfer' in data ? [data.level, data.transfer.index, data.transfer.block] : []),
+    ...('place' in data ? [data.place.block] : []),
   ].join(' ');

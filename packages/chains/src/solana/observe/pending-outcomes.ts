@@ -2,6 +2,7 @@ import type { IntentId, Observation, Settlement, Submission, TransactionHash } f
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
+import { lost } from '../../lost.ts';
 import {
   type EpochInfo,
   getBlockTime,
@@ -138,19 +139,19 @@ export function judge(
       return;
     }
     if (pending.kind !== 'settling') return void landed.push(pending);
-    const { intentId, hash, settlement } = pending;
+    const { intentId, settlement } = pending;
     if (status.err === null && settlement.transfer.block === status.slot) {
       if (isFinal(status, heads))
         observations.push({
           kind: 'observation',
           type: 'landed',
           intentId,
-          data: { hash, level: 'finalized', transfer: settlement.transfer },
+          data: { hash: settlement.hash, level: 'finalized', transfer: settlement.transfer },
         });
       return;
     }
     // It is in another block now, which is different evidence, or has failed there.
-    observations.push({ kind: 'observation', type: 'lost', intentId, data: { hash } });
+    observations.push(lost(intentId, settlement));
     landed.push(pending);
   });
   return { observations, landed, missing };
@@ -263,7 +264,7 @@ async function historyBegin(node: RpcNode): Promise<number> {
 /** The observation that follows from a proof of absence. */
 export function absence({ pending, finalized }: Proof): Observation {
   const { intentId, hash } = pending;
-  if (pending.kind === 'settling') return { kind: 'observation', type: 'lost', intentId, data: { hash } };
+  if (pending.kind === 'settling') return lost(intentId, pending.settlement);
   const proof =
     `its blockhash was valid up to block height ${pending.lastValid ?? '?'}, the final block height is ` +
     `${finalized?.blockHeight ?? '?'}, and no upstream has the transaction in its history`;
