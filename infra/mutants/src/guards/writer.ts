@@ -308,7 +308,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'A refund is cancelled when its original payment has failed',
     file: 'packages/domain/src/decide/refunding.ts',
-    guard: "if (status !== 'failed' || refundedBy === null) return;",
+    guard: "if (status !== 'failed' || refundedBy === null || draft.isHeld(refundedBy)) return;",
     instead: 'if (status !== null || refundedBy === null) return;',
     test: {
       file: 'packages/domain/test/decide/refunds.unit.test.ts',
@@ -335,8 +335,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'An intent has a bounded number of builds',
     file: 'packages/domain/src/decide/building.ts',
-    guard: 'if (limit !== null) return refuseWith(limit);',
-    instead: '',
+    guard: "intent.version >= RECORDED_BUILDS[build?.fulfiller === fulfiller ? 'again' : 'other']",
+    instead: "intent.version >= RECORDED_BUILDS[build?.fulfiller === fulfiller ? 'again' : 'other'] && draft.now < 0",
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',
       name: 'stays within its bounds, whatever is repeated in whatever order',

@@ -35,8 +35,8 @@ export function decodeStateOrNull(state: string): PaymentIntent | null {
 }
 
 /**
- * Decodes rows for decisions and watchers. One that cannot be decoded becomes a held intent of its columns: it exists, so that its
- * idempotency key makes no second one, but nothing can be decided about it.
+ * Decodes rows for decisions and watchers. One that cannot be decoded becomes a held intent of its columns: it exists,
+ * so that its idempotency key makes no second one, but nothing can be decided about it.
  */
 export async function decodeStates(
   queryable: Queryable,

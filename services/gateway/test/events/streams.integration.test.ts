@@ -85,7 +85,7 @@ describe('event streams', () => {
     stream.close();
   });
 
-  it('of other intents go on where a row cannot be decoded, and that one again when it is rebuilt', async () => {
+  it('go on with the events of all intents while the row of one cannot be decoded', async () => {
     const ids = [await streaming.intent(), await streaming.intent()] as const;
     const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
