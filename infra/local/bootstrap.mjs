@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { earlierRelease } from './setup/earlier-release.mjs';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
 import { node as getNode, pnpm as getPnpm } from './setup/programs.mjs';
@@ -26,7 +27,13 @@ const commands = {
   backing: { backing: true, compiled: 'never', args: [...sources, supervisor, 'backing'] },
   reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
   build: { backing: false, compiled: 'before', args: null },
-  test: { backing: true, faketime: true, compiled: 'before', args: ['infra/local/src/checks/main.ts'] },
+  test: {
+    backing: true,
+    faketime: true,
+    earlierRelease: true,
+    compiled: 'before',
+    args: ['infra/local/src/checks/main.ts'],
+  },
   demo: { backing: false, compiled: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
   pay: { backing: false, compiled: 'before', args: ['packages/client/examples/pay.mjs'] },
   pf: { backing: false, compiled: 'before', args: ['packages/cli/dist/main.js'] },
@@ -89,7 +96,9 @@ async function prepare(command) {
     ...process.env,
     PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter),
   };
-  return { root, tools, node, pnpm, environment };
+  const place = { root, tools, node, pnpm, environment };
+  const release = command.earlierRelease ? await earlierRelease(place) : null;
+  return release ? { ...place, environment: { ...environment, EARLIER_RELEASE: release } } : place;
 }
 
 async function build(place) {
@@ -136,7 +145,7 @@ let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
 // Types, lint and unit tests need neither Java nor Redis.
 if (name === 'test' && rest.length > 0 && !rest.some((phase) => ['integration', 'e2e'].includes(phase)))
-  command = { ...command, backing: false };
+  command = { ...command, backing: false, earlierRelease: false };
 if (!command) {
   const isHelp = ['help', '--help', '-h'].includes(name);
   if (name !== undefined && !isHelp) say(`There is no command "${name}".\n`);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Cluster, type Instance, type ServiceName, until } from '@pf/testing';
+import { type Cluster, type Instance, type ServiceName, type StartOptions, until } from '@pf/testing';
 import type { Front } from './front.ts';
 
 const REPLICAS = 2;
@@ -26,6 +26,9 @@ export interface Restarts {
   readonly badEnds: string[];
 }
 
+/** What differs where another release runs. */
+type OtherStart = Pick<StartOptions, 'release' | 'env'>;
+
 /**
  * Two processes of each service, which are replaced one after the other as a Deployment does: first the new one, then
  * the old one goes.
@@ -34,10 +37,10 @@ export class Fleet {
   readonly restarts: Readonly<Record<ServiceName, Restarts>>;
   readonly #cluster: Cluster;
   readonly #front: Front;
-  readonly #environment: Record<string, string>;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #running: Record<ServiceName, Instance[]> = { gateway: [], intent: [], watcher: [], webhook: [] };
 
-  constructor(cluster: Cluster, front: Front, environment: Record<string, string>) {
+  constructor(cluster: Cluster, front: Front, environment: Readonly<Record<string, string>>) {
     this.#cluster = cluster;
     this.#front = front;
     this.#environment = environment;
@@ -45,20 +48,28 @@ export class Fleet {
     this.restarts = { gateway: none(), intent: none(), watcher: none(), webhook: none() };
   }
 
+  /** Replaces every process, with one of each service at a time. */
+  async replaceAll(other: OtherStart = {}): Promise<void> {
+    for (let replica = 0; replica < REPLICAS; replica++)
+      await Promise.all(this.services.map((service) => this.restart(service, other)));
+  }
+
   get services(): readonly ServiceName[] {
     return Object.keys(this.#running) as ServiceName[];
   }
 
   /** Starts all replicas of all services. */
-  async start(): Promise<void> {
-    await Promise.all(this.services.flatMap((service) => Array.from({ length: REPLICAS }, () => this.#join(service))));
+  async start(other: OtherStart = {}): Promise<void> {
+    await Promise.all(
+      this.services.flatMap((service) => Array.from({ length: REPLICAS }, () => this.#join(service, other))),
+    );
     for (const restarts of Object.values(this.restarts)) restarts.worstStartMs = 0;
   }
 
   /** Replaces the oldest process of a service; resolves when it is gone. */
-  async restart(service: ServiceName): Promise<void> {
+  async restart(service: ServiceName, other: OtherStart = {}): Promise<void> {
     const restarts = this.restarts[service];
-    await this.#join(service);
+    await this.#join(service, other);
     const old = this.#running[service].shift();
     if (old === undefined) throw new Error(`no ${service} runs`);
     if (service === 'gateway') {
@@ -75,9 +86,13 @@ export class Fleet {
     restarts.done++;
   }
 
-  async #join(service: ServiceName): Promise<void> {
+  async #join(service: ServiceName, other: OtherStart = {}): Promise<void> {
     const began = performance.now();
-    const instance = await this.#cluster.start(service, { env: this.#environment, wait: false });
+    const instance = await this.#cluster.start(service, {
+      ...other,
+      env: { ...this.#environment, ...other.env },
+      wait: false,
+    });
     await until(
       `${service} to be ready (its log: ${instance.log})`,
       async () => (await fetch(`${instance.url}/readyz`)).ok,

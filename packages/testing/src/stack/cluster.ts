@@ -23,7 +23,7 @@ export const LISTED = [
   { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
   { address: '9KzxTkXZyhNqV5mwPfgE3b1Qq5wJ7vC8n2RtUoYdLsHm', label: 'SOL', uid: '90002', name: 'TEST ENTITY TWO' },
 ] as const;
-const SERVICES = path.join(import.meta.dirname, '../../../../services');
+const ROOT = path.join(import.meta.dirname, '../../../..');
 
 /** A running process of a service. */
 export interface Instance {
@@ -40,6 +40,15 @@ export interface Instance {
 
 /** Addresses that replace those of backing services: a test can put a proxy there and cut the connection. */
 export type Detours = Partial<Record<'database' | 'redis' | 'kafka', string>>;
+
+export interface StartOptions {
+  readonly detours?: Detours;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether to wait until it is ready. */
+  readonly wait?: boolean;
+  /** The folder of another release, whose sources run. */
+  readonly release?: string;
+}
 
 /**
  * Services that belong to one test. They use the stack's Postgres, Redis, Kafka and chains, but a database and topics
@@ -59,10 +68,7 @@ export interface Cluster {
   /** The addresses that the gateways' screening rejects; initially `LISTED`. */
   readonly sanctionsListFile: string;
   /** Starts a process and waits until it is ready. */
-  start(
-    service: ServiceName,
-    options?: { readonly detours?: Detours; readonly env?: Record<string, string>; readonly wait?: boolean },
-  ): Promise<Instance>;
+  start(service: ServiceName, options?: StartOptions): Promise<Instance>;
   /** Kills the running processes and drops the database. */
   close(): Promise<void>;
 }
@@ -138,12 +144,15 @@ export async function startCluster(
 
   async function start(
     service: ServiceName,
-    { detours = {}, env = {}, wait = true }: NonNullable<Parameters<Cluster['start']>[1]> = {},
+    { detours = {}, env = {}, wait = true, release }: StartOptions = {},
   ): Promise<Instance> {
     const [port = 0] = await freePorts(1);
     // Each service has its own role, so every end-to-end test shows that its rights suffice.
     const ownUrl = logins?.[`pf_${service}`] ?? databaseUrl;
-    const child = spawn(process.execPath, [path.join(SERVICES, service, 'dist/main.js')], {
+    const program = release
+      ? ['--conditions=source', path.join(release, 'services', service, 'src/main.ts')]
+      : [path.join(ROOT, 'services', service, 'dist/main.js')];
+    const child = spawn(process.execPath, program, {
       env: {
         PATH: process.env['PATH'],
         LOG_LEVEL: 'info',
