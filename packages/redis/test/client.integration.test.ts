@@ -1,3 +1,4 @@
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readBackingStack, startTcpProxy, type TcpProxy, until, via } from '@pf/testing';
 import { isResponsive, openConnection, RedisClient } from '../src/index.ts';
@@ -5,6 +6,7 @@ import { recordedLog } from './recorded-log.ts';
 
 const { redis } = readBackingStack();
 const CHANNEL = 'pf:test:client';
+const COMMAND_TIMEOUT_MS = 250;
 
 describe('A Redis client', () => {
   let proxy: TcpProxy;
@@ -40,13 +42,10 @@ describe('A Redis client', () => {
     'returns null within a quarter of a second while Redis is unavailable (%s), logs it once, and works again after it',
     async (how) => {
       await proxy[how]();
-      const began = performance.now();
-      expect(await client.publish(CHANNEL, '')).toBe(false);
-      expect(performance.now() - began).toBeLessThan(500);
-      // After a failure no command is sent for a second.
-      const again = performance.now();
-      expect(await echo()).toBeNull();
-      expect(performance.now() - again).toBeLessThan(100);
+      // Timers fire in the order of their times, however busy the machine is.
+      expect(await Promise.race([client.publish(CHANNEL, ''), delay(2 * COMMAND_TIMEOUT_MS, 'late')])).toBe(false);
+      // After a failure no command is sent for a second: the response does not wait for anything.
+      expect(await Promise.race([echo(), immediate('late')])).toBeNull();
       await until('the outage to be logged', () => messages.length > 0);
       await proxy.restore();
       await until('Redis to be used again', async () => (await echo()) !== null);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
 import { Fleet, type Front, judge, Requests, startFront, startLoad } from '@pf/bench/rollout';
 import {
@@ -15,22 +15,25 @@ import {
 } from '@pf/testing';
 
 const BLOCK_MS = 500;
-/** Payments before and after the rollout. */
+/** Payments before and after each step of a rollout. */
 const PAID = 4;
 
-/** `npm run bench:rollout` repeats this a hundred times. */
+/** The folder of release 1.0.0, from git; none where the clone is shallow. */
+const EARLIER = [process.env['EARLIER_RELEASE']].filter((folder) => folder !== undefined);
+
+/** `npm run bench:rollout` repeats the first a hundred times. */
 describe('a rollout under load', () => {
   let chain: Anvil;
   let cluster: Cluster;
   let front: Front;
   let receiver: WebhookReceiver;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     [chain, front, receiver] = await Promise.all([startAnvil({ blockMs: BLOCK_MS }), startFront(), webhookReceiver()]);
     cluster = await startCluster(undefined, [chain]);
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
   });
-  afterAll(async () => {
+  afterEach(async () => {
     front.close();
     await Promise.all([receiver.close(), cluster.close()]);
     await chain.stop();
@@ -48,28 +51,60 @@ describe('a rollout under load', () => {
     return rows.length;
   }
 
-  it('responds to every request, loses nothing and repeats nothing while each service is replaced', async () => {
-    const fleet = new Fleet(cluster, front, {});
-    await fleet.start();
+  /** Clients and payers, and what is wrong when they have ended. */
+  function startClients() {
     const requests = new Requests();
     const merchant = newWallet(chain);
     const load = startLoad(apiClient(`${front.url}/v1`, cluster.apiKeys.test), chain, merchant.address, requests);
-    const paying = (count: number): Promise<unknown> =>
-      until(`${count} payments`, () => load.promised.paid.size >= count, 120_000);
+    return {
+      promised: load.promised,
+      /** Resolves when some more payments were made. */
+      pay(): Promise<unknown> {
+        const enough = load.promised.paid.size + PAID;
+        return until(`${enough} payments`, () => load.promised.paid.size >= enough, 120_000);
+      },
+      async stop() {
+        await load.stop();
+        const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
+        const { problems } = await judge({ cluster, promised: load.promised, receiver, received });
+        return { failures: requests.failures, problems };
+      },
+    };
+  }
 
-    await paying(PAID);
+  it('responds to every request, loses nothing and repeats nothing while each service is replaced', async () => {
+    const fleet = new Fleet(cluster, front, {});
+    await fleet.start();
+    const clients = startClients();
+
+    await clients.pay();
     expect(await expandSchema()).toBeGreaterThan(10);
     await Promise.all(fleet.services.map((service) => fleet.restart(service)));
-    await paying(load.promised.paid.size + PAID);
-    await load.stop();
+    await clients.pay();
 
-    const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
-    const { problems } = await judge({ cluster, promised: load.promised, receiver, received });
-    expect({ failures: requests.failures, problems }).toEqual({ failures: [], problems: [] });
+    expect(await clients.stop()).toEqual({ failures: [], problems: [] });
     expect(Object.values(fleet.restarts).map(({ done, badEnds }) => ({ done, badEnds }))).toEqual(
       fleet.services.map(() => ({ done: 1, badEnds: [] })),
     );
     // Clients with an open event stream moved to another gateway without noticing.
-    expect(load.promised.waiting.some(({ opened }) => opened() > 1)).toBe(true);
+    expect(clients.promised.waiting.some(({ opened }) => opened() > 1)).toBe(true);
   }, 360_000);
+
+  for (const release of EARLIER)
+    it('responds to every request, loses nothing and repeats nothing from release 1.0.0 to this one and back', async () => {
+      // 1.0.0 has one login of the database for all services, and cannot read zstd.
+      const earlier = { release, env: { DATABASE_URL: cluster.databaseUrl } };
+      const fleet = new Fleet(cluster, front, { KAFKA_COMPRESSION: 'gzip' });
+      await fleet.start(earlier);
+      const clients = startClients();
+
+      await clients.pay();
+      await fleet.replaceAll();
+      await clients.pay();
+      await fleet.replaceAll(earlier);
+      await clients.pay();
+
+      expect(await clients.stop()).toEqual({ failures: [], problems: [] });
+      expect(Object.values(fleet.restarts).flatMap(({ badEnds }) => badEnds)).toEqual([]);
+    }, 360_000);
 });
