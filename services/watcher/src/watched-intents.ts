@@ -43,10 +43,12 @@ const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
 
+/** Of every set: one that is loaded again finds the texts of the set before it. */
+const texts = sharedTexts();
+
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
-  readonly #texts = sharedTexts();
   readonly #intents = new Map<IntentId, PaymentIntent>();
   readonly #byReference = new Map<Reference, IntentId>();
   /** The number of watched intents by recipient. */
@@ -117,7 +119,7 @@ export class WatchedIntents implements WatchSet {
     if (!isWatched(intent, now, this.#watchMs)) return;
     const until = watchedUntil(intent, this.#watchMs);
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
-    const kept = keptOf(intent, this.#texts);
+    const kept = keptOf(intent, texts);
     const view = viewOf(kept);
     this.#intents.set(kept.id, kept);
     this.#byReference.set(kept.reference, kept.id);

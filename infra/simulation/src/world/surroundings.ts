@@ -5,7 +5,7 @@ import type { LogRecord, LogTransport, Topic } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { CALM, HONEST, SimulatedNetwork, SimulatedWallet } from '@pf/simulation/chain';
 import { type Kernel, Random } from '@pf/simulation/kernel';
-import { SimulatedBroker, simulatedTransport } from '@pf/simulation/log';
+import { type MemberTimes, SimulatedBroker, simulatedTransport } from '@pf/simulation/log';
 import { SimulatedDatabase } from '@pf/simulation/store';
 import { Model } from '../model/model.ts';
 import type { Plan } from '../plan.ts';
@@ -26,6 +26,9 @@ const UPSTREAMS = 3;
 const FUNDS = 10n ** 12n;
 const DOWN_MS = [50, 2_000] as const;
 const REPEAT_MS = [10, 1_500] as const;
+/** While things go wrong, about as in production. A stack at rest is polled less, so that runs are short. */
+const STORM_TIMES: MemberTimes = { heartbeatMs: 300, fetchWaitMs: 300 };
+const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
 const NO_TRACE = { traceparent: null, requestId: null } as const;
 
 /** Everything around the services. */
@@ -46,6 +49,7 @@ export class Surroundings {
   /** An error that a gateway could not explain to its client. */
   unforeseen: string | null = null;
   readonly #beganAt: number;
+  readonly #memberTimes = { ...STORM_TIMES };
   #repeatedSends = 0;
 
   constructor(kernel: Kernel, plan: Plan) {
@@ -55,7 +59,7 @@ export class Surroundings {
     this.random = new Random(kernel.seed, 'world');
     this.log = traceLogger(kernel, this.alarms);
     this.broker = new SimulatedBroker(kernel, { partitions: plan.partitions });
-    this.transport = this.#repeating(simulatedTransport(kernel, this.broker));
+    this.transport = this.#repeating(simulatedTransport(kernel, this.broker, this.#memberTimes));
     this.database = new SimulatedDatabase(kernel);
     this.database.addEndpoint(HOLDER.accountId, HOLDER.livemode);
     this.redis = new SimulatedRedis(kernel);
@@ -138,6 +142,7 @@ export class Surroundings {
   /** Sets the faults of the network, the broker and the chain that last for the whole storm. */
   setLastingFaults(isStorm: boolean): void {
     const has = (kind: Parameters<Plan['kinds']['has']>[0]): boolean => isStorm && this.plan.kinds.has(kind);
+    Object.assign(this.#memberTimes, isStorm ? STORM_TIMES : CALM_TIMES);
     const { network } = this.kernel;
     network.slowShare = has('slow messages') ? 0.05 : 0;
     network.lostRequests = has('lost messages') ? 0.01 : 0;

@@ -1,2 +1,2 @@
 export { type BrokerFaults, type BrokerOptions, SimulatedBroker } from './broker.ts';
-export { simulatedTransport, writerId } from './transport.ts';
+export { type MemberTimes, simulatedTransport, writerId } from './transport.ts';
