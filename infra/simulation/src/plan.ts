@@ -25,6 +25,7 @@ const FAULTS = [
   'foreign messages',
   'slow messages',
   'log outages',
+  'missing replicas',
   'hanging transactions',
   'store outages',
   'set-back store',
@@ -37,6 +38,7 @@ const FAULTS = [
   'lagging upstreams',
   'lying upstreams',
   'silent upstreams',
+  'refusing upstreams',
 ] as const;
 
 type CommandKind = (typeof COMMANDS)[number];

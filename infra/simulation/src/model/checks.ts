@@ -1,5 +1,5 @@
 import { webhookBody } from '@pf/contracts';
-import { isPublicType, liveSubmission, type PaymentIntent, type TransactionHash } from '@pf/domain';
+import { type IntentEvent, isPublicType, liveSubmission, type PaymentIntent, type TransactionHash } from '@pf/domain';
 import type { LogRecord, Topic } from '@pf/event-log';
 import { isDeepStrictEqual } from 'node:util';
 import type { Surroundings } from '../world/surroundings.ts';
@@ -11,12 +11,17 @@ const require = (holds: boolean, invariant: Invariant, what: () => string): void
   if (!holds) throw new InvariantError(invariant, what());
 };
 
+/** A watcher broadcasts every 15 s; another one takes over within as long. */
+const REBROADCAST_WITHIN_MS = 45_000;
+
 /** Compares what happened with what the model expects. Sees everything, at one moment. */
 export class Checks {
   readonly #world: Surroundings;
   readonly #model: Model;
   readonly #fold = new LogFold();
   readonly #positions = new Map<string, bigint>();
+  /** Since when claimed transactions are in no pool and in no block, by hash. */
+  readonly #absent = new Map<TransactionHash, number>();
 
   constructor(world: Surroundings) {
     this.#world = world;
@@ -31,10 +36,11 @@ export class Checks {
       String(this.#model.contradiction));
     for (let partition = 0; partition < plan.partitions; partition++) {
       for (const record of this.#unread('intent.commands', partition)) this.#fold.sent(record);
-      for (const record of this.#unread('intent.events', partition)) this.#fold.add(record);
+      for (const record of this.#unread('intent.events', partition)) this.#finality(this.#fold.add(record), record);
     }
     this.#money();
     this.#released();
+    this.#forgotten();
   }
 
   #unread(topic: Topic, partition: number): readonly LogRecord[] {
@@ -54,8 +60,22 @@ export class Checks {
     for (const intent of this.#fold.intents.values()) this.#end(intent);
   }
 
+  /** Compares with the chain as it was when the event came into the log. */
+  #finality(event: IntentEvent, { timestamp }: LogRecord): void {
+    if (event.type !== 'intent.finalized' || event.data.simulated) return;
+    const { chain } = this.#world.network;
+    const inclusion = chain.inclusionOf(event.data.hash, timestamp);
+    require(inclusion !== null &&
+      inclusion.block <= chain.finalHeight(timestamp), 'what is finalized is final on its chain', () =>
+      `${event.intentId} was finalized by ${event.data.hash}, which was ${inclusion ? `in block ${inclusion.block}` : 'in no block'}, and block ${chain.finalHeight(timestamp)} was final`);
+  }
+
   /** By transactions that only the service had. */
   #money(): void {
+    const { plan, broker } = this.#world;
+    // What is committed without its marker is not read yet.
+    for (let partition = 0; partition < plan.partitions; partition++)
+      if (broker.openTransactions(partition).length > 0) return;
     const moved = new Map<string, TransactionHash>();
     for (const { hash, reference } of this.#world.network.chain.standing()) {
       const id = this.#model.given.get(hash);
@@ -74,6 +94,25 @@ export class Checks {
     for (const hash of this.#fold.released)
       require(this.#model.byHand.has(hash) || !chain.isWaiting(hash), 'a released claim cannot pay', () =>
         `the claim for ${hash} was released, and it can still land`);
+  }
+
+  /** Once nothing goes wrong any more, every claimed transaction that can land is soon in a pool, or in a block. */
+  #forgotten(): void {
+    const { calmSince, plan, network, kernel } = this.#world;
+    // A database that was set back has forgotten the bytes.
+    if (calmSince === null || plan.kinds.has('set-back store')) return;
+    const now = kernel.now();
+    for (const intent of this.#fold.intents.values()) {
+      const live = liveSubmission(intent);
+      if (live === undefined) continue;
+      const { hash, sender, nonce } = live;
+      if (network.chain.canLandOnlyIfSent(hash, sender, Number(nonce))) {
+        const since = this.#absent.get(hash) ?? now;
+        this.#absent.set(hash, since);
+        require(now - since <= REBROADCAST_WITHIN_MS, 'a claimed transaction is not forgotten', () =>
+          `${hash} of ${intent.id}, which is ${intent.status}, has waited nowhere for ${Math.round((now - since) / 1_000)} s`);
+      } else this.#absent.delete(hash);
+    }
   }
 
   #acknowledged(): void {

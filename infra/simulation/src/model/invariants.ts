@@ -11,6 +11,7 @@ export type Invariant =
   | 'clients are told no contradiction'
   | 'an acknowledged command takes effect'
   | 'an intent ends as its chain says'
+  | 'what is finalized is final on its chain'
   | 'a claimed transaction is not forgotten'
   | 'an undone payment is not refunded'
   | 'time in the log is true'

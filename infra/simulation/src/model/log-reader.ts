@@ -2,6 +2,7 @@ import { COMMAND_DEADLINE_MS, type EventEnvelope, eventOf, hasDeadline, parseEve
 import {
   type CommandType,
   evolve,
+  type IntentEvent,
   type IntentId,
   liveSubmission,
   type PaymentIntent,
@@ -39,7 +40,8 @@ export class LogFold {
     if (hasDeadline(type)) this.#sentAt.set(commandId, timestamp);
   }
 
-  add(record: LogRecord): void {
+  /** @returns its event */
+  add(record: LogRecord): IntentEvent {
     const envelope = parseEvent(record.value ?? '');
     const event = eventOf(envelope);
     const before = this.intents.get(event.intentId);
@@ -89,6 +91,7 @@ export class LogFold {
     if (event.type === 'submission_released' && event.data.outcome === 'refused') this.released.add(event.data.hash);
     this.intents.set(event.intentId, after);
     this.events.push(envelope);
+    return event;
   }
 
   #checkClaim(before: PaymentIntent | undefined, transaction: PreparedTransaction, what: string): void {

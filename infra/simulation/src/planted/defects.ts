@@ -51,6 +51,20 @@ export const defects: readonly Planted[] = [
     instead: 'if (updatedAt > intent.updatedAt) {',
   },
   {
+    name: 'A hanging transaction is not ended',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: 'await cluster.endTransaction(topic, partition, open, committed);',
+    instead: '',
+  },
+  {
+    name: 'Only one live submission gets its turns to be broadcast again',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard:
+      'const round = longestDue(candidates);\n' +
+      '    for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));',
+    instead: 'const round = candidates.slice(0, 1);',
+  },
+  {
     name: 'A settlement counts as final as soon as it is confirmed',
     file: 'packages/domain/src/decide/observing.ts',
     guard: "const isFinal = level === 'finalized';",

@@ -129,7 +129,7 @@ class Story {
       // An impatient client sends it twice, perhaps to two gateways.
       await Promise.all([
         this.#submit(this.#id, payer, signed),
-        this.#pause(2_000).then(() => this.#submit(this.#id, payer, signed)),
+        this.#pause(this.#random.pick([20, 2_000])).then(() => this.#submit(this.#id, payer, signed)),
       ]);
     } else await this.#submit(this.#id, payer, signed);
     // While the payment is fresh: a reorganization may undo it.

@@ -1,5 +1,6 @@
 import { Random } from '@pf/simulation/kernel';
 import type { FaultKind } from '../plan.ts';
+import type { Service } from '../world/service.ts';
 import type { World } from '../world/world.ts';
 
 /** Begins a fault. @returns how it ends; null where it ends by itself */
@@ -8,16 +9,25 @@ type Fault = (world: World, random: Random) => (() => void) | null;
 /** How long faults that end last, in milliseconds. */
 const LASTS_MS = [100, 12_000] as const;
 
+/** How long a failed request counts as trouble, in milliseconds. */
+const TROUBLE_MS = 600;
+
 const SERVERS = ['kafka', 'postgres', 'redis'] as const;
+
+/** Any process, and often one that is in trouble already: it has something unfinished. */
+function pickVictim({ kernel, services }: World, random: Random): Service {
+  const inTrouble = services.filter(({ name }) => kernel.isInTrouble(name, TROUBLE_MS));
+  return random.pick(random.chance(0.7) && inTrouble.length > 0 ? inTrouble : services);
+}
 
 /** Faults that happen again and again. Those of the chain and the network are set once, for the whole storm. */
 const faults: Partial<Record<FaultKind, Fault>> = {
   kills: (world, random) => {
-    random.pick(world.services).kill();
+    pickVictim(world, random).kill();
     return null;
   },
   stops: (world, random) => {
-    const service = random.pick(world.services);
+    const service = pickVictim(world, random);
     service.stop();
     return () => service.continue();
   },
@@ -34,12 +44,17 @@ const faults: Partial<Record<FaultKind, Fault>> = {
     };
   },
   'foreign messages': (world, random) => {
-    world.sendForeign(random.int(world.plan.partitions), random.chance(0.5));
+    const [partition, isMessage] = [random.int(world.plan.partitions), random.chance(0.5)];
+    if (!world.broker.faults.tooFewReplicas) world.sendForeign(partition, isMessage);
     return null;
   },
   'log outages': (world) => world.crashBroker(),
-  // Beside crashes, a marker may be lost then.
-  'hanging transactions': (world) => world.crashBroker(),
+  'missing replicas': (world) => {
+    world.broker.faults.tooFewReplicas = true;
+    return () => (world.broker.faults.tooFewReplicas = false);
+  },
+  // A marker may be lost then.
+  'hanging transactions': (world) => world.crashBrokerAtCommit(),
   'store outages': (world) => {
     world.kernel.shutDown('postgres');
     return () => world.kernel.startUp('postgres');

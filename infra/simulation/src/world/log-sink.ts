@@ -3,12 +3,15 @@ import type { Kernel } from '@pf/simulation/kernel';
 
 type Write = (fieldsOrText: unknown, text?: string) => void;
 
-/** A logger whose lines become notes of the trace. Remembers which alarms were raised. */
-export function traceLogger(kernel: Kernel, alarms: Set<string>): Logger {
+/** A logger whose lines become notes of the trace. @param onAlarm called with its fields */
+export function traceLogger(
+  kernel: Kernel,
+  onAlarm: (alarm: string, fields: object & { partition?: unknown }) => void,
+): Logger {
   const write =
     (level: string): Write =>
     (fields, text) => {
-      if (typeof fields === 'object' && fields !== null && 'alarm' in fields) alarms.add(String(fields.alarm));
+      if (typeof fields === 'object' && fields !== null && 'alarm' in fields) onAlarm(String(fields.alarm), fields);
       if (!kernel.tracing || level === 'debug') return;
       kernel.trace(`${level}: ${typeof fields === 'string' ? fields : `${text} ${shortly(fields)}`}`);
     };

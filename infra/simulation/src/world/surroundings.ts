@@ -26,6 +26,8 @@ const UPSTREAMS = 3;
 const FUNDS = 10n ** 12n;
 const DOWN_MS = [50, 2_000] as const;
 const REPEAT_MS = [10, 1_500] as const;
+/** How long an operator takes after an alarm. */
+const OPERATOR_MS = [1_000, 20_000] as const;
 /** While things go wrong, about as in production. A stack at rest is polled less, so that runs are short. */
 const STORM_TIMES: MemberTimes = { heartbeatMs: 300, fetchWaitMs: 300 };
 const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
@@ -37,7 +39,6 @@ export class Surroundings {
   readonly plan: Plan;
   readonly random: Random;
   readonly log: Logger;
-  readonly alarms = new Set<string>();
   readonly model = new Model();
   readonly broker: SimulatedBroker;
   readonly database: SimulatedDatabase;
@@ -46,6 +47,8 @@ export class Surroundings {
   readonly transport: LogTransport;
   readonly payers: readonly SimulatedWallet[];
   readonly merchants: readonly SimulatedWallet[];
+  /** When the storm was over, in true virtual time; null before. */
+  calmSince: number | null = null;
   /** An error that a gateway could not explain to its client. */
   unforeseen: string | null = null;
   readonly #beganAt: number;
@@ -57,9 +60,13 @@ export class Surroundings {
     this.#beganAt = kernel.now();
     this.plan = plan;
     this.random = new Random(kernel.seed, 'world');
-    this.log = traceLogger(kernel, this.alarms);
+    this.log = traceLogger(kernel, (alarm, { partition }) => {
+      if (alarm === 'hanging_transaction') this.#abortHanging(Number(partition));
+    });
     this.broker = new SimulatedBroker(kernel, { partitions: plan.partitions });
-    this.transport = this.#repeating(simulatedTransport(kernel, this.broker, this.#memberTimes));
+    this.transport = this.#repeating(
+      simulatedTransport(kernel, this.broker, { times: this.#memberTimes, log: this.log }),
+    );
     this.database = new SimulatedDatabase(kernel);
     this.database.addEndpoint(HOLDER.accountId, HOLDER.livemode);
     this.redis = new SimulatedRedis(kernel);
@@ -132,6 +139,37 @@ export class Surroundings {
     return () => this.broker.restart();
   }
 
+  /** Kills the broker when it has next ended a transaction, perhaps before its markers. @returns starts it again */
+  crashBrokerAtCommit(): () => void {
+    let isOver = false;
+    this.broker.onEnd = () => {
+      this.broker.onEnd = null;
+      this.kernel.schedule(this.random.between(0, 10), () => isOver || this.broker.crash());
+    };
+    return () => {
+      isOver = true;
+      this.broker.onEnd = null;
+      this.broker.restart();
+    };
+  }
+
+  /** What the operator does after the alarm, as docs/operations/runbooks/hanging-transaction.md says. */
+  #abortHanging(partition: number): void {
+    this.kernel.schedule(this.random.between(...OPERATOR_MS), () => {
+      for (const { producerId } of this.broker.openTransactions(partition)) {
+        if (this.broker.isBusy(producerId)) continue;
+        this.broker.writeMarker(partition, producerId, false);
+        this.kernel.note('operator', `aborts the hanging transaction of partition ${partition}`);
+        const { offsets } = this.broker.group('intent');
+        for (const topic of ['intent.commands', 'chain.observations'] as const) {
+          const key = `${topic}/${partition}`;
+          const back = (offsets.get(key) ?? 0n) - 200n;
+          offsets.set(key, back > 0n ? back : 0n);
+        }
+      }
+    });
+  }
+
   /** The database fails over to a copy that is `lagMs` old. */
   setBackDatabase(lagMs: number): void {
     // The account and its URL are older.
@@ -142,6 +180,7 @@ export class Surroundings {
   /** Sets the faults of the network, the broker and the chain that last for the whole storm. */
   setLastingFaults(isStorm: boolean): void {
     const has = (kind: Parameters<Plan['kinds']['has']>[0]): boolean => isStorm && this.plan.kinds.has(kind);
+    this.calmSince = isStorm ? null : this.kernel.now();
     Object.assign(this.#memberTimes, isStorm ? STORM_TIMES : CALM_TIMES);
     const { network } = this.kernel;
     network.slowShare = has('slow messages') ? 0.05 : 0;
@@ -159,8 +198,8 @@ export class Surroundings {
             ...CALM,
             reorgEveryMs: reorganizes ? 6_000 : null,
             reorgDepth: reorganizes ? 12 : 0,
-            late: isLate ? { chance: 0.3, ms: 60_000 } : CALM.late,
-            forgotten: forgets ? 0.15 : 0,
+            late: isLate ? { chance: 0.3, ms: 240_000 } : CALM.late,
+            forgotten: forgets ? 0.4 : 0,
             replacedSurvives: forgets ? 0.3 : 0,
           }
         : CALM;
@@ -170,6 +209,7 @@ export class Surroundings {
       node.faults = {
         ...HONEST,
         fails,
+        refuses: has('refusing upstreams') ? 0.6 : 0,
         ...(index < nodes.length - 1 && {
           lagMs: has('lagging upstreams') ? 4_000 * (index + 1) : 0,
           omits: has('lying upstreams') && index === 0 ? 0.5 : 0,

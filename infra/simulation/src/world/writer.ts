@@ -2,6 +2,7 @@ import { encodeReplies } from '@pf/contracts';
 import { eventLogOver } from '@pf/event-log';
 import { ClockedOwner } from '../../../../services/intent/src/clocked-owner.ts';
 import { Expiry } from '../../../../services/intent/src/expiry.ts';
+import { IdlePartitions } from '../../../../services/intent/src/idle-partitions.ts';
 import { IntentWriter } from '../../../../services/intent/src/writer.ts';
 import { startClock } from './clock.ts';
 import type { Running } from './service.ts';
@@ -31,6 +32,7 @@ export async function startWriter(world: Surroundings, running: Running): Promis
   });
   running.live = () => owner.idleMs() < STUCK_MS;
   await owner.start();
+  new IdlePartitions({ owner, decideNothing: (partition) => writer.expire(partition, []), log }).start();
   new Expiry({
     owner,
     ledger,

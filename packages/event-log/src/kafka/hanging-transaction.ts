@@ -10,7 +10,7 @@ const COMMITTED = ['PrepareCommit', 'CompleteCommit'];
 const ABORTED = ['Ongoing', 'PrepareAbort', 'CompleteAbort', 'PrepareEpochFence'];
 
 export interface Fenced {
-  readonly cluster: Cluster;
+  readonly cluster: Pick<Cluster, 'openTransactions' | 'transactionsOf' | 'endTransaction'>;
   /** The cluster's name of intent.events. */
   readonly topic: string;
   readonly partition: number;

@@ -150,7 +150,7 @@ export class SimulatedChain {
   /** The transfers on the canonical chain now: the truth. */
   standing(): readonly StandingTransfer[] {
     const now = this.#settled();
-    const final = this.height(now - this.options.finalMs);
+    const final = this.finalHeight(now);
     return this.#inclusions.flatMap(({ transaction: { hash, sender, payment }, block, succeeded, until }) =>
       payment === null || !succeeded || until <= now
         ? []
@@ -169,10 +169,21 @@ export class SimulatedChain {
     return this.#waiting.has(hash);
   }
 
+  /** True for a transaction that is in no pool and in no block, and whose nonce is free. */
+  canLandOnlyIfSent(hash: TransactionHash, sender: Address, nonce: number): boolean {
+    const now = this.#settled();
+    return !this.isWaiting(hash) && this.inclusionOf(hash, now) === null && nonce >= (this.#nonces.get(sender) ?? 0);
+  }
+
   // The chain as it was at a moment `at`, for nodes ------------------------------------------------------------------
 
   height(at: number): number {
     return Math.max(0, Math.floor((at - this.#genesisAt) / this.options.blockMs));
+  }
+
+  /** No reorg reaches it, or what is below it. */
+  finalHeight(at: number): number {
+    return this.height(at - this.options.finalMs);
   }
 
   /** Seconds since 1970. */
@@ -313,7 +324,7 @@ export class SimulatedChain {
 
   #reorganize(depth: number, at: number): void {
     const head = this.height(at);
-    const ancestor = Math.max(head - depth, this.height(at - this.options.finalMs));
+    const ancestor = Math.max(head - depth, this.finalHeight(at));
     if (ancestor >= head) return;
     this.#forks = [{ id: this.#forks.length + 1, from: ancestor + 1, at }, ...this.#forks];
     const orphaned = this.#inclusions.filter(({ block, until }) => block > ancestor && until > at);

@@ -16,9 +16,11 @@ export interface NodeFaults {
   readonly fails: number;
   /** The part of transactions whose logs and receipts it leaves out, always the same ones. */
   readonly omits: number;
+  /** The part of broadcasts that it refuses, because its pool is full at that moment. */
+  readonly refuses: number;
 }
 
-export const HONEST: NodeFaults = { lagMs: 0, slowMs: 0, fails: 0, omits: 0 };
+export const HONEST: NodeFaults = { lagMs: 0, slowMs: 0, fails: 0, omits: 0, refuses: 0 };
 
 const quantity = (value: number | bigint): string => `0x${value.toString(16)}`;
 const word = (value: bigint | string): string =>
@@ -112,6 +114,7 @@ export class SimulatedNode {
         );
       }
       case 'eth_sendRawTransaction':
+        if (this.#kernel.random.chance(this.faults.refuses)) throw new ChainRefusal('txpool is full');
         return chain.submit(String(params[0]));
       // What builds and checks payments: accounts with enough ether, tokens that block none.
       case 'eth_getBalance':

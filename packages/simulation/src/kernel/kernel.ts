@@ -52,6 +52,8 @@ export class Kernel implements Scheduler {
   readonly #processes = new Map<string, SimulatedProcess>();
   readonly #incarnations = new Map<string, number>();
   readonly #servers = new Map<string, Server>();
+  /** When a request of a process last failed, by its name. */
+  readonly #failedAt = new Map<string, number>();
   readonly #asleep = new Map<SimulatedProcess, KernelEntry[]>();
   #now = EPOCH;
   #order = 0;
@@ -145,6 +147,11 @@ export class Kernel implements Scheduler {
     return new Promise((resolve) => this.#add(process, ms, TIMER_TIE, resolve));
   }
 
+  /** True for a process of which a request has failed within the last `ms`: it is about to repeat something. */
+  isInTrouble(name: string, ms: number): boolean {
+    return this.#now - (this.#failedAt.get(name) ?? -Infinity) <= ms;
+  }
+
   // -- servers ------------------------------------------------------------------------------------------------------
 
   /** True while the server runs. A server that was never stopped runs. */
@@ -209,6 +216,7 @@ export class Kernel implements Scheduler {
       server.pending.delete(reset);
       this.#add(client, ms, this.#ties.bits(), () =>
         settle(() => {
+          this.#failedAt.set(client.name, this.#now);
           this.note(client.name, `← ${name}: ${what} ${why}`);
           reject(failure());
         }),
@@ -231,6 +239,11 @@ export class Kernel implements Scheduler {
         }),
       );
     };
+    const refuse = (error: unknown): void =>
+      reply(`: ${messageOf(error)}`, () => {
+        this.#failedAt.set(client.name, this.#now);
+        reject(asError(error));
+      });
     const arrive = (): void => {
       const running = server.process;
       if (running === null) return fail(network.delay(), 'failed: the connection was refused');
@@ -240,11 +253,11 @@ export class Kernel implements Scheduler {
           if (result instanceof Promise)
             result.then(
               (value) => reply('', () => resolve(value)),
-              (error: unknown) => reply(`: ${messageOf(error)}`, () => reject(asError(error))),
+              (error: unknown) => refuse(error),
             );
           else reply('', () => resolve(result));
         } catch (error) {
-          reply(`: ${messageOf(error)}`, () => reject(asError(error)));
+          refuse(error);
         }
       };
       const asleep = running.stopped ? this.#asleep.get(running) : undefined;

@@ -1,4 +1,11 @@
-import { type LogRecord, type NewRecord, PositionOutOfRangeError, type Topic } from '@pf/event-log';
+import {
+  type LogRecord,
+  type NewRecord,
+  type OpenTransaction,
+  PositionOutOfRangeError,
+  type Topic,
+  type TransactionState,
+} from '@pf/event-log';
 import type { Kernel } from '@pf/simulation/kernel';
 import { BrokerError } from './broker-error.ts';
 import { Group, type Membership } from './group.ts';
@@ -18,6 +25,8 @@ export interface BrokerOptions {
 export interface BrokerFaults {
   /** The chance that a transaction which was prepared at a crash never gets its marker in a partition: it hangs. */
   lostMarkers: number;
+  /** Replicas are missing: nothing is appended by a client, and everything can be read. */
+  tooFewReplicas: boolean;
   /** Added to true time in the append time of records, in milliseconds. */
   clockSkewMs: number;
   /** How long the coordinators load after a start, in milliseconds. */
@@ -46,7 +55,15 @@ const EXPIRY_MS = 10_000;
 export class SimulatedBroker {
   readonly name: string;
   readonly partitions: number;
-  readonly faults: BrokerFaults = { lostMarkers: 0, clockSkewMs: 0, loadingMs: [20, 500], markerMs: [0, 18] };
+  readonly faults: BrokerFaults = {
+    lostMarkers: 0,
+    tooFewReplicas: false,
+    clockSkewMs: 0,
+    loadingMs: [20, 500],
+    markerMs: [0, 18],
+  };
+  /** Called when a transaction has ended at its coordinator, before its markers are written. */
+  onEnd: (() => void) | null = null;
   readonly #kernel: Kernel;
   readonly #logs: ReadonlyMap<Topic, readonly PartitionLog[]>;
   readonly #groups = new Map<string, Group>();
@@ -165,6 +182,7 @@ export class SimulatedBroker {
 
   /** Appends records outside of transactions; all records of a topic and partition in their order. */
   produce(records: readonly { readonly topic: Topic; readonly record: NewRecord }[]): void {
+    this.#requireReplicas();
     const timestamp = this.time();
     for (const { topic, record } of records) this.log(topic, record.partition).append([record], timestamp, null);
   }
@@ -233,16 +251,25 @@ export class SimulatedBroker {
     this.group(group).leave(memberId);
   }
 
-  /** How the id's last transaction ended, as far as its coordinator knows. */
-  lastEnd(id: string): 'commit' | 'abort' | null {
+  /** What the coordinator of a transactional id knows of it. */
+  transaction(id: string): TransactionState | null {
     this.#requireLoaded();
-    return this.#transactions.lastEnd(id);
+    return this.#transactions.describe(id);
   }
 
-  /** Ends a transaction that hangs in the partition's events, as WriteTxnMarkers does. */
-  endHanging(id: string, partition: number, how: 'commit' | 'abort'): void {
-    const log = this.log('intent.events', partition);
-    if (!this.#transactions.isBusy(id) && log.openSince(id) !== null) log.mark(id, how === 'commit');
+  /** The transactions that have no marker in the partition's events. */
+  openTransactions(partition: number): readonly OpenTransaction[] {
+    return this.log('intent.events', partition).open();
+  }
+
+  /** WriteTxnMarkers: nobody asks the coordinator. */
+  writeMarker(partition: number, producerId: string, committed: boolean): void {
+    this.log('intent.events', partition).mark(producerId, committed);
+  }
+
+  /** How often it has started: connections from before are lost. */
+  get starts(): number {
+    return this.#crashes;
   }
 
   /** @returns the epoch, which fences the earlier writers of the id */
@@ -261,9 +288,10 @@ export class SimulatedBroker {
 
   /** @param sequence counts the writer's requests, so that a repeated one appends nothing */
   append(id: string, epoch: number, sequence: number, partition: number, records: readonly NewRecord[]): bigint {
+    this.#requireReplicas();
     return BigInt(
       this.#transactions.produce(id, epoch, sequence, () =>
-        this.log('intent.events', partition).append(records, this.time(), id),
+        this.log('intent.events', partition).append(records, this.time(), { id, epoch }),
       ),
     );
   }
@@ -276,6 +304,7 @@ export class SimulatedBroker {
   endTransaction(id: string, epoch: number, how: 'commit' | 'abort'): void {
     this.#requireLoaded();
     this.#transactions.end(id, epoch, how);
+    this.onEnd?.();
   }
 
   /** True where the coordinator has a transaction of this id, open or prepared. */
@@ -290,6 +319,11 @@ export class SimulatedBroker {
 
   #requireLoaded(): void {
     if (this.#kernel.now() < this.#loadedAt) throw new BrokerError('COORDINATOR_LOAD_IN_PROGRESS');
+  }
+
+  /** With acks=all and min.insync.replicas. */
+  #requireReplicas(): void {
+    if (this.faults.tooFewReplicas) throw new BrokerError('NOT_ENOUGH_REPLICAS');
   }
 
   #expire(): void {

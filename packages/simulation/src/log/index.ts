@@ -1,2 +1,3 @@
+export type { MemberTimes } from './member.ts';
 export { type BrokerFaults, type BrokerOptions, SimulatedBroker } from './broker.ts';
-export { type MemberTimes, simulatedTransport, writerId } from './transport.ts';
+export { simulatedTransport, writerId } from './transport.ts';

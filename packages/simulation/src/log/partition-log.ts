@@ -1,8 +1,14 @@
-import type { LogRecord, NewRecord, Topic } from '@pf/event-log';
+import type { LogRecord, NewRecord, OpenTransaction, Topic } from '@pf/event-log';
+
+/** Who has appended: its transactional id, and its epoch then. */
+interface Writer {
+  readonly id: string;
+  readonly epoch: number;
+}
 
 /** A transaction's part in one partition. */
 interface PartOfTransaction {
-  readonly writer: string;
+  readonly writer: Writer;
   readonly first: number;
   /** The offset of the marker that ended it; null while it is open. */
   marker: number | null;
@@ -57,13 +63,13 @@ export class PartitionLog {
   }
 
   /** @returns the offset of the first record */
-  append(records: readonly NewRecord[], timestamp: number, writer: string | null): number {
+  append(records: readonly NewRecord[], timestamp: number, writer: Writer | null): number {
     const base = this.end;
     let transaction: PartOfTransaction | null = null;
     if (writer !== null) {
       // A transaction that hangs goes on with what its writer appends next, as in Kafka.
-      transaction = this.#open.get(writer) ?? { writer, first: base, marker: null, committed: false };
-      this.#open.set(writer, transaction);
+      transaction = this.#open.get(writer.id) ?? { writer, first: base, marker: null, committed: false };
+      this.#open.set(writer.id, transaction);
     }
     let offset = base;
     for (const { key, value, headers = {} } of records) {
@@ -82,9 +88,14 @@ export class PartitionLog {
     return base;
   }
 
-  /** The first offset of the writer's transaction without a marker here; null where it has none. */
-  openSince(writer: string): number | null {
-    return this.#open.get(writer)?.first ?? null;
+  /** The transactions without a marker here. */
+  open(): readonly OpenTransaction[] {
+    return [...this.#open.values()].map(({ writer: { id, epoch }, first }) => ({
+      producerId: id,
+      producerEpoch: epoch,
+      coordinatorEpoch: 0,
+      start: BigInt(first),
+    }));
   }
 
   /** Writes the marker that ends the writer's transaction; also where it has none, as Kafka does. */
@@ -137,7 +148,7 @@ export class PartitionLog {
       if (transaction !== null && transaction.marker !== null && transaction.marker >= end) {
         transaction.marker = null;
         transaction.committed = false;
-        this.#open.set(transaction.writer, transaction);
+        this.#open.set(transaction.writer.id, transaction);
       }
   }
 

@@ -1,3 +1,4 @@
+import type { TransactionState } from '@pf/event-log';
 import { BrokerError } from './broker-error.ts';
 import type { PartitionLog } from './partition-log.ts';
 
@@ -109,9 +110,10 @@ export class Transactions {
         this.#host.soon(() => this.#complete(writer, lostMarkers));
   }
 
-  /** How the last transaction of the id ended; null for a new writer. */
-  lastEnd(id: string): 'commit' | 'abort' | null {
-    return this.#writers.get(id)?.lastEnd ?? null;
+  /** As DescribeTransactions says it; null for an unknown id. A producer has its id's name here. */
+  describe(id: string): TransactionState | null {
+    const writer = this.#writers.get(id);
+    return writer ? { state: stateOf(writer), producerId: id, producerEpoch: writer.epoch } : null;
   }
 
   /** True where the coordinator has a transaction of this id, open or prepared. */
@@ -165,4 +167,11 @@ export class Transactions {
     writer.offsets = [];
     writer.state = 'empty';
   }
+}
+
+function stateOf({ state, lastEnd }: Writer): string {
+  if (state === 'ongoing') return 'Ongoing';
+  if (state === 'commit prepared') return 'PrepareCommit';
+  if (state === 'abort prepared') return 'PrepareAbort';
+  return lastEnd === null ? 'Empty' : lastEnd === 'commit' ? 'CompleteCommit' : 'CompleteAbort';
 }

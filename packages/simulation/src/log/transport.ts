@@ -1,5 +1,14 @@
-import type { LogConnection, LogTransport, NewRecord, PartitionWriter } from '@pf/event-log';
-import type { Kernel } from '@pf/simulation/kernel';
+import {
+  endHangingTransactions,
+  type LogConnection,
+  type LogSink,
+  type LogTransport,
+  type NewRecord,
+  type PartitionWriter,
+  SILENT,
+  type TransactionState,
+} from '@pf/event-log';
+import { currentProcess, type Kernel, type SimulatedProcess } from '@pf/simulation/kernel';
 import { BrokerError } from './broker-error.ts';
 import { offsetKey, type SimulatedBroker } from './broker.ts';
 import { type MemberTimes, SimulatedMember } from './member.ts';
@@ -13,11 +22,16 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The group of the partitions' owners, whose offsets the writers commit. */
 const OWNER_GROUP = 'intent';
 
+interface SimulatedTransportOptions {
+  readonly times?: MemberTimes;
+  readonly log?: LogSink;
+}
+
 /** The transport of the log over a simulated broker. Serves every process: a request is the current one's. */
 export function simulatedTransport(
   kernel: Kernel,
   broker: SimulatedBroker,
-  times: MemberTimes = { heartbeatMs: 300, fetchWaitMs: 300 },
+  { times = { heartbeatMs: 300, fetchWaitMs: 300 }, log = SILENT }: SimulatedTransportOptions = {},
 ): LogTransport {
   const request: Request = (what, serve, timeoutMs = REQUEST_TIMEOUT_MS, signal = undefined) =>
     kernel.call(broker.name, serve, () => new Error('The broker did not respond'), {
@@ -27,8 +41,8 @@ export function simulatedTransport(
     });
   return {
     partitions: broker.partitions,
-    openWriter: (partition, projected?: () => Promise<bigint>) =>
-      SimulatedWriter.open(broker, request, partition, projected),
+    openWriter: (partition, projected = async () => 0n) =>
+      SimulatedWriter.open(broker, request, partition, projected, log),
     async connect() {
       await request('connect', () => undefined);
       return connection(broker, request);
@@ -65,12 +79,24 @@ function connection(broker: SimulatedBroker, request: Request): LogConnection {
   };
 }
 
+/** What coordinators knew before a process fenced, by partition. Shared by its attempts to open a writer. */
+const formerStates = new WeakMap<SimulatedProcess, Map<number, TransactionState>>();
+
+function formerStatesOf(process: SimulatedProcess): Map<number, TransactionState> {
+  const known = formerStates.get(process) ?? new Map<number, TransactionState>();
+  formerStates.set(process, known);
+  return known;
+}
+
+/** What KafkaPartitionWriter and its client library do. */
 class SimulatedWriter implements PartitionWriter {
   readonly #broker: SimulatedBroker;
   readonly #request: Request;
   readonly #partition: number;
   readonly #id: string;
   readonly #epoch: number;
+  /** The start of the broker to which it is connected. */
+  #connectedTo: number;
   #sequence = 0;
 
   private constructor(broker: SimulatedBroker, request: Request, partition: number, id: string, epoch: number) {
@@ -79,26 +105,40 @@ class SimulatedWriter implements PartitionWriter {
     this.#partition = partition;
     this.#id = id;
     this.#epoch = epoch;
+    this.#connectedTo = broker.starts;
   }
 
-  /** @param projected the position up to which the partition is projected; without it, what hangs stays */
+  /** @param projected the position up to which the partition is projected */
   static async open(
     broker: SimulatedBroker,
     request: Request,
     partition: number,
-    projected?: () => Promise<bigint>,
+    projected: () => Promise<bigint>,
+    log: LogSink,
   ): Promise<SimulatedWriter> {
     const id = writerId(partition);
-    const last = await patiently(() => request('describe transaction', () => broker.lastEnd(id)));
+    const states = formerStatesOf(currentProcess('openWriter'));
+    const state = await patiently(() => request('describe transaction', () => broker.transaction(id)));
+    if (state !== null && state.state !== 'Empty') states.set(partition, state);
     const epoch = await patiently(() => request('init producer', () => broker.beginWriter(id)));
-    const since = await request('describe producers', () => broker.log('intent.events', partition).openSince(id));
-    if (since !== null && projected) {
-      // What is projected was committed; otherwise the coordinator's last word counts.
-      const how = (await projected()) > since ? 'commit' : last;
-      if (how === null)
-        throw new Error(`Partition ${partition} has a hanging transaction, and its outcome is not known`);
-      await request('end transaction', () => broker.endHanging(id, partition, how));
-    }
+    await endHangingTransactions({
+      cluster: {
+        openTransactions: () => request('describe producers', () => broker.openTransactions(partition)),
+        transactionsOf: (producerId) =>
+          request('list transactions', () => {
+            const known = broker.transaction(producerId);
+            return known === null ? [] : [{ transactionalId: producerId, state: known.state }];
+          }),
+        endTransaction: (_topic, _partition, { producerId }, committed) =>
+          request('write marker', () => broker.writeMarker(partition, producerId, committed)),
+      },
+      topic: 'intent.events',
+      partition,
+      former: states.get(partition) ?? null,
+      projected,
+      log,
+    });
+    states.delete(partition);
     return new SimulatedWriter(broker, request, partition, id, epoch);
   }
 
@@ -107,6 +147,10 @@ class SimulatedWriter implements PartitionWriter {
     consumed: Parameters<PartitionWriter['commit']>[1],
   ): Promise<bigint | null> {
     const [id, epoch, partition] = [this.#id, this.#epoch, this.#partition];
+    if (this.#connectedTo !== this.#broker.starts) {
+      this.#connectedTo = this.#broker.starts;
+      await this.#requireEnded();
+    }
     let base: bigint | null = null;
     if (append.length > 0) {
       await this.#ask('add partition', () => this.#broker.addPartition(id, epoch, partition));
@@ -126,8 +170,18 @@ class SimulatedWriter implements PartitionWriter {
     // The coordinator keeps the id: the next writer fences this one.
   }
 
+  /** The last commit may hang, and what is appended now would belong to it. */
+  async #requireEnded(): Promise<void> {
+    const open = await this.#request('describe producers', () => this.#broker.openTransactions(this.#partition));
+    if (open.length > 0) throw new Error(`Partition ${this.#partition} has an open transaction.`);
+  }
+
+  /** With the connection the transaction is lost, as Lifeline has it. */
   #ask<Result>(what: string, serve: () => Result): Promise<Result> {
-    return patiently(() => this.#request(what, serve));
+    return patiently(
+      () => this.#request(what, serve),
+      () => this.#connectedTo === this.#broker.starts,
+    );
   }
 }
 
@@ -135,12 +189,12 @@ class SimulatedWriter implements PartitionWriter {
 export const writerId = (partition: number): string => `intent-writer-${partition}`;
 
 /** Repeats a request that failed without a refusal, or that the broker wants repeated. */
-async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
+async function patiently<Result>(ask: () => Promise<Result>, isConnected = (): boolean => true): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await ask();
     } catch (error) {
-      if ((error instanceof BrokerError && !error.retriable) || tries === TRIES) throw error;
+      if ((error instanceof BrokerError && !error.retriable) || tries === TRIES || !isConnected()) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.min(BUSY_PAUSE_MS * 1.5 ** tries, LONGEST_PAUSE_MS)));
     }
   }
