@@ -7,7 +7,6 @@ const GUARDS: readonly string[] = [
   'The projection is brought up to the end of the log before commands are read',
   'The position of the input is read after the fence',
   'A partition has one batch in progress, of commands or observations',
-  'A partition is lost when its projection fails',
   'A batch that could not be decided is not skipped',
   'What is projected is what its events alone say',
   'A command that has an outcome is not decided again',
@@ -27,7 +26,6 @@ const GUARDS: readonly string[] = [
   'Nothing is committed that was decided on a database that was set back',
   'A message that does not parse becomes a dead letter',
   'A message that cannot be decided becomes a dead letter',
-  'Logs are read a second time from another upstream, or later',
 ];
 
 function guardNamed(name: string): Planted {

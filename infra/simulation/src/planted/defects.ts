@@ -51,6 +51,18 @@ export const defects: readonly Planted[] = [
     instead: 'if (updatedAt > intent.updatedAt) {',
   },
   {
+    name: 'Blocks are read a second time from the upstream that has left something out',
+    file: 'packages/chains/src/base/observer.ts',
+    guard: 'const again = await this.#pool.doubleCheck(node, rescan);',
+    instead: 'const again = await rescan(node);',
+  },
+  {
+    name: 'A payment that a reorganization has undone is not broadcast again',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);',
+    instead: 'if (settlement.lost) continue;',
+  },
+  {
     name: 'A hanging transaction is not ended',
     file: 'packages/event-log/src/kafka/hanging-transaction.ts',
     guard: 'await cluster.endTransaction(topic, partition, open, committed);',

@@ -212,7 +212,8 @@ export class Surroundings {
         refuses: has('refusing upstreams') ? 0.6 : 0,
         ...(index < nodes.length - 1 && {
           lagMs: has('lagging upstreams') ? 4_000 * (index + 1) : 0,
-          omits: has('lying upstreams') && index === 0 ? 0.5 : 0,
+          // What it left out it leaves out for ever: blocks are read again long after the storm.
+          omits: this.plan.kinds.has('lying upstreams') && index === 0 ? 0.5 : 0,
         }),
       };
   }
