@@ -64,10 +64,11 @@ export class Checks {
   #finality(event: IntentEvent, { timestamp }: LogRecord): void {
     if (event.type !== 'intent.finalized' || event.data.simulated) return;
     const { chain } = this.#world.network;
-    const inclusion = chain.inclusionOf(event.data.hash, timestamp);
-    require(inclusion !== null &&
-      inclusion.block <= chain.finalHeight(timestamp), 'what is finalized is final on its chain', () =>
-      `${event.intentId} was finalized by ${event.data.hash}, which was ${inclusion ? `in block ${inclusion.block}` : 'in no block'}, and block ${chain.finalHeight(timestamp)} was final`);
+    const { hash } = event.data;
+    const block = chain.inclusionOf(hash, timestamp)?.block ?? Infinity;
+    const final = chain.finalHeight(timestamp);
+    require(block <= final, 'what is finalized is final on its chain', () =>
+      `${event.intentId} was finalized by ${hash} of block ${block}, and block ${final} was final`);
   }
 
   /** By transactions that only the service had. */
@@ -110,7 +111,7 @@ export class Checks {
         const since = this.#absent.get(hash) ?? now;
         this.#absent.set(hash, since);
         require(now - since <= REBROADCAST_WITHIN_MS, 'a claimed transaction is not forgotten', () =>
-          `${hash} of ${intent.id}, which is ${intent.status}, has waited nowhere for ${Math.round((now - since) / 1_000)} s`);
+          `${hash} of ${intent.id}, which is ${intent.status}, was in no pool and no block for ${now - since} ms`);
       } else this.#absent.delete(hash);
     }
   }
