@@ -14,6 +14,7 @@ export type {
   SubmittedIntent,
   TargetState,
   Transaction,
+  UnexpectedPayment,
   UpdateIntent,
   WebhookDelivery,
   WebhookEvent,

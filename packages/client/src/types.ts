@@ -9,6 +9,8 @@ export type WebhookDelivery = Schemas['WebhookDelivery'];
 /** The body of a webhook and of an event in the history. */
 export type WebhookEvent = Schemas['Event'];
 export type EventType = WebhookEvent['type'];
+/** In `data.payment` of the events of payments that the intent did not ask for. */
+export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 
 export type CreateIntent = Schemas['CreateIntentRequest'];
 export type UpdateIntent = Schemas['UpdateIntentRequest'];

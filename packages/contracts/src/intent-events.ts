@@ -1,8 +1,22 @@
-import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { LATE_STATES, PAYMENT_TERMS, PUBLIC_EVENT_TYPES, type PublicPayment } from '@pf/domain';
 import { z } from 'zod';
-import { intentResponse, publicIntent } from './api/intent.ts';
+import { publicIntent } from './api/intent.ts';
 import { PAGE_LIMIT } from './api/limits.ts';
 import { pageLimit, pageQuery, pageResponse } from './api/paging.ts';
+import { address, reference, tokenAddress, transactionHash } from './scalars.ts';
+
+/** In the events of payments that the intent did not ask for (docs/reference/contract.md). */
+export const unexpectedPayment = z.strictObject({
+  txSignature: transactionHash,
+  sender: address,
+  recipient: address,
+  tokenAddress,
+  amount: z.string().nullable(),
+  amountBaseUnits: z.string().regex(/^\d{1,20}$/),
+  reference,
+  differs: z.array(z.enum(PAYMENT_TERMS)),
+  late: z.enum(LATE_STATES).nullable(),
+}) satisfies z.ZodType<PublicPayment>;
 
 /** The body of a webhook, of a streamed event and of a history entry (docs/reference/contract.md): the same bytes. */
 export const intentEvent = z.strictObject({
@@ -10,7 +24,7 @@ export const intentEvent = z.strictObject({
   type: z.enum(PUBLIC_EVENT_TYPES),
   createdAt: z.iso.datetime({ precision: 3 }),
   livemode: z.boolean(),
-  data: intentResponse,
+  data: z.strictObject({ intent: publicIntent, payment: unexpectedPayment.exactOptional() }),
 });
 
 /** The pages of a history are as long as they may be: that of an ordinary intent is one page. */

@@ -12,7 +12,7 @@ import type {
   PublicIntent,
   Refusal,
 } from '@pf/domain';
-import { INTENT_STATUSES, isEventType, isPublicType, PAYMENT_TERMS } from '@pf/domain';
+import { INTENT_STATUSES, isEventType, isPublicType, LATE_STATES, PAYMENT_TERMS, paymentOf } from '@pf/domain';
 import { z } from 'zod';
 import { FORMATS, NewerVersionError, upcast, versionOf } from './evolution.ts';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
@@ -164,7 +164,7 @@ const eventData = {
     hash: transactionHash,
     fulfiller: address,
     landing: landing.nullable(),
-    late: z.enum(['expired', 'cancelled', 'failed']).nullable(),
+    late: z.enum(LATE_STATES).nullable(),
     simulated: z.boolean(),
   }),
   'intent.finalized': z.object({ hash: transactionHash, landing: landing.nullable(), simulated: z.boolean() }),
@@ -176,6 +176,13 @@ const eventData = {
   refund_released: z.object({ refundIntentId: intentId }),
   confirmation_lost: z.object({ hash: transactionHash }),
   confirmation_restored: z.object({ landing }),
+  'intent.extra_payment': z.object({ landing }),
+  'intent.mismatched_payment': z.object({
+    landing,
+    amount: text.nullable(),
+    differs: z.array(z.enum(PAYMENT_TERMS)),
+  }),
+  'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
   extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
@@ -281,14 +288,16 @@ export const headOf = ({ type, intentId, version, accountId, at, intent }: Logge
 });
 
 /** The body of a webhook: the exact text that is stored, signed, sent, streamed and listed. Null for private events. */
-export function webhookBody(event: Omit<LoggedEvent, 'data'>): string | null {
+export function webhookBody(event: LoggedEvent): string | null {
   if (!isPublicType(event.type)) return null;
+  // Of a foreign event only the intent is known.
+  const payment = isForeign(event) ? null : paymentOf(eventOf(event), event.intent);
   return JSON.stringify({
     eventId: event.eventId,
     type: event.type,
     createdAt: event.at,
     livemode: event.livemode,
-    data: { intent: event.intent },
+    data: { intent: event.intent, ...(payment !== null && { payment }) },
   });
 }
 

@@ -236,24 +236,23 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
         extraPayments,
       };
     }
+    case 'intent.extra_payment':
+      return extraPayment(state, event.data.landing);
     case 'extra_payment_observed': {
       const { landing, refundIntentId } = event.data;
-      const seen = {
-        transfers: counted(state.transfers, landing),
-        submissions: marked(state, landing.hash, { status: 'landed' }),
-      };
       // The payment of a refund pays the refund, not this intent.
       return refundIntentId === undefined
-        ? { ...seen, extraPayments: [...state.extraPayments, landing].slice(0, COUNTED_MAX.extra) }
-        : { ...seen, otherRefunds: [...without(state.otherRefunds, refundIntentId), refundIntentId] };
+        ? extraPayment(state, landing)
+        : {
+            ...seen(state, landing),
+            otherRefunds: [...without(state.otherRefunds, refundIntentId), refundIntentId],
+          };
     }
-    case 'mismatched_payment_observed': {
-      const { landing } = event.data;
-      return {
-        transfers: counted(state.transfers, landing),
-        submissions: marked(state, landing.hash, { status: 'landed' }),
-      };
-    }
+    case 'intent.mismatched_payment':
+    case 'mismatched_payment_observed':
+      return seen(state, event.data.landing);
+    case 'intent.late_payment':
+      return {};
     default:
       return event satisfies never;
   }
@@ -267,6 +266,17 @@ const marked = (state: PaymentIntent, hash: TransactionHash, change: Partial<Sub
   const found = state.submissions[at];
   return found === undefined ? state.submissions : state.submissions.with(at, { ...found, ...change });
 };
+
+/** A transfer that does not settle the intent: it is counted, and no longer under way. */
+const seen = (state: PaymentIntent, landing: Landing): Change => ({
+  transfers: counted(state.transfers, landing),
+  submissions: marked(state, landing.hash, { status: 'landed' }),
+});
+
+const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
+  ...seen(state, landing),
+  extraPayments: [...state.extraPayments, landing].slice(0, COUNTED_MAX.extra),
+});
 
 /** A new claim, or an earlier one again. A live one has the same sender and nonce: this one replaces it. */
 const prepared = (

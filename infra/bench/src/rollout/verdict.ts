@@ -100,9 +100,7 @@ function promisesBroken({ events }: LogContents, promised: Promised): readonly s
       .join(', ');
     if (shown !== happened) problems.push(`the stream of ${id} showed ${shown}; what happened is ${happened}`);
   }
-  const extra = events.filter(
-    ({ type }) => type === 'extra_payment_observed' || type === 'mismatched_payment_observed',
-  );
+  const extra = events.filter(({ type }) => type === 'intent.extra_payment' || type === 'intent.mismatched_payment');
   for (const { intentId, type } of extra) problems.push(`${intentId}: ${type}`);
   return problems;
 }

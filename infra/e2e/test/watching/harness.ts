@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { decodeIntent } from '@pf/contracts';
-import type { PaymentIntent, PublicIntent, Reference } from '@pf/domain';
+import type { PaymentIntent, PublicIntent, PublicPayment, Reference } from '@pf/domain';
 import {
   type Anvil,
   type ApiClient,
@@ -180,6 +180,11 @@ export class WatchingHarness {
   /** The types of the intent's public events. */
   async types(id: string): Promise<readonly string[]> {
     return (await this.api.events(id)).body.events.map(({ type }) => type);
+  }
+
+  /** The payments that its public events report, oldest first. */
+  async payments(id: string): Promise<readonly PublicPayment[]> {
+    return (await this.api.events(id)).body.events.flatMap(({ data }) => data.payment ?? []);
   }
 
   /** All of the intent's events in the log. */

@@ -72,11 +72,25 @@ const FLOWING: readonly Scenario[] = [
       await harness.counted(intent.id, 2);
       expect(await harness.shown(intent.id)).toEqual(paid);
       const [types, log] = [await harness.types(intent.id), await harness.log(intent.id)];
-      expect([paid.txSignature, types]).toEqual([first, PAID]);
+      expect([paid.txSignature, types]).toEqual([first, [...PAID, 'intent.extra_payment']]);
       expect(log.at(-1)).toMatchObject({
-        type: 'extra_payment_observed',
+        type: 'intent.extra_payment',
         data: { landing: { hash: second, transfer: { from: payer.address, amount: UNITS } } },
       });
+      // What the shop sees suffices to pay it back.
+      expect(await harness.payments(intent.id)).toEqual([
+        {
+          txSignature: second,
+          sender: payer.address,
+          recipient: intent.requestor,
+          tokenAddress: intent.tokenAddress,
+          amount: intent.amount,
+          amountBaseUnits: String(UNITS),
+          reference: intent.reference,
+          differs: [],
+          late: null,
+        },
+      ]);
     },
   },
   {
@@ -94,8 +108,14 @@ const FLOWING: readonly Scenario[] = [
       const right = await harness.pay(name, payer, intent);
       expect(await harness.reach(intent.id, 'finalized')).toMatchObject({ txSignature: right });
       const [types, log] = [await harness.types(intent.id), await harness.log(intent.id)];
-      expect(types).toEqual(PAID);
-      const mismatched = log.filter(typeIs('mismatched_payment_observed'));
+      const seen = ['intent.mismatched_payment', 'intent.mismatched_payment'];
+      expect(types).toEqual(['intent.created', ...seen, ...PAID.slice(1)]);
+      const payments = await harness.payments(intent.id);
+      expect(payments.map(({ amountBaseUnits }) => amountBaseUnits).sort()).toEqual(
+        [UNITS - 1n, UNITS + 1n].map(String).sort(),
+      );
+      for (const { differs, sender } of payments) expect([differs, sender]).toEqual([['amount'], payer.address]);
+      const mismatched = log.filter(typeIs('intent.mismatched_payment'));
       expect(mismatched).toMatchObject([{ data: { differs: ['amount'] } }, { data: { differs: ['amount'] } }]);
       expect(mismatched.map(({ data }) => (data as { landing: { hash: string } }).landing.hash).sort()).toEqual(
         wrong.sort(),
@@ -111,7 +131,7 @@ const FLOWING: readonly Scenario[] = [
       await harness.counted(intent.id, 1);
       expect(await harness.shown(intent.id)).toEqual(intent);
       expect((await harness.log(intent.id)).at(-1)).toMatchObject({
-        type: 'mismatched_payment_observed',
+        type: 'intent.mismatched_payment',
         data: { differs: ['sender'], landing: { hash } },
       });
     },
@@ -173,7 +193,16 @@ const FLOWING: readonly Scenario[] = [
       const hash = await wallet.send(blob);
       expect(await harness.reach(id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: payer.address });
       const [types, log] = [await harness.types(id), await harness.log(id)];
-      expect(types).toEqual(['intent.created', 'intent.cancelled', 'intent.confirmed', 'intent.finalized']);
+      expect(types).toEqual([
+        'intent.created',
+        'intent.cancelled',
+        'intent.confirmed',
+        'intent.late_payment',
+        'intent.finalized',
+      ]);
+      expect(await harness.payments(id)).toMatchObject([
+        { txSignature: hash, sender: payer.address, late: 'cancelled', differs: [] },
+      ]);
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'cancelled', landing: { hash } } });
     },
   },
@@ -306,9 +335,9 @@ const HELD: readonly Scenario[] = [
         fulfiller: second.address,
       });
       const [types, log] = [await harness.types(id), await harness.log(id)];
-      expect(types).toEqual(PAID);
+      expect(types).toEqual([...PAID.slice(0, 3), 'intent.extra_payment', 'intent.finalized']);
       expect(log.slice(-4)).toMatchObject([
-        { type: 'extra_payment_observed', data: { landing: { hash: extra } } },
+        { type: 'intent.extra_payment', data: { landing: { hash: extra } } },
         { type: 'confirmation_lost', data: { hash } },
         { type: 'confirmation_restored', data: { landing: { hash: extra } } },
         { type: 'intent.finalized', data: { hash: extra } },
@@ -374,6 +403,7 @@ const HELD: readonly Scenario[] = [
         'intent.pending',
         'intent.expired',
         'intent.confirmed',
+        'intent.late_payment',
         'intent.finalized',
       ]);
       expect(log.find(typeIs('intent.confirmed'))).toMatchObject({ data: { late: 'expired', landing: { hash } } });
@@ -396,6 +426,7 @@ const HELD: readonly Scenario[] = [
         'intent.created',
         'intent.expired',
         'intent.confirmed',
+        'intent.late_payment',
         'intent.finalized',
       ]);
     },

@@ -209,19 +209,20 @@ their payers have to sign again.`,
     name: 'UnexpectedPayments',
     severity: 'ticket',
     expr: occurred(
-      'payments_intent_events_total{type=~"extra_payment_observed|mismatched_payment_observed",livemode="true"}',
+      'payments_intent_events_total{' +
+        'type=~"intent.extra_payment|intent.mismatched_payment|extra_payment_observed",livemode="true"}',
       '1h',
       'network, type',
     ),
     summary: `A payment on {{ $labels.network }} arrived that no intent asked for ({{ $labels.type }}): \
 the payer may want it back.`,
     fires: {
-      series: { [events('extra_payment_observed')]: '_ _ _ _ _ 1+0x30' },
+      series: { [events('intent.extra_payment')]: '_ _ _ _ _ 1+0x30' },
       at: '20m',
-      labels: { network: 'base', type: 'extra_payment_observed' },
+      labels: { network: 'base', type: 'intent.extra_payment' },
     },
     quiet: {
-      series: { [events('extra_payment_observed')]: '2+0x100', [events('intent.confirmed')]: '0+5x100' },
+      series: { [events('intent.extra_payment')]: '2+0x100', [events('intent.confirmed')]: '0+5x100' },
       at: '90m',
     },
   },

@@ -1,7 +1,7 @@
 import { chart, stat, type DashboardSpec, percentiles, stacked } from '../panels.ts';
 
 const NETWORK = 'network=~"$network"';
-const UNEXPECTED_PAYMENTS = 'extra_payment_observed|mismatched_payment_observed';
+const UNEXPECTED_PAYMENTS = 'intent.extra_payment|intent.mismatched_payment|extra_payment_observed';
 const events = (type: string, range: string): string =>
   `sum(increase(payments_intent_events_total{${NETWORK},type="${type}"}[${range}]))`;
 const rate = (types: string): string =>

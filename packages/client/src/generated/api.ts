@@ -239,13 +239,34 @@ export interface components {
         readonly Event: {
             readonly eventId: string;
             /** @enum {string} */
-            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required";
+            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment";
             /** Format: date-time */
             readonly createdAt: string;
             readonly livemode: boolean;
             readonly data: {
                 readonly intent: components["schemas"]["PaymentIntent"];
+                readonly payment?: components["schemas"]["UnexpectedPayment"];
             };
+        };
+        readonly UnexpectedPayment: {
+            /** @description Solana signature or EVM transaction hash of the payment. */
+            readonly txSignature: string;
+            /** @description The wallet that paid. Send the money back to it. */
+            readonly sender: string;
+            /** @description The wallet that received it. */
+            readonly recipient: string;
+            /** @description The contract or mint of the token that was paid. */
+            readonly tokenAddress: string;
+            /** @description Decimal string; `null` if the token is not the intent's. */
+            readonly amount: string | null;
+            /** @description The amount in base units of the token, as a decimal string. */
+            readonly amountBaseUnits: string;
+            /** @description The reference that the payment carries. */
+            readonly reference: string;
+            /** @description What is not as the intent asks: empty for a payment with its terms. */
+            readonly differs: readonly ("token" | "recipient" | "amount" | "sender" | "reference")[];
+            /** @description The state in which the payment found the intent, if it had ended; otherwise `null`. */
+            readonly late: ("expired" | "cancelled" | "failed") | null;
         };
         readonly WebhookDelivery: {
             /** @description Unique identifier, prefixed `whd_`. */
@@ -319,7 +340,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}

@@ -9,7 +9,7 @@ import {
 } from '../api/index.ts';
 import { webhookDelivery } from '../deliveries.ts';
 import { errorResponse } from '../errors.ts';
-import { intentEvent } from '../intent-events.ts';
+import { intentEvent, unexpectedPayment } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
 
 /** The schemas that become named types in the OpenAPI document and in clients. */
@@ -17,6 +17,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
   Transaction: unsignedTransaction,
   Event: intentEvent,
+  UnexpectedPayment: unexpectedPayment,
   WebhookDelivery: webhookDelivery,
   Error: errorResponse,
   CreateIntentRequest: createIntentRequest,

@@ -1,4 +1,4 @@
-import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+import type { PublicIntent, PublicPayment, UnsignedTransaction } from '@pf/domain';
 
 /** Field descriptions for the OpenAPI document, in Markdown. The type makes the compiler check that none is missing. */
 const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
@@ -46,6 +46,18 @@ const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
   estimatedFeeEth: 'Estimated fee in ETH, as a decimal string. Base only.',
 };
 
+const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
+  txSignature: 'Solana signature or EVM transaction hash of the payment.',
+  sender: 'The wallet that paid. Send the money back to it.',
+  recipient: 'The wallet that received it.',
+  tokenAddress: 'The contract or mint of the token that was paid.',
+  amount: "Decimal string; `null` if the token is not the intent's.",
+  amountBaseUnits: 'The amount in base units of the token, as a decimal string.',
+  reference: 'The reference that the payment carries.',
+  differs: 'What is not as the intent asks: empty for a payment with its terms.',
+  late: 'The state in which the payment found the intent, if it had ended; otherwise `null`.',
+};
+
 const DELIVERY: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `whd_`.',
   eventId: 'The event that is delivered. Use it to ignore events that you have already processed.',
@@ -77,6 +89,7 @@ const REQUEST: Readonly<Record<string, string>> = {
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PaymentIntent: INTENT,
   Transaction: TRANSACTION,
+  UnexpectedPayment: PAYMENT,
   WebhookDelivery: DELIVERY,
   CreateIntentRequest: REQUEST,
   BuildIntentRequest: REQUEST,

@@ -10,6 +10,7 @@ import {
   eventOf,
   type Format,
   headOf,
+  intentEvent,
   isForeign,
   NewerVersionError,
   OBSERVATION_TYPES,
@@ -70,14 +71,33 @@ const decodeStateOf = (states: readonly PaymentIntent[], id: IntentId): PaymentI
 
 describe('what this code writes', () => {
   it('equals its recording: a change of a format needs another one', () => {
-    for (const line of linesOf('versions', 'states')) expect(encodeIntent(decodeIntent(line))).toBe(line);
-    for (const line of linesOf('versions', 'commands'))
+    for (const line of linesOf('payments', 'states')) expect(encodeIntent(decodeIntent(line))).toBe(line);
+    for (const line of linesOf('payments', 'commands'))
       expect(JSON.parse(encodeInput(parseCommand(line)))).toEqual(JSON.parse(line));
-    for (const line of linesOf('versions', 'observations'))
+    for (const line of linesOf('payments', 'observations'))
       expect(JSON.parse(encodeInput(parseObservation(line)))).toEqual(JSON.parse(line));
   });
 
-  it('has the bytes of commit b026edb in the log and in the projection', () => {
+  it('shows the payments that an intent did not ask for, and only in their own events', () => {
+    const bodies = linesOf('payments', 'events').flatMap((line) => webhookBody(parseEvent(line)) ?? []);
+    const shown = bodies.map((body) => intentEvent.parse(JSON.parse(body)));
+    expect([...new Set(shown.flatMap(({ type, data }) => (data.payment ? [type] : [])))].sort()).toEqual([
+      'intent.extra_payment',
+      'intent.late_payment',
+      'intent.mismatched_payment',
+    ]);
+    expect(shown.find(({ type }) => type === 'intent.mismatched_payment')?.data.payment).toMatchObject({
+      sender: expect.stringMatching(/^0x/) as unknown,
+      differs: ['amount'],
+      late: null,
+    });
+    expect(shown.find(({ type }) => type === 'intent.late_payment')?.data.payment).toMatchObject({
+      differs: [],
+      late: 'failed',
+    });
+  });
+
+  it('had the bytes of commit b026edb in the log and in the projection before it reported such payments', () => {
     for (const kind of ['events', 'states'] as const)
       expect(linesOf('versions', kind)).toEqual(linesOf('b026edb', kind));
   });

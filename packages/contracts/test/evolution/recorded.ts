@@ -5,9 +5,10 @@ import path from 'node:path';
  * What the code of a commit wrote, frozen: the same inputs, decided and encoded by that commit's own code. The commits
  * are those before which or with which a format changed. `5387685`: before `otherRefunds` of a state and
  * `refundIntentId` of an extra payment. `16e7908`: with these, before `extraPayments` of a state. `b026edb`: with all.
- * `versions`: today's, with versions of inputs; its events and states have the bytes of b026edb's.
+ * `versions`: with versions of inputs; its events and states have the bytes of b026edb's. `payments`: today's, with
+ * public events of payments that the intent did not ask for.
  */
-export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions'] as const;
+export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions', 'payments'] as const;
 export type Recording = (typeof RECORDED)[number];
 
 /** The lines of a recording, in the order in which they were written. */

@@ -116,7 +116,7 @@ function foldBy(
 }
 
 /** The row of a public event; empty for a private one. */
-export function projectedEvent(envelope: Omit<LoggedEvent, 'data'>): readonly ProjectedEvent[] {
+export function projectedEvent(envelope: LoggedEvent): readonly ProjectedEvent[] {
   const body = webhookBody(envelope);
   if (body === null) return [];
   const { intentId, version, eventId, type, at } = envelope;

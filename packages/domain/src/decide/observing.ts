@@ -1,7 +1,9 @@
+import { LATE_STATES } from '../model/event.ts';
 import type { Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
 import { isSettling, type Place, transferKey } from '../model/landing.ts';
 import { COUNTED_MAX } from '../model/limits.ts';
+import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
@@ -70,8 +72,7 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed
 
 const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft: Draft): void => {
   const { hash, transfer } = landing;
-  const late =
-    intent.status === 'expired' || intent.status === 'cancelled' || intent.status === 'failed' ? intent.status : null;
+  const late = LATE_STATES.find((state) => state === intent.status) ?? null;
   const paid = draft.append(intent.id, 'intent.confirmed', {
     hash,
     fulfiller: transfer.from,
@@ -79,6 +80,7 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
     late,
     simulated: false,
   });
+  if (late !== null) draft.append(intent.id, 'intent.late_payment', { landing, late });
   if (isFinal) draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
   if (late !== null) linkLateRefund(paid, landing, draft);
 };
@@ -88,7 +90,7 @@ const isRecorded = (intent: PaymentIntent, { hash }: Landing, kind: keyof typeof
   intent.transfers.length < COUNTED_MAX[kind] || isLive(intent, hash);
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
-  if (isRecorded(intent, landing, 'extra')) draft.append(intent.id, 'extra_payment_observed', { landing });
+  if (isRecorded(intent, landing, 'extra')) draft.append(intent.id, 'intent.extra_payment', { landing });
 };
 
 const mismatched = (
@@ -99,7 +101,9 @@ const mismatched = (
 ): void => {
   if (!isRecorded(intent, landing, 'mismatched')) return;
   const fails = (intent.status === 'created' || intent.status === 'pending') && isLive(intent, landing.hash);
-  draft.append(intent.id, 'mismatched_payment_observed', { landing, differs });
+  const { transfer } = landing;
+  const amount = differs.includes('token') ? null : formatAmount(transfer.amount, intent.decimals);
+  draft.append(intent.id, 'intent.mismatched_payment', { landing, amount, differs });
   if (fails)
     draft.append(intent.id, 'intent.failed', {
       hash: landing.hash,

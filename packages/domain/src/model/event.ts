@@ -13,10 +13,16 @@ export const PUBLIC_EVENT_TYPES = [
   'intent.expired',
   'intent.cancelled',
   'intent.retry_required',
+  'intent.extra_payment',
+  'intent.mismatched_payment',
+  'intent.late_payment',
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
-/** Private events: they stay in the log. */
+/**
+ * Private events: they stay in the log. `mismatched_payment_observed` is no longer written, nor is
+ * `extra_payment_observed` but for late refunds; logs have both.
+ */
 export const PRIVATE_EVENT_TYPES = [
   'intent.updated',
   'transaction_built',
@@ -35,6 +41,10 @@ export type EventType = PublicEventType | PrivateEventType;
 /** Terms in which a landing can differ. `sender`: the requestor paid itself. `reference`: it pays something else. */
 export const PAYMENT_TERMS = ['token', 'recipient', 'amount', 'sender', 'reference'] as const;
 export type PaymentTerm = (typeof PAYMENT_TERMS)[number];
+
+/** The states in which a payment is late. */
+export const LATE_STATES = ['expired', 'cancelled', 'failed'] as const satisfies readonly IntentStatus[];
+export type LateState = (typeof LATE_STATES)[number];
 
 /** The data of each event: enough to fold the state from the events alone. */
 export interface EventData {
@@ -70,7 +80,7 @@ export interface EventData {
     readonly hash: TransactionHash;
     readonly fulfiller: Address;
     readonly landing: Landing | null;
-    readonly late: Extract<IntentStatus, 'expired' | 'cancelled' | 'failed'> | null;
+    readonly late: LateState | null;
     readonly simulated: boolean;
   };
   'intent.finalized': { readonly hash: TransactionHash; readonly landing: Landing | null; readonly simulated: boolean };
@@ -86,6 +96,16 @@ export interface EventData {
   refund_released: { readonly refundIntentId: IntentId };
   confirmation_lost: { readonly hash: TransactionHash };
   confirmation_restored: { readonly landing: Landing };
+  /** A second payment with the terms of the intent. */
+  'intent.extra_payment': { readonly landing: Landing };
+  /** `amount` as a decimal; null where the token is another one, whose decimals the intent does not know. */
+  'intent.mismatched_payment': {
+    readonly landing: Landing;
+    readonly amount: string | null;
+    readonly differs: readonly PaymentTerm[];
+  };
+  /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
+  'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
   /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };

@@ -1,5 +1,6 @@
-import type { Instant, IntentId } from './ids.ts';
-import type { Direction, IntentStatus, Metadata, PaymentIntent } from './intent.ts';
+import type { EventData, EventType, LateState, PaymentTerm } from './event.ts';
+import type { Address, Instant, IntentId, Reference, TokenAddress, TransactionHash } from './ids.ts';
+import type { Direction, IntentStatus, Landing, Metadata, PaymentIntent } from './intent.ts';
 
 /**
  * A payment intent as integrators see it: exactly the fields of docs/reference/contract.md. Times are ISO 8601 in UTC,
@@ -34,6 +35,24 @@ export interface PublicIntent {
   readonly refundedBy: string | null;
   readonly refundOf: string | null;
   readonly livemode: boolean;
+}
+
+/**
+ * A payment that the intent did not ask for, as integrators see it: enough to find it on chain and to send it back.
+ */
+export interface PublicPayment {
+  readonly txSignature: TransactionHash;
+  readonly sender: Address;
+  readonly recipient: Address;
+  readonly tokenAddress: TokenAddress;
+  /** As a decimal; null where the token is not the intent's. */
+  readonly amount: string | null;
+  readonly amountBaseUnits: string;
+  readonly reference: Reference;
+  /** The terms in which it is not what the intent asks for. */
+  readonly differs: readonly PaymentTerm[];
+  /** The state before, if it came after the intent had ended. */
+  readonly late: LateState | null;
 }
 
 type PublicField = Exclude<keyof PublicIntent, 'state'> | 'status';
@@ -110,4 +129,36 @@ export const view = (intent: PaymentIntent): PublicIntent => ({
   refundedBy: intent.refundedBy,
   refundOf: intent.refundOf,
   livemode: intent.livemode,
+});
+
+/**
+ * The payment that an event reports to integrators; null for events about no payment, or about the one that was asked
+ * for. The order of the keys is part of the result.
+ * @param intent the intent after the event
+ */
+export const paymentOf = (
+  { type, data }: { readonly [Type in EventType]: { readonly type: Type; readonly data: EventData[Type] } }[EventType],
+  intent: Pick<PublicIntent, 'amount'>,
+): PublicPayment | null => {
+  if (type === 'intent.extra_payment') return payment(data.landing, { amount: intent.amount, differs: [], late: null });
+  if (type === 'intent.mismatched_payment')
+    return payment(data.landing, { amount: data.amount, differs: data.differs, late: null });
+  if (type === 'intent.late_payment')
+    return payment(data.landing, { amount: intent.amount, differs: [], late: data.late });
+  return null;
+};
+
+const payment = (
+  { hash, transfer }: Landing,
+  { amount, differs, late }: Pick<PublicPayment, 'amount' | 'differs' | 'late'>,
+): PublicPayment => ({
+  txSignature: hash,
+  sender: transfer.from,
+  recipient: transfer.to,
+  tokenAddress: transfer.tokenAddress,
+  amount,
+  amountBaseUnits: transfer.amount.toString(),
+  reference: transfer.reference,
+  differs,
+  late,
 });

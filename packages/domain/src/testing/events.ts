@@ -4,12 +4,13 @@ import type {
   CreateData,
   EventData,
   IntentId,
-  IntentStatus,
+  LateState,
   PaymentTerm,
   PreparedTransaction,
   TransactionHash,
   Transfer,
 } from '../index.ts';
+import { formatAmount } from '../index.ts';
 import type { ExpectedEvent } from './given.ts';
 import { ACCOUNT, BOB, INTENT, landing, refundRequest, refundTransfer, request, signed, unsigned } from './samples.ts';
 
@@ -60,11 +61,20 @@ export const pending = (hash: TransactionHash, change: Details<'intent.pending'>
 export const confirmed = (
   hash: TransactionHash,
   change: Partial<Transfer> = {},
-  late: Extract<IntentStatus, 'expired' | 'failed' | 'cancelled'> | null = null,
+  late: LateState | null = null,
 ): ExpectedEvent => ({
   type: 'intent.confirmed',
   data: { hash, fulfiller: change.from ?? BOB, landing: landing(hash, change), late, simulated: false },
 });
+/** A late payment is confirmed and announced as late. */
+export const confirmedLate = (
+  hash: TransactionHash,
+  change: Partial<Transfer>,
+  late: LateState,
+): readonly ExpectedEvent[] => [
+  confirmed(hash, change, late),
+  { type: 'intent.late_payment', data: { landing: landing(hash, change), late } },
+];
 export const finalized = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.finalized',
   data: { hash, landing: landing(hash, change), simulated: false },
@@ -99,7 +109,7 @@ export const restored = (hash: TransactionHash, change: Partial<Transfer> = {}):
   data: { landing: landing(hash, change) },
 });
 export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
-  type: 'extra_payment_observed',
+  type: 'intent.extra_payment',
   data: { landing: landing(hash, change) },
 });
 /** On an original: one of its refunds was paid late, beside the linked one. */
@@ -116,8 +126,12 @@ export const mismatchedPayment = (
   change: Partial<Transfer>,
   ...differs: readonly PaymentTerm[]
 ): ExpectedEvent => ({
-  type: 'mismatched_payment_observed',
-  data: { landing: landing(hash, change), differs },
+  type: 'intent.mismatched_payment',
+  data: {
+    landing: landing(hash, change),
+    amount: differs.includes('token') ? null : formatAmount(landing(hash, change).transfer.amount, 6),
+    differs,
+  },
 });
 
 /** The same events as a simulation appends them, without evidence from the chain. */
@@ -151,5 +165,8 @@ export const simulated = {
 export const refundConfirmed = (
   id: IntentId,
   hash: TransactionHash,
-  late: Extract<IntentStatus, 'expired' | 'failed' | 'cancelled'> | null = null,
-): ExpectedEvent => of(id, confirmed(hash, refundTransfer(id), late));
+  late: LateState | null = null,
+): readonly ExpectedEvent[] =>
+  (late === null ? [confirmed(hash, refundTransfer(id))] : confirmedLate(hash, refundTransfer(id), late)).map((event) =>
+    of(id, event),
+  );

@@ -86,7 +86,7 @@ describe('refund', () => {
   });
 
   it('can itself be refunded once it is paid', () => {
-    given(...paid, ...refunded(REFUND), pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING))
+    given(...paid, ...refunded(REFUND), pendingRefund(REFUND, REFUNDING), ...refundConfirmed(REFUND, REFUNDING))
       .when(about(REFUND, gateway.refund(SUCCESSOR)))
       .withOutcome({ intentId: SUCCESSOR })
       .showing({ refundOf: REFUND, requestor: ALICE, fulfiller: BOB }, SUCCESSOR);
@@ -127,7 +127,7 @@ describe('the original of a refund', () => {
       ...refunded(REFUND),
       preparedRefund(REFUND, REFUNDING),
       pendingRefund(REFUND, REFUNDING),
-      refundConfirmed(REFUND, REFUNDING),
+      ...refundConfirmed(REFUND, REFUNDING),
       of(REFUND, lost(REFUNDING)),
     )
       .when(about(REFUND, watcher.dropped(REFUNDING)))
@@ -180,7 +180,7 @@ describe('a released refund that lands late', () => {
   it('is linked again when the original has no other refund', () => {
     given(...released)
       .when(late)
-      .then(refundConfirmed(REFUND, REFUNDING, 'expired'), refundLinked(REFUND))
+      .then(...refundConfirmed(REFUND, REFUNDING, 'expired'), refundLinked(REFUND))
       .showing({ refundedBy: REFUND })
       .when(gateway.refund(SUCCESSOR))
       .thenRefused('intent.already_refunded');
@@ -189,13 +189,17 @@ describe('a released refund that lands late', () => {
   it('is not linked again when it was never released', () => {
     given(...paid, ...refunded(REFUND), preparedRefund(REFUND, REFUNDING), of(REFUND, expired(true)))
       .when(late)
-      .then(refundConfirmed(REFUND, REFUNDING, 'expired'));
+      .then(...refundConfirmed(REFUND, REFUNDING, 'expired'));
   });
 
   it('cancels a successor without a submission', () => {
     given(...released, ...refunded(SUCCESSOR))
       .when(late)
-      .then(refundConfirmed(REFUND, REFUNDING, 'expired'), of(SUCCESSOR, cancelled('superseded')), refundLinked(REFUND))
+      .then(
+        ...refundConfirmed(REFUND, REFUNDING, 'expired'),
+        of(SUCCESSOR, cancelled('superseded')),
+        refundLinked(REFUND),
+      )
       .showing({ refundedBy: REFUND })
       .showing({ state: 'cancelled' }, SUCCESSOR);
   });
@@ -204,7 +208,7 @@ describe('a released refund that lands late', () => {
     given(...released, ...refunded(SUCCESSOR))
       .when(about(REFUND, watcher.landedFinal(REFUNDING, refundTransfer(REFUND))))
       .then(
-        refundConfirmed(REFUND, REFUNDING, 'expired'),
+        ...refundConfirmed(REFUND, REFUNDING, 'expired'),
         of(REFUND, finalized(REFUNDING, refundTransfer(REFUND))),
         of(SUCCESSOR, cancelled('superseded')),
         refundLinked(REFUND),
@@ -216,12 +220,12 @@ describe('a released refund that lands late', () => {
     for (const submitted of [
       [preparedRefund(SUCCESSOR, REFUNDING_AGAIN)],
       [preparedRefund(SUCCESSOR, REFUNDING_AGAIN), pendingRefund(SUCCESSOR, REFUNDING_AGAIN)],
-      [pendingRefund(SUCCESSOR, REFUNDING_AGAIN), refundConfirmed(SUCCESSOR, REFUNDING_AGAIN)],
+      [pendingRefund(SUCCESSOR, REFUNDING_AGAIN), ...refundConfirmed(SUCCESSOR, REFUNDING_AGAIN)],
       [preparedRefund(SUCCESSOR, REFUNDING_AGAIN), of(SUCCESSOR, expired(true))],
     ]) {
       given(...released, ...refunded(SUCCESSOR), ...submitted)
         .when(late)
-        .then(refundConfirmed(REFUND, REFUNDING, 'expired'), twice)
+        .then(...refundConfirmed(REFUND, REFUNDING, 'expired'), twice)
         .showing({ refundedBy: SUCCESSOR })
         .when(late)
         .thenNothing();
@@ -230,7 +234,7 @@ describe('a released refund that lands late', () => {
 
   describe('a late refund beside a submitted successor that is never paid', () => {
     const paidBeside = [
-      refundConfirmed(REFUND, REFUNDING, 'expired'),
+      ...refundConfirmed(REFUND, REFUNDING, 'expired'),
       lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
     ];
     const both = [...released, ...refunded(SUCCESSOR), preparedRefund(SUCCESSOR, REFUNDING_AGAIN), ...paidBeside];
@@ -274,7 +278,10 @@ describe('a released refund that lands late', () => {
     it('becomes the refund when it lands again after that', () => {
       given(...both, of(REFUND, lost(REFUNDING)), of(REFUND, failed(REFUNDING)), refundReleased(REFUND))
         .when(late)
-        .then(refundConfirmed(REFUND, REFUNDING, 'failed'), lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)))
+        .then(
+          ...refundConfirmed(REFUND, REFUNDING, 'failed'),
+          lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
+        )
         .when(about(SUCCESSOR, watcher.reverted(REFUNDING_AGAIN)))
         .showing({ refundedBy: REFUND });
     });
@@ -282,7 +289,7 @@ describe('a released refund that lands late', () => {
 
   it('counts once against the original when it is lost and lands again', () => {
     const paidTwice = [
-      refundConfirmed(REFUND, REFUNDING, 'expired'),
+      ...refundConfirmed(REFUND, REFUNDING, 'expired'),
       lateRefundPaid(REFUND, REFUNDING, refundTransfer(REFUND)),
       of(REFUND, lost(REFUNDING)),
       of(REFUND, failed(REFUNDING)),
@@ -291,11 +298,11 @@ describe('a released refund that lands late', () => {
       ...released,
       ...refunded(SUCCESSOR),
       pendingRefund(SUCCESSOR, REFUNDING_AGAIN),
-      refundConfirmed(SUCCESSOR, REFUNDING_AGAIN),
+      ...refundConfirmed(SUCCESSOR, REFUNDING_AGAIN),
       ...paidTwice,
     )
       .when(late)
-      .then(refundConfirmed(REFUND, REFUNDING, 'failed'));
+      .then(...refundConfirmed(REFUND, REFUNDING, 'failed'));
   });
 });
 
@@ -330,7 +337,7 @@ describe('a refund whose original payment was undone', () => {
   it('is confirmed when it lands all the same', () => {
     given(...undone.slice(0, -1), preparedRefund(REFUND, REFUNDING), pendingRefund(REFUND, REFUNDING), lost(FIRST))
       .when(about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND))))
-      .then(refundConfirmed(REFUND, REFUNDING));
+      .then(...refundConfirmed(REFUND, REFUNDING));
   });
 
   it('is cancelled and released when the payment is proven dead', () => {
@@ -371,7 +378,7 @@ describe('a refund whose original payment was undone', () => {
     it('is confirmed when its transaction lands', () => {
       given(...claimed, failed(FIRST))
         .when(about(REFUND, watcher.landed(REFUNDING, refundTransfer(REFUND))))
-        .then(pendingRefund(REFUND, REFUNDING), refundConfirmed(REFUND, REFUNDING));
+        .then(pendingRefund(REFUND, REFUNDING), ...refundConfirmed(REFUND, REFUNDING));
     });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { given } from '../../src/testing/given.ts';
 import {
   confirmed,
+  confirmedLate,
   created,
   expired,
   extraPayment,
@@ -57,7 +58,7 @@ describe('a landing', () => {
       .when(owner.expire(), SCENARIO_START + TTL_SECONDS * 1000)
       .then(expired(true))
       .when(watcher.landed(FIRST))
-      .then(confirmed(FIRST, {}, 'expired'))
+      .then(...confirmedLate(FIRST, {}, 'expired'))
       .showing({ state: 'confirmed', pendingAtExpiry: true });
   });
 
@@ -203,7 +204,7 @@ describe('a reorg', () => {
       .when(watcher.dropped(FIRST))
       .thenNothing()
       .when(watcher.landed(FIRST))
-      .then(confirmed(FIRST, {}, 'failed'))
+      .then(...confirmedLate(FIRST, {}, 'failed'))
       .showing({ state: 'confirmed' });
   });
 

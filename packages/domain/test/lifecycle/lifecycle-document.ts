@@ -93,8 +93,8 @@ const RULES = `
 - **\`confirmed\` is not taken back in public.** After a reorg, any payment that matches the terms restores it: the same
   transaction or the one that took its nonce. If the payment is proven dead, the intent is \`failed\`; if it lands even
   then, \`confirmed\`.
-- **Late payments** take an intent from \`expired\`, \`cancelled\` or \`failed\` to \`confirmed\`; the event names the
-  state before.
+- **Late payments** take an intent from \`expired\`, \`cancelled\` or \`failed\` to \`confirmed\`;
+  \`intent.late_payment\` follows and names the state before.
 - **Simulations** pass through every state and event on the way, with a synthetic hash and, where no fulfiller is known,
   a synthetic fulfiller. From then on watchers skip the intent, a submission is refused with \`intent.invalid_state\`,
   and a landing is an extra payment.
@@ -116,7 +116,7 @@ const WIDTH = 120;
 const detail = ({ type, data }: ExpectedEvent): string => {
   if (type === 'submission_prepared' && data.attempts > 1) return ` (attempts ${data.attempts})`;
   if (type === 'submission_released') return ` (${data.outcome})`;
-  if (type === 'intent.confirmed' && data.late !== null) return ` (late, from ${data.late})`;
+  if (type === 'intent.late_payment') return ` (${data.late})`;
   if (type === 'intent.expired' && data.pendingAtExpiry) return ' (pendingAtExpiry)';
   return '';
 };

@@ -3,6 +3,7 @@ import type { ExpectedEvent } from '../../src/testing/given.ts';
 import {
   cancelled,
   confirmed,
+  confirmedLate,
   created,
   dropped,
   expired,
@@ -190,16 +191,16 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       ],
       confirmed: settled('confirmed'),
       finalized: settled('finalized'),
-      expired: [{ given: [...live, expired(true)], then: [confirmed(FIRST, {}, 'expired')] }],
+      expired: [{ given: [...live, expired(true)], then: [...confirmedLate(FIRST, {}, 'expired')] }],
       failed: [
-        { when: watcher.landed(UNKNOWN, byCarol), then: [confirmed(UNKNOWN, byCarol, 'failed')] },
+        { when: watcher.landed(UNKNOWN, byCarol), then: [...confirmedLate(UNKNOWN, byCarol, 'failed')] },
         {
           if: 'it is the settling transfer, which was lost and then failed',
           given: after('confirmed', lost(FIRST), failed(FIRST)),
-          then: [confirmed(FIRST, {}, 'failed')],
+          then: [...confirmedLate(FIRST, {}, 'failed')],
         },
       ],
-      cancelled: [{ when: watcher.landed(UNKNOWN, byCarol), then: [confirmed(UNKNOWN, byCarol, 'cancelled')] }],
+      cancelled: [{ when: watcher.landed(UNKNOWN, byCarol), then: [...confirmedLate(UNKNOWN, byCarol, 'cancelled')] }],
     },
   },
   {
@@ -240,9 +241,9 @@ export const OBSERVATION_ROWS: readonly Row[] = [
           then: [extraPayment(UNKNOWN, byCarol)],
         },
       ],
-      expired: [{ then: [confirmed(FIRST, {}, 'expired'), finalized(FIRST)] }],
-      failed: [{ then: [confirmed(FIRST, {}, 'failed'), finalized(FIRST)] }],
-      cancelled: [{ then: [confirmed(FIRST, {}, 'cancelled'), finalized(FIRST)] }],
+      expired: [{ then: [...confirmedLate(FIRST, {}, 'expired'), finalized(FIRST)] }],
+      failed: [{ then: [...confirmedLate(FIRST, {}, 'failed'), finalized(FIRST)] }],
+      cancelled: [{ then: [...confirmedLate(FIRST, {}, 'cancelled'), finalized(FIRST)] }],
     },
   },
   {

@@ -5,6 +5,7 @@ import { given } from '../../src/testing/given.ts';
 import {
   cancelled,
   confirmed,
+  confirmedLate,
   created,
   expired,
   finalized,
@@ -109,7 +110,7 @@ describe('watchedUntil and isWatched', () => {
     },
     {
       name: 'watch an intent without end after a late payment',
-      history: [created(), expired(), confirmed(FIRST, {}, 'expired')],
+      history: [created(), expired(), ...confirmedLate(FIRST, {}, 'expired')],
       until: null,
     },
     {
