@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import kafkajs from 'kafkajs';
 import type { Kafka, Transaction } from 'kafkajs';
+import { until } from '@pf/testing';
 
 interface Identity {
   readonly producerId: string;
@@ -91,11 +92,14 @@ export async function appendUnknown(
     const [nodeId = ''] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
     const leader = await cluster.findBroker({ nodeId });
     const messages = [{ key: Buffer.from('key'), value: Buffer.from(value), timestamp: String(Date.now()) }];
-    const { topics } = await leader.produce({
-      ...identities.get(transactionalId),
-      transactionalId,
-      topicData: [{ topic, partitions: [{ partition, firstSequence: sequence, messages }] }],
-    });
+    // The leader of a new topic refuses records for a moment after the topic is there.
+    const { topics } = await until('the leader to take the record', () =>
+      leader.produce({
+        ...identities.get(transactionalId),
+        transactionalId,
+        topicData: [{ topic, partitions: [{ partition, firstSequence: sequence, messages }] }],
+      }),
+    );
     return BigInt(topics[0]?.partitions[0]?.baseOffset ?? -1);
   } finally {
     await cluster.disconnect();
