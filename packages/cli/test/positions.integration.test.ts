@@ -1,21 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
-import {
-  apiClient,
-  type Cluster,
-  readBackingStack,
-  startCluster,
-  until,
-  type WebhookReceiver,
-  webhookReceiver,
-} from '@pf/testing';
+import { apiClient, type Cluster, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import { z } from 'zod';
-import { runPf } from '../src/index.ts';
+import { PARTITIONS, type Pf, pfOn } from './pf-on.ts';
 
-const PARTITIONS = 6;
 const good = {
   chain: 'eip155:84532',
   token: 'USDC',
@@ -29,7 +17,8 @@ const verified = z.object({ partitions: z.array(z.object({ problems: z.array(z.s
 describe('a running stack', () => {
   let cluster: Cluster;
   let receiver: WebhookReceiver;
-  let data: string;
+  let pf: Pf['run'];
+  let closePf: Pf['close'];
   let api: ReturnType<typeof apiClient>;
   beforeAll(async () => {
     cluster = await startCluster();
@@ -38,30 +27,14 @@ describe('a running stack', () => {
     await addWebhookEndpoint(cluster.database, { accountId, livemode: false, url: receiver.url });
     const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('webhook')]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
-    data = await mkdtemp(path.join(tmpdir(), 'pf-'));
-    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl }));
+    ({ run: pf, close: closePf } = await pfOn(cluster));
   });
   afterAll(async () => {
-    await rm(data, { recursive: true });
+    await closePf();
     await receiver.close();
     await cluster.close();
   });
 
-  const pf = async (...args: string[]): Promise<{ code: number; answer: unknown; errors: string }> => {
-    let out = '';
-    let errors = '';
-    const code = await runPf([...args, '--json'], {
-      environment: {
-        PF_DATA: data,
-        KAFKA_BROKERS: readBackingStack().kafka,
-        KAFKA_PARTITIONS: String(PARTITIONS),
-        KAFKA_PREFIX: cluster.prefix,
-      },
-      write: (text) => (out += text),
-      writeError: (text) => (errors += text),
-    });
-    return { code, answer: out === '' ? null : JSON.parse(out), errors };
-  };
   const problems = async (): Promise<readonly string[]> =>
     verified.parse((await pf('log', 'verify')).answer).partitions.flatMap((one) => one.problems);
   const beyond = async (): Promise<readonly string[]> =>

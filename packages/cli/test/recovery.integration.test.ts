@@ -1,52 +1,33 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeadLetter, encodeDeadLetter, encodeInput, newIntentId } from '@pf/contracts';
 import { createStore } from '@pf/database';
 import type { ChainId, TransactionHash } from '@pf/domain';
 import type { LogReader, Publisher } from '@pf/event-log';
-import { type Cluster, readBackingStack, startCluster } from '@pf/testing';
+import { type Cluster, startCluster } from '@pf/testing';
 import { z } from 'zod';
-import { runPf } from '../src/index.ts';
+import { type Pf, pfOn } from './pf-on.ts';
 
 const CHAIN = 'eip155:84532' as ChainId;
 const HASH = `0x${'ab'.repeat(32)}`;
 
 describe('pf, after observations were lost', () => {
   let cluster: Cluster;
-  let data: string;
+  let pf: Pf['run'];
+  let closePf: Pf['close'];
   let publisher: Publisher;
   let reader: LogReader;
   beforeAll(async () => {
     cluster = await startCluster();
-    data = await mkdtemp(path.join(tmpdir(), 'pf-'));
-    await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl }));
+    ({ run: pf, close: closePf } = await pfOn(cluster));
     publisher = await cluster.log.publisher();
     reader = await cluster.log.reader('test');
   });
   afterAll(async () => {
     await publisher.close();
     await reader.close();
-    await rm(data, { recursive: true });
+    await closePf();
     await cluster.close();
   });
-
-  const pf = async (...args: string[]): Promise<{ code: number; answer: unknown; errors: string }> => {
-    let out = '';
-    let errors = '';
-    const code = await runPf([...args, '--json'], {
-      environment: {
-        PF_DATA: data,
-        KAFKA_BROKERS: readBackingStack().kafka,
-        KAFKA_PARTITIONS: '6',
-        KAFKA_PREFIX: cluster.prefix,
-      },
-      write: (text) => (out += text),
-      writeError: (text) => (errors += text),
-    });
-    return { code, answer: out === '' ? null : JSON.parse(out), errors };
-  };
 
   it('dead-letters replay publishes lost observations again, each once, and says which it cannot', async () => {
     const intentId = newIntentId(2);

@@ -32,6 +32,17 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
   };
 };
 
+/** What no event shows, before anything happened. */
+export const NOTHING_HAPPENED = {
+  simulated: false,
+  build: null,
+  submissions: [],
+  settlement: null,
+  transfers: [],
+  extraPayments: [],
+  otherRefunds: [],
+} as const satisfies Partial<PaymentIntent>;
+
 export const versionGap = (
   state: PaymentIntent | undefined,
   event: Pick<IntentEvent, 'intentId' | 'version'> & { readonly type: string },
@@ -78,13 +89,7 @@ const applyCreated = (
     confirmedAt: null,
     finalizedAt: null,
     closedAt: null,
-    simulated: false,
-    build: null,
-    submissions: [],
-    settlement: null,
-    transfers: [],
-    extraPayments: [],
-    otherRefunds: [],
+    ...NOTHING_HAPPENED,
   };
 };
 

@@ -1,4 +1,4 @@
-import { versionGap } from './evolve.ts';
+import { NOTHING_HAPPENED, versionGap } from './evolve.ts';
 import type { AccountId, Instant, IntentId } from './model/ids.ts';
 import type { PaymentIntent } from './model/intent.ts';
 import { instantOf, type PublicIntent } from './model/view.ts';
@@ -61,15 +61,6 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
 };
 
 /** What no event shows, of an intent whose very creation is not understood. */
-const UNKNOWN = {
-  decimals: 0,
-  simulated: false,
-  build: null,
-  submissions: [],
-  settlement: null,
-  transfers: [],
-  extraPayments: [],
-  otherRefunds: [],
-} as const;
+const UNKNOWN = { decimals: 0, ...NOTHING_HAPPENED };
 
 const instantOrNull = (at: string | null): Instant | null => (at === null ? null : instantOf(at));

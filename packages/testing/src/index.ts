@@ -17,6 +17,7 @@ export * from './wallets/solana-wallet.ts';
 export * from './stack/role-logins.ts';
 export * from './stack/stack.ts';
 export * from './stack/wrong-clock.ts';
+export { seededRandom } from './seeded-random.ts';
 export * from './until.ts';
 export * from './wallets/wallets.ts';
 export * from './clients/webhook-receiver.ts';

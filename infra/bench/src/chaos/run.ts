@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiClient, type ApiClient, evmWallet, newWallet, until } from '@pf/testing';
-import { seededRandom } from '../kill-brokers/random.ts';
+import { apiClient, type ApiClient, evmWallet, newWallet, seededRandom, until } from '@pf/testing';
 import { type Load, startLoad } from '../rollout/load.ts';
 import { judge } from '../rollout/verdict.ts';
 import { type Fault } from './faults.ts';

@@ -3,9 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Broker, type Brokers, startBrokers } from '@pf/local/brokers';
-import { type Cluster, compareProjection, readBackingStack, readWholeLog, startCluster, until } from '@pf/testing';
+import { type Cluster, readBackingStack, readSettledLog, seededRandom, startCluster, until } from '@pf/testing';
 import { Load } from './load.ts';
-import { seededRandom } from './random.ts';
 import { KeptServices } from './services.ts';
 
 /** After its broker is back, a partition must create intents within this time. */
@@ -118,16 +117,7 @@ async function disturb({ nodes }: Brokers, random: () => number): Promise<number
 
 /** Every acknowledged create is in the log once, versions have no gap, and the projection is the fold of the log. */
 async function check(cluster: Cluster, acknowledged: ReadonlyMap<string, string>): Promise<string[]> {
-  const { intents, problems, events } = await until(
-    'the projection to be the fold of the log',
-    async () => {
-      const read = await readWholeLog(cluster);
-      const differences = await compareProjection(cluster.database, read.intents);
-      if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
-      return read;
-    },
-    60_000,
-  );
+  const { intents, problems, events } = await readSettledLog(cluster, 60_000);
   const byKey = Map.groupBy(
     events.filter(({ type }) => type === 'intent.created'),
     ({ intentId }) => intents.get(intentId)?.idempotencyKey ?? '',

@@ -1,10 +1,9 @@
 import { isPublicType } from '@pf/domain';
 import {
   type Cluster,
-  compareProjection,
   hasValidSignature,
   type LogContents,
-  readWholeLog,
+  readSettledLog,
   until,
   type WebhookReceiver,
 } from '@pf/testing';
@@ -34,14 +33,7 @@ const WAIT_MS = 60_000;
  * the streams and the chain.
  */
 export async function judge({ cluster, promised, receiver, received }: Evidence): Promise<Verdict> {
-  const contents = await until(
-    'the projection to be the fold of the log',
-    async () => {
-      const read = await readWholeLog(cluster);
-      return (await compareProjection(cluster.database, read.intents)).length === 0 && read;
-    },
-    WAIT_MS,
-  );
+  const contents = await readSettledLog(cluster, WAIT_MS);
   const expected = new Set(contents.events.filter(({ type }) => isPublicType(type)).map(({ eventId }) => eventId));
   const problems = [...contents.problems, ...promisesBroken(contents, promised)];
 

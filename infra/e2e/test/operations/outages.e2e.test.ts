@@ -3,10 +3,9 @@ import {
   type ApiClient,
   apiClient,
   type Cluster,
-  compareProjection,
   type Instance,
   readBackingStack,
-  readWholeLog,
+  readSettledLog,
   startCluster,
   startTcpProxy,
   type TcpProxy,
@@ -51,12 +50,7 @@ describe('the service during an outage', () => {
 
   /** Expects that every acknowledged intent exists exactly once, and the log is consistent. */
   async function expectOnce(keys: ReadonlyMap<string, string>): Promise<void> {
-    const { intents, problems } = await until('the projection to follow', async () => {
-      const contents = await readWholeLog(cluster);
-      const differences = await compareProjection(cluster.database, contents.intents);
-      if (differences.length > 0) throw new Error(differences[0]);
-      return contents;
-    });
+    const { intents, problems } = await readSettledLog(cluster, 30_000);
     expect(problems).toEqual([]);
     for (const [key, id] of keys)
       expect(

@@ -69,6 +69,23 @@ export async function readWholeLog({
   return { events, intents, problems };
 }
 
+/** The whole log, as soon as the projection is its fold. @param withinMs fails with the differences after it */
+export async function readSettledLog(
+  cluster: { readonly log: EventLog; readonly database: Database },
+  withinMs: number,
+): Promise<LogContents> {
+  return await until(
+    'the projection to be the fold of the log',
+    async () => {
+      const contents = await readWholeLog(cluster);
+      const differences = await compareProjection(cluster.database, contents.intents);
+      if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
+      return contents;
+    },
+    withinMs,
+  );
+}
+
 /** Compares the projection with the fold of the log, byte for byte; returns the differences. */
 export async function compareProjection(
   database: Database,
