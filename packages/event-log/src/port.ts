@@ -55,6 +55,8 @@ export interface LogReader {
   endOffset(topic: Topic, partition: number): Promise<bigint>;
   /** The same for all partitions of a topic in one request. */
   endOffsets(topic: Topic): Promise<readonly bigint[]>;
+  /** The high watermarks of all partitions: below them are the records of open transactions, too. */
+  appendedOffsets(topic: Topic): Promise<readonly bigint[]>;
   /**
    * Follows the given partitions from the given positions until the signal aborts.
    * @throws LogTruncatedError where records are missing

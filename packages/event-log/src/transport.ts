@@ -55,6 +55,12 @@ export interface Fetched {
   readonly next: bigint | null;
 }
 
+/**
+ * The first retained offset; the last stable one, below which every transaction has ended; or the high watermark, below
+ * which are the records of open transactions, too.
+ */
+export type OffsetOf = 'start' | 'end' | 'appended';
+
 /** Single requests to the brokers, read_committed. Any failure is thrown as it is: close this and connect again. */
 export interface LogConnection {
   /** Partitions by their leader. */
@@ -69,8 +75,7 @@ export interface LogConnection {
     positions: ReadonlyMap<number, bigint>,
     maxWaitMs: number,
   ): Promise<readonly Fetched[]>;
-  /** The first retained offset, or the last stable one, below which every transaction has ended. */
-  offsets(topic: Topic, partitions: readonly number[], which: 'start' | 'end'): Promise<ReadonlyMap<number, bigint>>;
+  offsets(topic: Topic, partitions: readonly number[], which: OffsetOf): Promise<ReadonlyMap<number, bigint>>;
   /** The offset that a group has committed; null where it has committed none. */
   committed(group: string, topic: Topic, partition: number): Promise<bigint | null>;
   /** Requests the leaders again. */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
 import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
-import { type Instant, type IntentId, VersionGapError } from '@pf/domain';
+import { type IntentId, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, count, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
 import { publishObservations } from './observations.ts';
-import type { Rebroadcaster } from './rebroadcaster.ts';
+import type { Known, Rebroadcaster } from './rebroadcaster.ts';
 import { unscreenedAmong } from './sender-screening.ts';
 import { settledWithin } from './settled-within.ts';
 import { type WatchFacts, WatchMetrics } from './watch-metrics.ts';
@@ -155,9 +155,12 @@ export class NetworkWatch {
     const { observer, sets, publisher, rebroadcaster, unscreened, clock } = this.#dependencies;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
-    let synchronizedAt: Instant | null = null;
+    let known: Known | null = null;
     const synchronize = async (): Promise<WatchedIntents> => {
-      synchronizedAt = clock.provenTime();
+      const now = clock.provenTime();
+      const at = performance.now();
+      // Without a proven clock it is not known which submissions can no longer be released.
+      known = now === null ? null : { now, asOf: (id) => now - Math.max(0, at - sets.knownAt(id)) };
       const set = await sets.synchronize(observer.network.chain, () => this.#progress());
       inUse.push(set);
       return set;
@@ -198,8 +201,7 @@ export class NetworkWatch {
         traceOf: (id: IntentId) => sets.traceOf(id),
       };
       if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
-      // Without a proven clock it is not known which submissions can no longer be released.
-      if (last && synchronizedAt !== null) rebroadcaster.look(last, synchronizedAt, ended);
+      if (last && known !== null) rebroadcaster.look(last, known, ended);
       this.#metrics.stepped();
       return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
     } finally {

@@ -19,6 +19,14 @@ export interface HeldIntents {
   held(): ReadonlySet<IntentId>;
 }
 
+/** How current a set is. */
+export interface Known {
+  /** When it was synchronized. */
+  readonly now: Instant;
+  /** Up to when it has all that was decided about an intent: earlier than `now` while a transaction is open. */
+  asOf(id: IntentId): Instant;
+}
+
 interface Candidate {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
@@ -58,13 +66,13 @@ export class Rebroadcaster {
 
   /**
    * Starts a round if something is due, without waiting for it.
-   * @param now when the set was synchronized: it knows every release up to then
    * @param ended the round goes no further
    */
-  look(set: WatchSet & HeldIntents, now: Instant, ended: AbortSignal): void {
+  look(set: WatchSet & HeldIntents, known: Known, ended: AbortSignal): void {
+    const { now } = known;
     if (this.#round || now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
-    const due = this.#due(set, now);
+    const due = this.#due(set, known);
     const unstored = this.#notStored(set, now);
     const needed = now - this.#forgottenAt < FORGET_EVERY_MS ? null : needsOf(set);
     if (due.length === 0 && unstored.length === 0 && needed === null) return;
@@ -80,7 +88,7 @@ export class Rebroadcaster {
     await this.#round;
   }
 
-  #due(set: WatchSet & HeldIntents, now: Instant): readonly Candidate[] {
+  #due(set: WatchSet & HeldIntents, { now, asOf }: Known): readonly Candidate[] {
     const held = set.held();
     const dueAt = new Map<string, Instant>();
     const candidates: (Candidate & { readonly key: string; readonly at: Instant })[] = [];
@@ -88,7 +96,8 @@ export class Rebroadcaster {
       if (held.has(intentId)) return;
       const at = this.#dueAt.get(key) ?? first;
       dueAt.set(key, at);
-      if (at <= now) candidates.push({ intentId, hash, key, at });
+      // A release that was decided in time may be in a transaction that has not ended.
+      if (at <= asOf(intentId)) candidates.push({ intentId, hash, key, at });
     };
     for (const { id, submission } of set.submitted()) {
       const { hash, preparedAt, broadcastAt } = submission;
@@ -97,7 +106,7 @@ export class Rebroadcaster {
     }
     // At once, however recently it was broadcast while it was live.
     for (const { id, settlement } of set.settling())
-      if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);
+      if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0);
     this.#dueAt = dueAt;
     const round = longestDue(candidates);
     for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));

@@ -1,4 +1,4 @@
-import { eventOf, headOf, isForeign, type LoggedEvent, readEvent } from '@pf/contracts';
+import { eventOf, headOf, isForeign, type LoggedEvent, partitionOf, readEvent } from '@pf/contracts';
 import type { WatchedIntentSource } from '@pf/database';
 import type { ChainId, Instant, IntentId } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
@@ -41,6 +41,10 @@ export class WatchSets {
   #sets = new Map<string, WatchedIntents>();
   /** Up to where the sets are complete; null before they are loaded. */
   #positions: Map<number, bigint> | null = null;
+  /** By partition: when everything that was in the log then is in the sets, by performance.now(). */
+  readonly #knownAt = new Map<number, number>();
+  /** By partition: where the log ended then, with open transactions, for the earliest time that is not yet known. */
+  readonly #openAt = new Map<number, { readonly end: bigint; readonly at: number }>();
   /** Since when the log of a partition has ended before our position. */
   readonly #behindSince = new Map<number, number>();
   readonly #waiting = new Set<OnProgress>();
@@ -108,6 +112,16 @@ export class WatchSets {
     this.#sets = new Map();
     this.#positions = null;
     this.#behindSince.clear();
+    this.#knownAt.clear();
+    this.#openAt.clear();
+  }
+
+  /**
+   * Up to when the set has all that was written about this intent, by performance.now(). What was in a transaction then
+   * that had not ended is known only once it has.
+   */
+  knownAt(id: IntentId): number {
+    return this.#knownAt.get(partitionOf(id)) ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The trace in which an intent was last processed, where it is known and sampled. */
@@ -141,8 +155,11 @@ export class WatchSets {
 
   async #read(): Promise<void> {
     const positions = this.#positions ?? (await this.#load());
+    const at = performance.now();
+    const appended = await this.#reader.appendedOffsets('intent.events');
     const ends = await this.#reader.endOffsets('intent.events');
     for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
+    for (const [partition, end] of appended.entries()) this.#know(partition, positions.get(partition) ?? 0n, end, at);
     const now = performance.now();
     if (now - this.#tidiedAt < TIDY_EVERY_MS) return;
     this.#tidiedAt = now;
@@ -150,6 +167,19 @@ export class WatchSets {
       set.prune(this.#now());
       await this.#mend(set);
     }
+  }
+
+  /** @param end where the log ended at that time, with open transactions */
+  #know(partition: number, position: bigint, end: bigint, at: number): void {
+    if (position >= end) {
+      this.#knownAt.set(partition, at);
+      this.#openAt.delete(partition);
+      return;
+    }
+    const earliest = this.#openAt.get(partition);
+    if (earliest && position < earliest.end) return;
+    if (earliest) this.#knownAt.set(partition, earliest.at);
+    this.#openAt.set(partition, { end, at });
   }
 
   /** Newer code may have folded held intents meanwhile, or a rebuild may have mended their rows. */

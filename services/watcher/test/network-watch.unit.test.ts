@@ -5,7 +5,7 @@ import { samples } from '@pf/domain/testing';
 import type { LogReader, Publisher } from '@pf/event-log';
 import { createLogger, type Logger } from '@pf/runtime';
 import { NetworkWatch } from '../src/network-watch.ts';
-import type { Rebroadcaster } from '../src/rebroadcaster.ts';
+import type { Known, Rebroadcaster } from '../src/rebroadcaster.ts';
 import { WatchSets } from '../src/watch-sets.ts';
 
 const { BASE_SEPOLIA } = samples;
@@ -39,7 +39,11 @@ class Bench {
   } as unknown as ChainObserver;
 
   constructor() {
-    const reader = { endOffsets: async () => this.ends, read: () => [] } as unknown as LogReader;
+    const reader = {
+      endOffsets: async () => this.ends,
+      appendedOffsets: async () => this.ends,
+      read: () => [],
+    } as unknown as LogReader;
     const sets = new WatchSets(
       { load: async (...wanted) => this.load(...wanted), find: async () => [] },
       reader,
@@ -52,7 +56,7 @@ class Bench {
       watches: this.#watches,
       publisher: {} as Publisher,
       rebroadcaster: {
-        look: (_set: WatchSet, now: number) => void this.happened.push(`broadcast again as of ${now}`),
+        look: (_set: WatchSet, { now }: Known) => void this.happened.push(`broadcast again as of ${now}`),
         idle: async () => undefined,
       } as unknown as Rebroadcaster,
       unscreened: { note: async () => undefined },

@@ -55,7 +55,8 @@ describe('Rebroadcaster', () => {
     let now = 100_000;
     const twice = (): boolean => broadcasts.size === 1_000 && [...broadcasts.values()].every((times) => times >= 2);
     for (let looks = 0; looks < 100 && !twice(); looks++) {
-      rebroadcaster.look(set, (now += LOOK_EVERY_MS), never);
+      now += LOOK_EVERY_MS;
+      rebroadcaster.look(set, { now, asOf: () => now }, never);
       await rebroadcaster.idle();
     }
     expect(broadcasts.size).toBe(1_000);
@@ -65,9 +66,20 @@ describe('Rebroadcaster', () => {
 
   it('broadcasts nothing of a held intent, and keeps all its bytes', async () => {
     const { set, rebroadcaster, broadcasts, spared } = bench(2, new Set(['pi_0']));
-    rebroadcaster.look(set, 100_000, new AbortController().signal);
+    rebroadcaster.look(set, { now: 100_000, asOf: () => 100_000 }, new AbortController().signal);
     await rebroadcaster.idle();
     expect([...broadcasts.keys()]).toEqual([hashOf(1)]);
     expect(spared).toEqual([{ needed: [hashOf(0), hashOf(1)], unknown: ['pi_0'] }]);
+  });
+
+  it('waits with an intent until all that was decided before its turn is known', async () => {
+    const { set, rebroadcaster, broadcasts } = bench(2);
+    const late = (id: string): number => (id === 'pi_0' ? EVERY_MS - 1 : EVERY_MS);
+    rebroadcaster.look(set, { now: 100_000, asOf: late }, new AbortController().signal);
+    await rebroadcaster.idle();
+    expect([...broadcasts.keys()]).toEqual([hashOf(1)]);
+    rebroadcaster.look(set, { now: 101_000, asOf: () => EVERY_MS }, new AbortController().signal);
+    await rebroadcaster.idle();
+    expect([...broadcasts.keys()]).toEqual([hashOf(1), hashOf(0)]);
   });
 });

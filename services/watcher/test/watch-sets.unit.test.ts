@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { newIntentId } from '@pf/contracts';
 import type { WatchedIntentSource } from '@pf/database';
 import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
@@ -29,11 +30,14 @@ class Surroundings {
     find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),
   };
   readonly held: IntentId[] = [];
+  /** Records of an open transaction. */
+  uncommitted = 0;
   readonly reader = {
     endOffsets: async () => {
       if (this.failure) throw this.failure;
       return [BigInt(this.end ?? this.records.length)];
     },
+    appendedOffsets: async () => [BigInt(this.records.length + this.uncommitted)],
     read: (_topic: string, partition: number, from: bigint, end: bigint) => this.#read(partition, from, end),
   } as unknown as LogReader;
   readonly sets = new WatchSets(this.source, this.reader, [BASE_SEPOLIA], WATCH_MS, Date.now, (id) =>
@@ -163,6 +167,32 @@ describe('WatchSets', () => {
     expect([...inUse.held()]).toEqual([INTENT]);
     inUse.release();
     expect([...inUse.held()]).toEqual([]);
+  });
+
+  it('know what was decided until a transaction began, and go on when it has ended', async () => {
+    const id = newIntentId(0);
+    const readAt = async (): Promise<number> => {
+      jest.advanceTimersByTime(1_000);
+      await around.status();
+      return performance.now();
+    };
+    around.append(events.created());
+    expect(around.sets.knownAt(id)).toBe(Number.NEGATIVE_INFINITY);
+    const before = await readAt();
+    expect(around.sets.knownAt(id)).toBe(before);
+    around.uncommitted = 2;
+    const during = await readAt();
+    await readAt();
+    expect(around.sets.knownAt(id)).toBe(before);
+    // It is committed, and the next one has begun.
+    around.append(events.prepared(FIRST));
+    around.append(events.refused(FIRST));
+    await readAt();
+    expect(around.sets.knownAt(id)).toBe(during);
+    around.uncommitted = 0;
+    expect(around.sets.knownAt(id)).toBe(during);
+    const after = await readAt();
+    expect(around.sets.knownAt(id)).toBe(after);
   });
 
   it('show progress for every intent that they load and every batch that they read', async () => {

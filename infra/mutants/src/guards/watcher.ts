@@ -85,6 +85,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Nothing is broadcast again before the transactions of its time have ended',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'if (at <= asOf(intentId))',
+    instead: 'if (at <= now)',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'waits with an intent until all that was decided before its turn is known',
+    },
+  },
+  {
     name: 'Nothing of a held intent is broadcast again',
     file: 'services/watcher/src/rebroadcaster.ts',
     guard: 'if (held.has(intentId)) return;',

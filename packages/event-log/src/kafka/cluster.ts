@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { pause } from '@pf/runtime';
 import type { Kafka, KafkaMessage } from 'kafkajs';
 import { brokerErrorType } from '../errors.ts';
+import type { OffsetOf } from '../transport.ts';
 import {
   describeProducers,
   describeTransaction,
@@ -19,6 +20,7 @@ import {
  */
 const ANSWER_BYTES = 8 * 1024 * 1024;
 const PARTITION_BYTES = 1024 * 1024;
+const READ_UNCOMMITTED = 0;
 const READ_COMMITTED = 1;
 const COORDINATOR_MEMORY_MS = 1_000;
 /** How often, and after which pause, a broker is asked that should lead a partition and does not know it yet. */
@@ -28,6 +30,8 @@ const COORDINATOR = { group: 0, transaction: 1 } as const;
 /** The beginning and end of the log, as timestamps of the ListOffsets request. */
 const EARLIEST = { fromBeginning: true } as const;
 const LATEST = { fromBeginning: false } as const;
+/** The same in the protocol. */
+const AT_THE_END = -1;
 
 /** The response for one partition: its committed records, and the position after all of them. */
 export interface Fetched {
@@ -56,6 +60,7 @@ interface LibraryBroker {
       readonly partitions: readonly { readonly partition: number }[];
     }[];
   }>;
+  listOffsets(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
   offsetFetch(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
   readonly connectionPool: { send<Response>(request: LibraryRequest<Response>): Promise<Response> };
 }
@@ -213,13 +218,9 @@ export class Cluster {
     );
   }
 
-  /** The first retained offset, or the last stable one, below which every transaction has ended. */
-  async offsets(
-    topic: string,
-    partitions: readonly number[],
-    which: 'start' | 'end',
-  ): Promise<ReadonlyMap<number, bigint>> {
+  async offsets(topic: string, partitions: readonly number[], which: OffsetOf): Promise<ReadonlyMap<number, bigint>> {
     await this.#library.addMultipleTargetTopics([topic]);
+    if (which === 'appended') return this.#highWatermarks(topic, partitions);
     const asked = {
       topic,
       partitions: partitions.map((partition) => ({ partition })),
@@ -227,6 +228,22 @@ export class Cluster {
     };
     const answers = await this.#library.fetchTopicsOffset([asked]);
     return new Map(requireAll(topic, partitions, answers).map(({ partition, offset }) => [partition, BigInt(offset)]));
+  }
+
+  /** The library asks only for what is committed. */
+  async #highWatermarks(topic: string, partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
+    const answers = await Promise.all(
+      [...(await this.leaders(topic, partitions))].map(async ([nodeId, led]) => {
+        const broker = await this.#library.findBroker({ nodeId });
+        const asked = led.map((partition) => ({ partition, timestamp: AT_THE_END }));
+        const { responses } = await broker.listOffsets({
+          isolationLevel: READ_UNCOMMITTED,
+          topics: [{ topic, partitions: asked }],
+        });
+        return requireAll(topic, led, responses);
+      }),
+    );
+    return new Map(answers.flat().map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
 
   /** The offset that a group has committed; null where it has committed none. */

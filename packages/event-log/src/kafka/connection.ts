@@ -4,7 +4,7 @@ import { toLogRecord } from './record.ts';
 import { asError } from '../errors.ts';
 import type { Names } from '../names.ts';
 import { PositionOutOfRangeError, type Topic } from '../port.ts';
-import type { Fetched, LogConnection } from '../transport.ts';
+import type { Fetched, LogConnection, OffsetOf } from '../transport.ts';
 
 /** A cluster's connections, with our names of topics and groups. */
 export class KafkaConnection implements LogConnection {
@@ -45,7 +45,7 @@ export class KafkaConnection implements LogConnection {
     }
   }
 
-  offsets(topic: Topic, partitions: readonly number[], which: 'start' | 'end'): Promise<ReadonlyMap<number, bigint>> {
+  offsets(topic: Topic, partitions: readonly number[], which: OffsetOf): Promise<ReadonlyMap<number, bigint>> {
     return this.#cluster.offsets(this.#names.topic(topic), partitions, which);
   }
 

@@ -76,6 +76,11 @@ export class FetchingReader implements LogReader {
     return this.#partitions.map((partition) => offsets.get(partition) ?? 0n);
   }
 
+  async appendedOffsets(topic: Topic): Promise<readonly bigint[]> {
+    const offsets = await this.#ask((connection) => connection.offsets(topic, this.#partitions, 'appended'));
+    return this.#partitions.map((partition) => offsets.get(partition) ?? 0n);
+  }
+
   async committed(group: string, topic: Topic, partition: number): Promise<bigint> {
     return (await this.committedOrNone(group, topic, partition)) ?? 0n;
   }

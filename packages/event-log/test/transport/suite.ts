@@ -9,6 +9,7 @@ import type {
   MemberWork,
   NewRecord,
   Topic,
+  OffsetOf,
 } from '../../src/index.ts';
 import { PositionOutOfRangeError } from '../../src/index.ts';
 import { until } from '../waiting.ts';
@@ -56,7 +57,7 @@ const fetchOnce = (world: TransportWorld, topic: Topic, from: bigint, maxWaitMs 
     return (await connection.fetch(leader, topic, new Map([[PARTITION, from]]), maxWaitMs))[0];
   });
 
-const offset = (world: TransportWorld, topic: Topic, which: 'start' | 'end'): Promise<bigint | undefined> =>
+const offset = (world: TransportWorld, topic: Topic, which: OffsetOf): Promise<bigint | undefined> =>
   request(world, async (connection) => (await connection.offsets(topic, [PARTITION], which)).get(PARTITION));
 
 const committed = (world: TransportWorld, topic: InputTopic): Promise<bigint | null> =>
@@ -187,8 +188,10 @@ export const transportCases: readonly TransportCase[] = [
     async run(world) {
       await world.abandon(PARTITION, ['never 1', 'never 2']);
       expect(await offset(world, 'intent.events', 'end')).toBe(0n);
+      expect(await offset(world, 'intent.events', 'appended')).toBe(2n);
       const next = await world.transport.openWriter(PARTITION);
       expect(await offset(world, 'intent.events', 'end')).toBe(3n);
+      expect(await offset(world, 'intent.events', 'appended')).toBe(3n);
       const aborted = await fetchOnce(world, 'intent.events', 0n, 100);
       expect(aborted).toMatchObject({ records: [], next: 3n });
       expect(await next.commit([event('a')], null)).toBe(3n);

@@ -1,6 +1,7 @@
 import {
   type LogRecord,
   type NewRecord,
+  type OffsetOf,
   type OpenTransaction,
   PositionOutOfRangeError,
   type Topic,
@@ -227,9 +228,9 @@ export class SimulatedBroker {
     });
   }
 
-  offset(topic: Topic, partition: number, which: 'start' | 'end'): bigint {
+  offset(topic: Topic, partition: number, which: OffsetOf): bigint {
     const log = this.log(topic, partition);
-    return BigInt(which === 'start' ? log.start : log.stableEnd);
+    return BigInt({ start: log.start, end: log.stableEnd, appended: log.end }[which]);
   }
 
   committed(group: string, topic: Topic, partition: number): bigint | null {
