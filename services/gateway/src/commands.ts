@@ -18,7 +18,10 @@ import { OutcomeUnknownError, type Outcomes } from './outcomes.ts';
 import { refused } from './refusals.ts';
 import type { ReplyChannel } from './reply-channel.ts';
 
-/** The writer's deadline for commands (COMMAND_DEADLINE_MS), and time for one more look at the outcome. */
+/**
+ * How long a request waits, for its turn and for the outcome: the writer's deadline for commands (COMMAND_DEADLINE_MS),
+ * and time for one more look at the outcome.
+ */
 const OUTCOME_TIMEOUT_MS = 8_500;
 /** Fails fast if no broker accepts the command. */
 const PUBLISH_TIMEOUT_MS = 3_000;
@@ -74,8 +77,9 @@ export class Commands {
    */
   async send<Type extends CommandType>(command: NewCommand<Type>): Promise<Result> {
     const { accountId, livemode, intentId } = command;
+    const until = performance.now() + OUTCOME_TIMEOUT_MS;
     return this.#turns.run({ accountId, livemode, partition: partitionOf(intentId) }, () =>
-      this.#sendOnce(newCommandId(), command, OUTCOME_TIMEOUT_MS),
+      this.#sendOnce(newCommandId(), command, until - performance.now()),
     );
   }
 

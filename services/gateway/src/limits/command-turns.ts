@@ -9,7 +9,7 @@ import { ApiError } from '../api-error.ts';
 const UNDER_WAY = { live: 64, test: 16, allTest: 64 } as const;
 /** Commands of one account that may wait for their turn in one partition; what comes beyond is refused at once. */
 const WAITING = 512;
-/** How long one waits: of the 8.5 s until a request gives up, the most must be left for the writer. */
+/** How long one waits, for all its turns: of the 8.5 s until a request gives up, the most must be left for the writer. */
 const WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -32,8 +32,8 @@ class Places {
     return this.#taken === 0 && this.#line.length === 0;
   }
 
-  /** @returns false if none became free in time, or too many wait already */
-  take(): Promise<boolean> | true {
+  /** @returns false if none became free within `waitMs`, or too many wait already */
+  take(waitMs: number): Promise<boolean> | true {
     if (this.#taken < this.#most && this.#line.length === 0) {
       this.#taken += 1;
       return true;
@@ -44,7 +44,7 @@ class Places {
         timer: setTimeout(() => {
           this.#line = this.#line.filter((other) => other !== waiter);
           resolve(false);
-        }, WAIT_MS),
+        }, waitMs),
         enter: () => {
           clearTimeout(waiter.timer);
           resolve(true);
@@ -86,16 +86,18 @@ export class CommandTurns {
    * @throws ApiError `rate_limit.exceeded` if its turn does not come in time; nothing was done
    */
   async run<Result>({ accountId, livemode, partition }: CommandOrigin, work: () => Promise<Result>): Promise<Result> {
-    if (livemode) return this.#within(`live ${accountId} ${partition}`, UNDER_WAY.live, work);
-    return this.#within(`test ${accountId} ${partition}`, UNDER_WAY.test, () =>
-      this.#within(`test ${partition}`, UNDER_WAY.allTest, work),
+    const until = performance.now() + WAIT_MS;
+    if (livemode) return this.#within(`live ${accountId} ${partition}`, UNDER_WAY.live, until, work);
+    return this.#within(`test ${accountId} ${partition}`, UNDER_WAY.test, until, () =>
+      this.#within(`test ${partition}`, UNDER_WAY.allTest, until, work),
     );
   }
 
-  async #within<Result>(key: string, most: number, work: () => Promise<Result>): Promise<Result> {
+  /** @param until when it stops waiting, by performance.now() */
+  async #within<Result>(key: string, most: number, until: number, work: () => Promise<Result>): Promise<Result> {
     let places = this.#places.get(key);
     if (!places) this.#places.set(key, (places = new Places(Math.max(1, Math.round(most * this.#factor)))));
-    if (!(await places.take())) {
+    if (!(await places.take(Math.max(0, until - performance.now())))) {
       count('payments.rate_limited', { policy: 'commands' });
       throw new ApiError('rate_limit.exceeded', {
         message: 'Too many requests of this account are in progress. Nothing was done. Retry after 1 s.',

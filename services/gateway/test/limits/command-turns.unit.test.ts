@@ -87,6 +87,42 @@ describe('Commands of one account that floods a partition', () => {
     expect(await Promise.all(flood.slice(0, 64))).toHaveLength(64);
   });
 
+  it('time out as soon as others, however long they waited for their turn', async () => {
+    const { send, log, settled, decide } = partition();
+    const first = Array.from({ length: 64 }, () => send(FLOODING));
+    const waited = send(FLOODING);
+    await settled();
+    await jest.advanceTimersByTimeAsync(2_900);
+    await decide();
+    await Promise.all(first);
+    const late = expect(waited).rejects.toMatchObject({ code: 'service.unavailable' });
+    await settled();
+    expect(log).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(8_500 - 2_900);
+    await late;
+  });
+
+  it('wait once for both turns of a test account', async () => {
+    const { send, log, settled } = partition();
+    const accounts = Array.from({ length: 5 }, (_, account) => `acct_${account}` as AccountId);
+    // All places of test mode are taken, and those of one account wait for its own.
+    const flood = accounts.flatMap((account) => Array.from({ length: 16 }, () => send(account, false)));
+    const ends = flood.map((one) =>
+      one.then(
+        () => 'decided',
+        ({ code }: { code: string }) => code,
+      ),
+    );
+    await settled();
+    expect(log).toHaveLength(64);
+    const last = send('acct_4' as AccountId, false).then(null, ({ code }: { code: string }) => code);
+    await jest.advanceTimersByTimeAsync(3_000);
+    expect(await last).toBe('rate_limit.exceeded');
+    expect(await Promise.all(ends.slice(64))).toEqual(Array.from({ length: 16 }, () => 'rate_limit.exceeded'));
+    await jest.advanceTimersByTimeAsync(5_500);
+    expect(await Promise.all(ends.slice(0, 64))).toEqual(Array.from({ length: 64 }, () => 'service.unavailable'));
+  });
+
   it('leave less to a test account, and to all of them together as much as to one live account', async () => {
     const { send, log, settled, decide } = partition();
     const flood = Array.from({ length: 10 }, (_, account) =>
