@@ -53,6 +53,7 @@ export const OPERATIONS = {
       },
     },
     errors: [
+      'intent.unavailable',
       'plan.upgrade_required',
       'chain.not_available',
       'token.not_available',

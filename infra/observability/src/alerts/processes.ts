@@ -14,8 +14,8 @@ export const processAlerts: readonly Alert[] = [
       'or on (service_name, instance) (min by (service_name, instance) (payments_clock_right) == 0)',
     ].join('\n'),
     for: '1m',
-    summary: `The clock of a {{ $labels.service_name }} process ({{ $labels.instance }}) is wrong or unproven: \
-it owns no partition and broadcasts nothing again.`,
+    summary: `The clock of a {{ $labels.service_name }} process ({{ $labels.instance }}) is wrong or unproven. \
+An intent service then owns no partition, and a watcher broadcasts nothing again; the others use the time of Postgres.`,
     fires: {
       series: {
         [clock('intent', 'kafka')]: '0.01 0.01 3600+0x20',

@@ -43,7 +43,7 @@ export interface ChainUnderTest {
    * Lets the lifetime of everything built so far end; `finalize` makes that final. Not asked of a chain without expiry.
    */
   expire(): Promise<void>;
-  /** Makes it impossible for ever that this transaction, which no node has, lands. */
+  /** Makes it impossible forever that this transaction, which no node has, lands. */
   kill(transaction: SignedTransaction, payer: PayerWallet): Promise<void>;
   /** The good transaction with one thing changed, signed by the payer: what, and the text of a submit. */
   tampered(blob: string, payer: PayerWallet, terms: PaymentTerms): AsyncIterable<readonly [string, string]>;

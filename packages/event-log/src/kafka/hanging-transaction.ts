@@ -24,7 +24,7 @@ export interface Fenced {
 /**
  * Ends transactions that hang: they have records in the partition, and their coordinator has forgotten them. It wrote
  * no marker because the partition had no leader at that moment, as while a broker starts after kill -9, and took the
- * partition for a deleted one (TransactionMarkerChannelManager). Readers would stop there for ever, and the next
+ * partition for a deleted one (TransactionMarkerChannelManager). Readers would stop there forever, and the next
  * transaction would decide the fate of the records of this one.
  *
  * After the fence no transaction of ours is open, so whatever is open hangs. What is projected was committed;
