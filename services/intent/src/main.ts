@@ -1,5 +1,5 @@
 import { MeasuredClock } from '@pf/clock';
-import { createStore, openDatabase, readDatabaseTime } from '@pf/database';
+import { BY_INDEX, createStore, openDatabase, readDatabaseTime } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
@@ -22,6 +22,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     applicationName: 'intent',
     // One for a batch of each partition, up to 16, and two for expiry and retention.
     maxConnections: config.DATABASE_CONNECTIONS ?? Math.min(config.KAFKA_PARTITIONS, 16) + 2,
+    settings: BY_INDEX,
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());

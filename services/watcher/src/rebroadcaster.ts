@@ -24,7 +24,7 @@ export interface Known {
   /** When it was synchronized. */
   readonly now: Instant;
   /** Up to when it has all that was decided about an intent: earlier than `now` while a transaction is open. */
-  asOf(id: IntentId): Instant;
+  readonly asOf: (id: IntentId) => Instant;
 }
 
 interface Candidate {

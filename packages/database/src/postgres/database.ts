@@ -29,6 +29,11 @@ export interface DatabaseOptions {
   readonly maxConnections?: number;
   /** How many of them are for `scans`; default 0: they share the others'. */
   readonly maxScans?: number;
+  /**
+   * Settings of its sessions. Where the user has them already, as the program's own role does, nothing is sent: a pooler
+   * in transaction mode would give them to other clients. Default none.
+   */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Called for errors of idle connections: they are dropped and replaced, the caller only logs. */
   readonly onError: (error: Error) => void;
 }
@@ -39,6 +44,7 @@ export function openDatabase({
   applicationName,
   maxConnections = 8,
   maxScans = 0,
+  settings = {},
   onError,
 }: DatabaseOptions): Database {
   const options: pg.PoolConfig = {
@@ -50,6 +56,8 @@ export function openDatabase({
     // startup option: poolers refuse them.
     query_timeout: 10_000,
     keepAlive: true,
+    // Before a new connection is used for the first time.
+    verify: (client, done) => void establish(client, settings).then(() => done(), done),
   };
   const sql = new pg.Pool({ ...options, max: maxConnections - maxScans });
   const scans = maxScans === 0 ? sql : new pg.Pool({ ...options, max: maxScans });
@@ -85,6 +93,16 @@ export function openDatabase({
       await Promise.all(pools.filter(({ ended }) => !ended).map((pool) => pool.end()));
     },
   };
+}
+
+async function establish(client: pg.ClientBase, settings: Readonly<Record<string, string>>): Promise<void> {
+  const names = Object.keys(settings);
+  if (names.length === 0) return;
+  await client.query(
+    `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
+      WHERE current_setting(name) <> value`,
+    [names, Object.values(settings)],
+  );
 }
 
 /** Runs `work` in one transaction on one connection; rolls back and rethrows if it throws. */

@@ -8,6 +8,7 @@ import { openRoleLogins, until } from '@pf/testing';
 import type pg from 'pg';
 import {
   addWebhookEndpoint,
+  BY_INDEX,
   claimAttempt,
   countOutstanding,
   createKey,
@@ -262,6 +263,27 @@ describe('the roles of the database', () => {
     }
     const { rows } = await as.pf_intent.sql.query<{ enable_seqscan: string }>('SHOW enable_seqscan');
     expect(rows).toEqual([{ enable_seqscan: 'off' }]);
+  });
+
+  it('can be done without: a process sets on its connections what its user has not', async () => {
+    const database = openDatabase({
+      url: own.url,
+      applicationName: 'intent',
+      settings: BY_INDEX,
+      onError: () => undefined,
+    });
+    const settings = async ({ sql }: Database): Promise<readonly string[]> =>
+      (
+        await sql.query<{ setting: string }>('SELECT setting FROM pg_settings WHERE name = ANY($1)', [
+          Object.keys(BY_INDEX),
+        ])
+      ).rows.map(({ setting }) => setting);
+    try {
+      expect(await settings(database)).toEqual(['off', 'off', 'off']);
+      expect(await settings(own.database)).toEqual(['on', 'on', 'on']);
+    } finally {
+      await database.close();
+    }
   });
 
   it('give their settings to the users that are members of them', async () => {
