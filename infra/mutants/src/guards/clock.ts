@@ -85,8 +85,8 @@ export const clockGuards: readonly Mutant[] = [
   {
     name: 'A watcher broadcasts nothing again by an unproven clock',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (last && synchronizedAt !== null) rebroadcaster.look(last, synchronizedAt, ended);',
-    instead: 'if (last) rebroadcaster.look(last, synchronizedAt ?? Date.now(), ended);',
+    guard: 'const now = clock.provenTime();',
+    instead: 'const now = clock.provenTime() ?? Date.now();',
     test: {
       file: 'services/watcher/test/network-watch.unit.test.ts',
       name: 'broadcasts nothing again while its clock is unproven, and goes on to observe',

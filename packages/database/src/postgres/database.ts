@@ -30,8 +30,8 @@ export interface DatabaseOptions {
   /** How many of them are for `scans`; default 0: they share the others'. */
   readonly maxScans?: number;
   /**
-   * Settings of its sessions. Where the user has them already, as the program's own role does, nothing is sent: a pooler
-   * in transaction mode would give them to other clients. Default none.
+   * Settings of its sessions. Where the user has them already, as the program's own role does, nothing is sent: a
+   * pooler in transaction mode would give them to other clients. Default none.
    */
   readonly settings?: Readonly<Record<string, string>>;
   /** Called for errors of idle connections: they are dropped and replaced, the caller only logs. */

@@ -9,7 +9,9 @@ import { ApiError } from '../api-error.ts';
 const UNDER_WAY = { live: 64, test: 16, allTest: 64 } as const;
 /** Commands of one account that may wait for their turn in one partition; what comes beyond is refused at once. */
 const WAITING = 512;
-/** How long one waits, for all its turns: of the 8.5 s until a request gives up, the most must be left for the writer. */
+/**
+ * How long one waits, for all its turns: of the 8.5 s until a request gives up, the most must be left for the writer.
+ */
 const WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
