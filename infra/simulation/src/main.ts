@@ -13,7 +13,7 @@ const USAGE = `npm run simulate -- [--seeds N] [--from S] [--seed S] [--planted 
   --planted   Put every planted bug, or those whose name contains NAME, into the sources, one at a time
   --without K Switch off kinds of commands and faults: --without "kills,lost messages"
   --within N  How many seeds may be needed to find a planted bug (default: 2000)
-  --json      Print {seeds, failures, planted} only
+  --json      Print {seeds, failures, planted}, and everything else to stderr
 
 docs/internals/simulation.md explains what is simulated.`;
 /** How many failed seeds are shrunk and printed. */
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return console.log(USAGE);
-  const say = values.json ? () => undefined : (text: string) => console.log(text);
+  const say = (text: string): void => (values.json ? console.error(text) : console.log(text));
   const single = values.seed === undefined ? null : integer(values.seed, 'seed');
   const from = single ?? integer(values.from, 'from');
   const count = values.planted ? 0 : single === null ? integer(values.seeds, 'seeds') : 1;
