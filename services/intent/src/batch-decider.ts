@@ -12,7 +12,13 @@ import {
   type Outcome,
   type Reply,
 } from '@pf/contracts';
-import { type ProjectedEvent, projectedEvent, type ProjectedIntent, type ProjectedOutcome } from '@pf/database';
+import {
+  OUTCOME_RETENTION_MS,
+  type ProjectedEvent,
+  projectedEvent,
+  type ProjectedIntent,
+  type ProjectedOutcome,
+} from '@pf/database';
 import {
   CLOCK_TOLERANCE_MS,
   type CommandId,
@@ -31,7 +37,7 @@ import {
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
 import type { Input, MessageHead } from './input.ts';
-import { OUTCOME_RETENTION_MS, outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
 
 /**
  * The age of a command is the difference between two clocks, this process's and the broker's. None is dropped that a

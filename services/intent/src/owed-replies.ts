@@ -1,9 +1,8 @@
-import { isForeign, type LoggedEvent, type Reply } from '@pf/contracts';
-import type { ProjectedIntent, ProjectedOutcome } from '@pf/database';
+import type { LoggedEvent, Reply } from '@pf/contracts';
+import { OUTCOME_RETENTION_MS, outcomesIn, type ProjectedIntent, type ProjectedOutcome } from '@pf/database';
 import { type CommandId, type Instant, isPublicType, view } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
-import { OUTCOME_RETENTION_MS, outcomesIn } from './outcome.ts';
 import { REPLY_TO_HEADER } from './batch-decider.ts';
 
 /** The outcomes, replies and notices of events whose owner died before it published them. */
@@ -24,33 +23,28 @@ export function owedReplies(
   intents: readonly ProjectedIntent[],
   clock: Instant,
 ): OwedReplies {
-  const recent = events
-    .map((event, index) => ({
-      event,
-      at: Date.parse(event.at),
-      replyTo: records[index]?.headers[REPLY_TO_HEADER] ?? null,
-    }))
-    .filter(({ at }) => at > clock - OUTCOME_RETENTION_MS);
-  const caused = new Map<CommandId, { readonly at: Instant; readonly replyTo: string | null }>();
-  for (const { event, at, replyTo } of recent)
-    if (event.commandId !== null) caused.set(event.commandId, { at, replyTo });
-
-  const outcomes = outcomesIn(recent.flatMap(({ event }) => (isForeign(event) ? [] : [event]))).map((outcome) => ({
-    outcome,
-    at: caused.get(outcome.commandId)?.at ?? clock,
-  }));
+  const outcomes = outcomesIn(events, clock);
+  const replyTo = new Map<CommandId, string>();
+  for (const [index, { commandId }] of events.entries()) {
+    const channel = records[index]?.headers[REPLY_TO_HEADER];
+    if (commandId !== null && channel !== undefined) replyTo.set(commandId, channel);
+  }
   const after = new Map(intents.map(({ intent }) => [intent.id, intent]));
   const replies = new Map<string, Reply[]>();
   for (const { outcome } of outcomes) {
-    const replyTo = caused.get(outcome.commandId)?.replyTo ?? null;
-    if (replyTo === null) continue;
+    const channel = replyTo.get(outcome.commandId);
+    if (channel === undefined) continue;
     const intent = after.get(outcome.intentId);
     const reply: Reply = { outcome, intent: intent === undefined ? null : view(intent) };
-    const others = replies.get(replyTo);
-    if (others === undefined) replies.set(replyTo, [reply]);
+    const others = replies.get(channel);
+    if (others === undefined) replies.set(channel, [reply]);
     else others.push(reply);
   }
-  const seen = new Set(recent.filter(({ event }) => isPublicType(event.type)).map(({ event }) => event.intentId));
+  const seen = new Set(
+    events
+      .filter(({ type, at }) => isPublicType(type) && Date.parse(at) > clock - OUTCOME_RETENTION_MS)
+      .map(({ intentId }) => intentId),
+  );
   const notices = intents
     .filter(({ intent }) => seen.has(intent.id))
     .map(({ intent }) => ({ intentId: intent.id, version: intent.version, state: intent.status }));

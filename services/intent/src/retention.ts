@@ -1,7 +1,6 @@
 import type { Clock } from '@pf/clock';
-import { type Database, forgetOutcomes } from '@pf/database';
+import { type Database, forgetOutcomes, OUTCOME_RETENTION_MS } from '@pf/database';
 import { type Logger, PeriodicTask } from '@pf/runtime';
-import { OUTCOME_RETENTION_MS } from './outcome.ts';
 
 const ROUND_MS = 60 * 60 * 1000;
 /** Rows per statement, which then takes a fraction of a second. */

@@ -1,9 +1,9 @@
 import { COMMAND_DEADLINE_MS, newIntentId, type Outcome } from '@pf/contracts';
+import { OUTCOME_RETENTION_MS } from '@pf/database';
 import { CLOCK_TOLERANCE_MS } from '@pf/domain';
 import { gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import { REPLY_TO_HEADER } from '../src/batch-decider.ts';
-import { OUTCOME_RETENTION_MS } from '../src/outcome.ts';
 import { create, observed, of, TRACE } from './messages.ts';
 import { recordAt, decideBatch, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
 

@@ -1,9 +1,9 @@
 import { type CommandMessage, newIntentId, type ObservationMessage } from '@pf/contracts';
+import { outcomesIn } from '@pf/database';
 import type { Command, IntentId, Observation } from '@pf/domain';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { outcomesIn } from '../src/outcome.ts';
 import { create, observed, sent } from './messages.ts';
 import { NOW, PartitionModel } from './batches.ts';
 
@@ -95,8 +95,9 @@ describe('The log of a partition', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
         const model = runSteps(steps);
-        for (const outcome of outcomesIn(model.log)) expect(outcome).toEqual(model.outcomes.get(outcome.commandId));
-        const withOutcome = new Set(outcomesIn(model.log).map(({ commandId }) => commandId));
+        const found = outcomesIn(model.log, 0).map(({ outcome }) => outcome);
+        for (const outcome of found) expect(outcome).toEqual(model.outcomes.get(outcome.commandId));
+        const withOutcome = new Set(found.map(({ commandId }) => commandId));
         for (const { commandId } of model.log) if (commandId !== null) expect(withOutcome.has(commandId)).toBe(true);
       }),
     );

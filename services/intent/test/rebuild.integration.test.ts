@@ -1,5 +1,5 @@
 import { newIntentId } from '@pf/contracts';
-import { type LogSource, rebuildProjection, type RebuildReport, verifyProjection } from '@pf/database';
+import { findOutcomes, type LogSource, rebuildProjection, type RebuildReport, verifyProjection } from '@pf/database';
 import type { LogReader } from '@pf/event-log';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
 import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
@@ -108,6 +108,21 @@ describe('Folding the log from empty', () => {
     expect(await client.execute(of(command.intentId, gateway.cancel()))).toMatchObject({
       intent: { state: 'cancelled' },
     });
+  });
+
+  it('gives the outcomes of commands whose events were not projected before a rebuild', async () => {
+    const command = create({}, { partition: 1 });
+    await client.execute(command);
+    await running.stop();
+    const { sql } = cluster.database;
+    await sql.query('DELETE FROM service.command_outcomes WHERE command_id = $1', [command.commandId]);
+    await sql.query('DELETE FROM ledger.intents WHERE id = $1', [command.intentId]);
+    await sql.query('DELETE FROM ledger.intent_events WHERE intent_id = $1', [command.intentId]);
+    await sql.query('UPDATE ledger.checkpoints SET position = position - 2 WHERE partition = 1');
+    await rebuildProjection(cluster.database, 1, logOf(1));
+    const [outcome] = await findOutcomes(cluster.database, [command.commandId]);
+    expect(outcome).toMatchObject({ kind: 'accepted', intentId: command.intentId });
+    running = await startWriter(cluster);
   });
 
   it('restores a dropped projection when the writer starts', async () => {

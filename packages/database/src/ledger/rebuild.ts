@@ -1,7 +1,9 @@
 import { parseIntentId, type LoggedEvent } from '@pf/contracts';
 import type { PoolClient } from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { readDatabaseTime } from '../postgres/database-time.ts';
 import { BY_INDEX } from '../postgres/roles.ts';
+import { outcomesIn } from './command-outcomes.ts';
 import { type EventRecord, intentsOf, readEvents, salvage } from './fold.ts';
 import { IntentStates } from './intent-states.ts';
 import { type ProjectionTables, ProjectionWriter } from './projection.ts';
@@ -93,7 +95,8 @@ export function verifyProjection(database: Database, partition: number, log: Log
     const projected = await projectedUpTo(client, partition, '');
     // Read afterwards: the log only grows.
     const end = await log.end();
-    const folded = await foldFromEmpty(client, partition, log.read, projected < end ? projected : end);
+    const upTo = projected < end ? projected : end;
+    const folded = await foldFromEmpty(client, partition, log.read, { end: upTo, projected: upTo });
     return { ...folded, projected, end, ...(await compare(client, partition)).named };
   });
 }
@@ -123,7 +126,7 @@ export function rebuildProjection(
     // The writer locks this row to project, so it cannot until this transaction ends.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
     const end = await log.end();
-    const folded = await foldFromEmpty(client, partition, log.read, end);
+    const folded = await foldFromEmpty(client, partition, log.read, { end, projected });
     const { named, orphans } = await compare(client, partition);
     const report = { ...folded, projected, end, ...named };
     if (!acceptLog && (end < projected || report.faultCount > 0)) throw new UnsoundLogError(report);
@@ -157,12 +160,14 @@ async function projectedUpTo(client: PoolClient, partition: number, lock: '' | '
 
 type FoldReport = Pick<RebuildReport, 'partition' | 'position' | 'events' | 'intents' | 'faults' | 'faultCount'>;
 
+/** @param projected from here on no writer has stored the outcomes of the commands, and none will */
 async function foldFromEmpty(
   client: PoolClient,
   partition: number,
   read: ReadEvents,
-  end: bigint,
+  { end, projected }: { readonly end: bigint; readonly projected: bigint },
 ): Promise<FoldReport> {
+  const now = await readDatabaseTime({ sql: client });
   await client.query(`
     CREATE TEMPORARY TABLE rebuilt_intents (LIKE ledger.intents INCLUDING ALL) ON COMMIT DROP;
     CREATE TEMPORARY TABLE rebuilt_intent_events (LIKE ledger.intent_events INCLUDING ALL) ON COMMIT DROP;
@@ -186,7 +191,13 @@ async function foldFromEmpty(
     const events = readable.map(({ event }) => event);
     const { unfit, ...folded } = salvage(await states.find(intentsOf(events)), events);
     const upTo = next < end ? next : end;
-    await writer.project({ partition, from: position, next: upTo, ...folded, outcomes: [] });
+    const isUnfit = new Set(unfit.map(({ index }) => index));
+    const unprojected = readable.filter(({ offset }, index) => offset >= projected && !isUnfit.has(index));
+    const outcomes = outcomesIn(
+      unprojected.map(({ event }) => event),
+      now,
+    );
+    await writer.project({ partition, from: position, next: upTo, ...folded, outcomes });
     position = upTo;
     count += events.length;
     intents += folded.intents.filter(({ before }) => before === 0).length;
