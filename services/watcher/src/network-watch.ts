@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
 import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
-import { type IntentId, VersionGapError } from '@pf/domain';
+import { type IntentId, type Observation, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, count, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
@@ -54,6 +54,8 @@ const isInterruption = (error: unknown): boolean =>
   error instanceof LogUnavailableError ||
   error instanceof LogBehindError ||
   isDatabaseUnavailable(error);
+
+const isFinalLanding = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'finalized';
 
 /** The watch over one network: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
@@ -193,7 +195,15 @@ export class NetworkWatch {
         );
       const last = inUse.at(-1);
       // Before the cursor moves, so that no payment whose sender has to be screened is forgotten.
-      if (last) await unscreened.note(unscreenedAmong(step.observations, observer.network.chain, last));
+      if (last) {
+        const foreign = unscreenedAmong(step.observations, observer.network.chain, last);
+        await unscreened.note(foreign);
+        const isFinal = new Set(step.observations.filter(isFinalLanding).map(({ data }) => data.hash));
+        await rebroadcaster.store(
+          foreign.filter(({ hash }) => !isFinal.has(hash)),
+          ended,
+        );
+      }
       const seen = {
         network: this.name,
         observations: step.observations,

@@ -27,6 +27,7 @@ export interface Known {
   readonly asOf: (id: IntentId) => Instant;
 }
 
+/** A transaction of an intent. */
 interface Candidate {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
@@ -81,6 +82,21 @@ export class Rebroadcaster {
       // Whatever was not done will be due again.
       .catch((error: unknown) => this.#log.warn({ err: error }, 'broadcasting transactions again failed'))
       .finally(() => (this.#round = null));
+  }
+
+  /**
+   * Stores the bytes of landed transactions that wallets have sent by themselves, at most those of one round: a reorg may
+   * undo one before it is settled and its bytes are looked for. What cannot be fetched now is tried again then.
+   */
+  async store(landed: readonly Candidate[], ended: AbortSignal): Promise<void> {
+    await inGroups(landed.slice(0, ROUND), ended, async (candidate) => {
+      try {
+        await this.#fetch(candidate);
+      } catch (error) {
+        const { intentId, hash } = candidate;
+        this.#log.warn({ err: error, intentId, hash }, 'the bytes of a landed transaction could not be stored yet');
+      }
+    });
   }
 
   /** Resolves when no round is under way. */

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ChainObserver, WatchSet } from '@pf/chains';
+import { newIntentId } from '@pf/contracts';
 import type { NetworkWatches, WatchedIntentSource } from '@pf/database';
-import { samples } from '@pf/domain/testing';
+import type { Observation } from '@pf/domain';
+import { about, samples, watcher } from '@pf/domain/testing';
 import type { LogReader, Publisher } from '@pf/event-log';
 import { createLogger, type Logger } from '@pf/runtime';
 import { NetworkWatch } from '../src/network-watch.ts';
@@ -18,6 +20,7 @@ class Bench {
   load: WatchedIntentSource['load'] = async () => new Map();
   readonly log: Logger = createLogger('test', 'silent');
   provenTime: number | null = 1_000;
+  readonly observed: Observation[] = [];
   readonly watch: NetworkWatch;
   readonly #watches: NetworkWatches = {
     acquire: async (chain) => {
@@ -34,7 +37,7 @@ class Bench {
     step: async (_cursor: unknown, synchronize: () => Promise<WatchSet>) => {
       await synchronize();
       this.happened.push('step');
-      return { observations: [], cursor: {}, head: 1n, behind: 0n, warnings: [] };
+      return { observations: this.observed.splice(0), cursor: {}, head: 1n, behind: 0n, warnings: [] };
     },
   } as unknown as ChainObserver;
 
@@ -54,9 +57,12 @@ class Bench {
       observer: this.#observer,
       sets,
       watches: this.#watches,
-      publisher: {} as Publisher,
+      publisher: { publish: async () => void this.happened.push('published') } as unknown as Publisher,
       rebroadcaster: {
         look: (_set: WatchSet, { now }: Known) => void this.happened.push(`broadcast again as of ${now}`),
+        store: async (landed: readonly unknown[]) => {
+          if (landed.length > 0) this.happened.push(`bytes of ${landed.length}`);
+        },
         idle: async () => undefined,
       } as unknown as Rebroadcaster,
       unscreened: { note: async () => undefined },
@@ -140,5 +146,11 @@ describe('NetworkWatch', () => {
       'step',
       'broadcast again as of 3000',
     ]);
+  });
+
+  it('stores the bytes of a payment that a wallet sent by itself before it is confirmed', async () => {
+    bench.observed.push(about(newIntentId(0), watcher.landed(samples.FIRST)));
+    await bench.run(() => jest.advanceTimersByTimeAsync(500).then(() => undefined));
+    expect(bench.happened.slice(1, 4)).toEqual(['step', 'bytes of 1', 'published']);
   });
 });

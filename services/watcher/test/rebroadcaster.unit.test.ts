@@ -8,6 +8,8 @@ import { type HeldIntents, Rebroadcaster } from '../src/rebroadcaster.ts';
 
 const EVERY_MS = 2_000;
 const LOOK_EVERY_MS = 500;
+const { UNKNOWN } = samples;
+const UNAVAILABLE = samples.SECOND;
 const hashOf = (index: number): TransactionHash => `0x${index.toString(16).padStart(64, '0')}` as TransactionHash;
 
 /** An adapter that counts what it broadcasts, over a set of live submissions that are all stored. */
@@ -18,21 +20,28 @@ function bench(
   readonly set: WatchSet & HeldIntents;
   readonly rebroadcaster: Rebroadcaster;
   readonly broadcasts: ReadonlyMap<TransactionHash, number>;
+  /** Transactions whose bytes were stored. */
+  readonly kept: readonly TransactionHash[];
   /** What each deletion of old bytes spared. */
   readonly spared: readonly { readonly needed: readonly TransactionHash[]; readonly unknown: readonly IntentId[] }[];
 } {
   const spared: { needed: readonly TransactionHash[]; unknown: readonly IntentId[] }[] = [];
   const broadcasts = new Map<TransactionHash, number>();
-  const adapter: Pick<ChainAdapter, 'network' | 'broadcast'> = {
+  const kept: TransactionHash[] = [];
+  const adapter: Pick<ChainAdapter, 'network' | 'broadcast' | 'fetchSent'> = {
     network: { chain: samples.BASE_SEPOLIA } as ChainAdapter['network'],
     broadcast: async ({ hash }: SignedTransaction) => {
       broadcasts.set(hash, (broadcasts.get(hash) ?? 0) + 1);
       return { kind: 'taken' };
     },
+    fetchSent: async (hash) => {
+      if (hash === UNAVAILABLE) throw new Error('no upstream responds');
+      return hash === UNKNOWN ? null : { hash, raw: new Uint8Array() };
+    },
   };
   const transactions: SignedTransactions = {
     find: async (_chain, hashes) => new Map(hashes.map((hash) => [hash, new Uint8Array()])),
-    keep: async () => undefined,
+    keep: async ({ hash }) => void kept.push(hash),
     forget: async (_chain, _before, needed, unknown) => {
       spared.push({ needed, unknown });
       return 0;
@@ -45,7 +54,7 @@ function bench(
   const set = { submitted: () => all, settling: () => [], held: () => held } as unknown as WatchSet & HeldIntents;
   const log = createLogger('test', 'silent');
   const rebroadcaster = new Rebroadcaster(adapter as ChainAdapter, transactions, EVERY_MS, log);
-  return { set, rebroadcaster, broadcasts, spared };
+  return { set, rebroadcaster, broadcasts, spared, kept };
 }
 
 describe('Rebroadcaster', () => {
@@ -81,5 +90,12 @@ describe('Rebroadcaster', () => {
     rebroadcaster.look(set, { now: 101_000, asOf: () => EVERY_MS }, new AbortController().signal);
     await rebroadcaster.idle();
     expect([...broadcasts.keys()]).toEqual([hashOf(1), hashOf(0)]);
+  });
+
+  it('stores what wallets have sent by themselves as soon as it has landed, where an upstream has it', async () => {
+    const { rebroadcaster, kept } = bench(0);
+    const landed = [samples.FIRST, UNAVAILABLE, UNKNOWN, hashOf(9)].map((hash) => ({ intentId: samples.INTENT, hash }));
+    await rebroadcaster.store(landed, new AbortController().signal);
+    expect(kept).toEqual([samples.FIRST, hashOf(9)]);
   });
 });
