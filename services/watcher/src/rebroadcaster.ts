@@ -85,8 +85,8 @@ export class Rebroadcaster {
   }
 
   /**
-   * Stores the bytes of landed transactions that wallets have sent by themselves, at most those of one round: a reorg may
-   * undo one before it is settled and its bytes are looked for. What cannot be fetched now is tried again then.
+   * Stores the bytes of landed transactions that wallets have sent by themselves, at most those of one round: a reorg
+   * may undo one before it is settled and its bytes are looked for. What cannot be fetched now is tried again then.
    */
   async store(landed: readonly Candidate[], ended: AbortSignal): Promise<void> {
     await inGroups(landed.slice(0, ROUND), ended, async (candidate) => {

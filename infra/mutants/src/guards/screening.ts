@@ -53,8 +53,8 @@ export const screeningGuards: readonly Mutant[] = [
   {
     name: 'A payment whose sender is to be screened is noted before the cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (last) await unscreened.note(unscreenedAmong(step.observations, observer.network.chain, last));',
-    instead: 'if (last) unscreenedAmong(step.observations, observer.network.chain, last), await unscreened.note([]);',
+    guard: 'await unscreened.note(foreign);',
+    instead: 'await unscreened.note(foreign.slice(foreign.length));',
     test: {
       file: 'services/watcher/test/sender-screening.integration.test.ts',
       name: 'is screened after the payment, and flagged for the operator when sanctioned',

@@ -13,6 +13,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'The bytes of a wallet’s own payment are stored before it is reported',
+    file: 'services/watcher/src/network-watch.ts',
+    guard: 'foreign.filter(({ hash }) => !isFinal.has(hash))',
+    instead: 'foreign.filter(({ hash }) => isFinal.has(hash))',
+    test: {
+      file: 'services/watcher/test/network-watch.unit.test.ts',
+      name: 'stores the bytes of a payment that a wallet sent by itself before it is confirmed',
+    },
+  },
+  {
     name: 'A cursor moves only under the newest lease',
     file: 'packages/database/src/watching/network-watches.ts',
     guard: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
