@@ -19,7 +19,7 @@ const tools = path.join(root, '.tools');
 /** Resolves our packages to their TypeScript sources: nothing need be compiled. */
 const sources = ['--conditions=source'];
 const supervisor = 'infra/local/src/main.ts';
-const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'kill-brokers'];
+const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'webhooks', 'kill-brokers'];
 
 /** What a command needs before it runs, and what runs then: arguments to Node. */
 const commands = {
