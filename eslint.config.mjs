@@ -12,8 +12,10 @@ const owned = {
     group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*'],
     message: 'Postgres is spoken to in packages/database only.',
   },
-  redis: { group: ['ioredis', 'ioredis/*'], message: 'Redis is spoken to in packages/redis only.' },
-  bullmq: { group: ['bullmq', 'bullmq/*'], message: 'BullMQ is spoken to in services/webhook only.' },
+  redis: {
+    group: ['ioredis', 'ioredis/*', 'bullmq', 'bullmq/*'],
+    message: 'Redis is spoken to in packages/redis only.',
+  },
   services: {
     group: ['@pf/gateway', '@pf/intent', '@pf/watcher', '@pf/webhook', '**/services/**'],
     message: 'A service imports packages, never another service.',
@@ -84,7 +86,6 @@ export default tseslint.config(
   { files: ['packages/event-log/src/**'], rules: { 'no-restricted-imports': only('kafka') } },
   { files: ['packages/database/src/**'], rules: { 'no-restricted-imports': only('postgres') } },
   { files: ['packages/redis/src/**'], rules: { 'no-restricted-imports': only('redis') } },
-  { files: ['services/webhook/src/**'], rules: { 'no-restricted-imports': only('bullmq') } },
   {
     files: ['packages/domain/src/**'],
     rules: {

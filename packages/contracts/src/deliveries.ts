@@ -2,10 +2,14 @@ import { PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { must, word } from './api/fields.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
+import { ENDPOINT_EVENT_TYPES } from './endpoint-events.ts';
 
 /** `pending`: an attempt is due, now or later. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What a webhook can tell of. */
+export const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...ENDPOINT_EVENT_TYPES] as const;
 
 /** GET /webhooks: filters are combined with AND. */
 export const listDeliveriesQuery = z.strictObject({
@@ -15,7 +19,7 @@ export const listDeliveriesQuery = z.strictObject({
     .meta({ description: 'Deliveries of events of this payment intent.' }),
   eventId: word('an event id', 64).optional().meta({ description: 'Deliveries of this event: one for each URL.' }),
   type: z
-    .enum(PUBLIC_EVENT_TYPES, must(`one of ${PUBLIC_EVENT_TYPES.join(', ')}`))
+    .enum(DELIVERED_TYPES, must(`one of ${DELIVERED_TYPES.join(', ')}`))
     .optional()
     .meta({ description: 'Deliveries of events of this type.' }),
   status: z

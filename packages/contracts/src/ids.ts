@@ -51,6 +51,8 @@ export const randomPartition = (partitions: number): number => randomBytes(4).re
 export const eventIdOf = (id: IntentId, version: number): string =>
   `evt_${base58.encode(createHash('sha256').update(`${id}:${version}`).digest().subarray(0, BYTES))}`;
 
+/** The id of an event that is of no intent. */
+export const newEventId = (): string => `evt_${base58.encode(randomBytes(BYTES))}`;
 export const newDeliveryId = (): string => `whd_${base58.encode(randomBytes(BYTES))}`;
 export const newWebhookEndpointId = (): string => `whe_${base58.encode(randomBytes(BYTES))}`;
 export const newWebhookSecretId = (): string => `whs_${base58.encode(randomBytes(BYTES))}`;

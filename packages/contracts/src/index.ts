@@ -5,6 +5,7 @@ export * from './errors.ts';
 export * from './evolution.ts';
 export * from './dead-letter.ts';
 export * from './deliveries.ts';
+export * from './endpoint-events.ts';
 export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';

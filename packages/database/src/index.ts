@@ -23,6 +23,8 @@ export * from './watching/watched-intents.ts';
 export * from './webhooks/deliveries.ts';
 export * from './webhooks/delivery-list.ts';
 export * from './webhooks/endpoints.ts';
+export * from './webhooks/lanes.ts';
 export * from './webhooks/outstanding.ts';
 export * from './webhooks/positions.ts';
 export * from './webhooks/secrets.ts';
+export * from './webhooks/sending.ts';

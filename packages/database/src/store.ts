@@ -8,7 +8,7 @@ import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
 import { loadWatchedIntents } from './watching/watched-intents.ts';
-import { type DeliveryBatch, type OutstandingDelivery, recordDeliveries } from './webhooks/deliveries.ts';
+import { type DeliveryBatch, type NewDelivery, recordDeliveries } from './webhooks/deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
 
 /**
@@ -134,7 +134,7 @@ export interface WebhookStore {
    * in the log, all or nothing. An event and URL that have a delivery already get no other.
    * @returns the new deliveries; null, and nothing is written, if the position is not at `from`
    */
-  recordDeliveries(batch: DeliveryBatch): Promise<readonly OutstandingDelivery[] | null>;
+  recordDeliveries(batch: DeliveryBatch): Promise<readonly NewDelivery[] | null>;
 }
 
 /** The store in Postgres. */

@@ -1,5 +1,4 @@
 import type { IntentStatus } from '@pf/domain';
-import { z } from 'zod';
 
 /**
  * A gateway's own channel: the partitions' owners send it the replies to its commands.
@@ -17,18 +16,3 @@ export interface Notice {
   readonly state: IntentStatus;
 }
 export const encodeNotice = (notice: Notice): string => JSON.stringify(notice);
-
-/** The webhook services learn here of a delivery that is due now, before their next sweep finds it. */
-export const DUE_CHANNEL = 'pf:deliveries-due';
-
-/** A message on `DUE_CHANNEL`. Only a hint: the truth is in Postgres. */
-const dueNotice = z.object({
-  id: z.string(),
-  endpointId: z.string(),
-  attemptCount: z.number().int().nonnegative(),
-  nextAttemptAt: z.coerce.date(),
-});
-export type DueNotice = z.infer<typeof dueNotice>;
-export const encodeDueNotice = (notice: DueNotice): string => JSON.stringify(notice);
-/** @throws SyntaxError or ZodError if the text is not a notice */
-export const parseDueNotice = (text: string): DueNotice => dueNotice.parse(JSON.parse(text));

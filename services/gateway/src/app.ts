@@ -1,5 +1,5 @@
 import type { Database, IntentQueries, SignedTransactions } from '@pf/database';
-import type { RedisClient } from '@pf/redis';
+import type { WakeQueue } from '@pf/redis';
 import { type HealthResponse, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
@@ -39,7 +39,8 @@ export interface AppDependencies {
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
   readonly partitions: number;
-  readonly redis: RedisClient;
+  /** Wakes the webhook services. */
+  readonly wakes: Pick<WakeQueue, 'wake'>;
   readonly screening: Screening;
   readonly signedTransactions: SignedTransactions;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */

@@ -4,7 +4,7 @@ import { MeasuredClock } from '@pf/clock';
 import type { Reply } from '@pf/contracts';
 import { createStore, openDatabase, readDatabaseTime } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { RedisClient } from '@pf/redis';
+import { RedisClient, WakeQueue } from '@pf/redis';
 import { loadConfig, runService } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
@@ -67,6 +67,8 @@ runService('gateway', async ({ log, onShutdown }) => {
   const redis = new RedisClient(config.REDIS_URL, { log, withoutRedis: 'each gateway counts requests by itself' });
   redis.open();
   onShutdown('redis', () => redis.close());
+  const wakes = new WakeQueue({ redisUrl: config.REDIS_URL, prefix: config.REDIS_PREFIX, log });
+  onShutdown('wakes', () => wakes.close());
   const feeds = new Feeds(database, config.REDIS_URL, log);
   feeds.open();
 
@@ -91,10 +93,10 @@ runService('gateway', async ({ log, onShutdown }) => {
       log,
       now,
       partitions: eventLog.partitions,
-      redis,
       screening,
       signedTransactions,
       trustedProxies: config.TRUSTED_PROXIES,
+      wakes,
     }),
   );
   onShutdown('server', async () => {

@@ -5,7 +5,7 @@ import { createChains } from '@pf/chains';
 import type { Database, IntentQueries, KeyHolder, SignedTransactions } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
-import { RedisClient } from '@pf/redis';
+import { RedisClient, type WakeQueue } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
 import { ApiKeys } from '../src/api-keys.ts';
@@ -84,7 +84,7 @@ export async function startBareApp({
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
     partitions: 6,
-    redis,
+    wakes: failing<WakeQueue>(failure, 'Redis'),
     screening: failing<Screening>(failure, 'the screening'),
     signedTransactions: failing<SignedTransactions>(failure, 'the database'),
   });

@@ -1,13 +1,4 @@
-import {
-  type Attempt,
-  type AttemptResult,
-  type Claim,
-  claimAttempt,
-  type Database,
-  recordDelivered,
-  recordFailure,
-  recordGone,
-} from '@pf/database';
+import { type DueDelivery, type Settled, UnreadableSecretError } from '@pf/database';
 import { count, currentTrace, type Logger, record } from '@pf/runtime';
 import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
@@ -15,12 +6,9 @@ import type { SecretCache } from './secret-cache.ts';
 import type { Sender, SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
-/** Longer than an attempt can take with all its writes: after it the worker is presumed dead. */
-const LEASE_MS = 60_000;
 const GONE = 410;
 
 export interface DelivererDependencies {
-  readonly database: Database;
   readonly sender: Sender;
   readonly secrets: SecretCache;
   readonly log: Logger;
@@ -28,15 +16,18 @@ export interface DelivererDependencies {
   readonly now: () => number;
 }
 
-/** The recorded result of an attempt. */
-interface Recorded {
-  readonly status: number | null;
-  readonly error: string | null;
-  /** When the next attempt is due, ISO 8601; null if there is none. */
-  readonly next: string | null;
+/** An attempt that was made. */
+export interface Made {
+  readonly outcome: AttemptOutcome;
+  readonly settled: Settled;
 }
 
-/** Makes attempts: claims a delivery, sends it and records the result. */
+/** Nothing was sent, for a reason of ours: no attempt of the account is used up. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError';
+}
+
+/** Makes attempts: signs a delivery, sends it and judges the answer. */
 export class Deliverer {
   readonly #dependencies: DelivererDependencies;
 
@@ -44,96 +35,104 @@ export class Deliverer {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * @returns false if there was nothing to claim: it is not due, claimed by another worker, or not projected yet
-   * @throws if the database is unavailable: before the claim nothing has happened, after it the delivery is attempted
-   *   again when the lease ends
-   */
-  async attempt(claim: Claim): Promise<boolean> {
-    const { database, now } = this.#dependencies;
-    const attempt = await claimAttempt(database, claim, new Date(now()), LEASE_MS);
-    if (!attempt) return false;
-    await inAttempt(attempt, now(), () => this.#deliver(attempt));
-    return true;
+  /** @throws NotSentError, or if the database is unavailable: nothing was sent */
+  async attempt(delivery: DueDelivery): Promise<Made> {
+    const { log, now, sender } = this.#dependencies;
+    return inAttempt(delivery, now(), async (): Promise<Made & Attempted> => {
+      const body = Buffer.from(delivery.body, 'utf8');
+      const headers = await this.#headers(delivery, body, now());
+      const began = performance.now();
+      const sent = await sender.send(delivery.url, headers, body);
+      const ms = performance.now() - began;
+      if (sent.kind === 'not_sent') throw new NotSentError(sent.message);
+      const settled = settle(delivery, sent, now(), Math.round(ms));
+      const outcome = outcomeOf(settled);
+      record('payments.delivery.duration', ms / 1_000, { outcome });
+      count('payments.delivery.attempts', { outcome });
+      const { deliveryId, endpointId, eventId } = delivery;
+      const { number, responseStatus: status, reason, next } = settled;
+      // Never the URL: it may carry the receiver's own secret.
+      log.info(
+        { deliveryId, endpointId, eventId, attempt: number, status, reason, next, ms: settled.durationMs },
+        'webhook attempted',
+      );
+      return { outcome, settled, status };
+    });
   }
 
-  async #deliver(attempt: Attempt): Promise<Attempted> {
-    const { log, now } = this.#dependencies;
-    const began = performance.now();
-    const sent = await this.#send(attempt);
-    const ms = performance.now() - began;
-    const recorded = await this.#record(attempt, sent, now());
-    const outcome = outcomeOf(recorded);
-    record('payments.delivery.duration', ms / 1_000, { outcome });
-    count('payments.delivery.attempts', { outcome });
-    const { deliveryId, endpointId, eventId, number } = attempt;
-    // Never the URL: it may carry the receiver's own secret.
-    log.info(
-      { deliveryId, endpointId, eventId, attempt: number, ...recorded, ms: Math.round(ms) },
-      'webhook attempted',
-    );
-    return { outcome, status: recorded.status };
-  }
-
-  async #send(attempt: Attempt): Promise<SendResult> {
-    const { sender, secrets, now } = this.#dependencies;
-    const at = now();
-    const [current, ...others] = await secrets.inForce(attempt.accountId, attempt.livemode, at);
-    if (current === undefined)
-      return {
-        kind: 'error',
-        message: 'The account has no webhook secret. Create one with `pf webhooks rotate-secret`.',
-      };
-    const body = Buffer.from(attempt.body, 'utf8');
+  async #headers(delivery: DueDelivery, body: Buffer, at: number): Promise<Record<string, string>> {
+    const [current, ...others] = await this.#secretsOf(delivery, at);
+    const { eventId, deliveryId, number } = delivery;
     const { traceparent } = currentTrace();
-    const headers = {
+    return {
       'Content-Type': 'application/json',
       'User-Agent': 'PaymentIntents-Webhooks/1.0',
-      'X-PF-Event-Id': attempt.eventId,
-      'X-PF-Delivery-Id': attempt.deliveryId,
-      'X-PF-Attempt': String(attempt.number),
-      ...signatureHeaders({ eventId: attempt.eventId, timestamp: Math.floor(at / 1_000), body }, [current, ...others]),
+      'X-PF-Event-Id': eventId,
+      'X-PF-Delivery-Id': deliveryId,
+      'X-PF-Attempt': String(number),
+      ...signatureHeaders({ eventId, timestamp: Math.floor(at / 1_000), body }, [current, ...others]),
       ...(traceparent !== null && { traceparent }),
     };
-    return sender.send(attempt.url, headers, body);
   }
 
-  async #record(attempt: Attempt, sent: SendResult, at: number): Promise<Recorded> {
-    const { database } = this.#dependencies;
-    const result = resultOf(sent);
-    const { responseStatus: status, error } = result;
-    if (error === null) {
-      await recordDelivered(database, attempt, result, new Date(at));
-      return { status, error, next: null };
+  async #secretsOf({ accountId, livemode }: DueDelivery, at: number): Promise<readonly [string, ...string[]]> {
+    const { secrets, log } = this.#dependencies;
+    try {
+      const [current, ...others] = await secrets.inForce(accountId, livemode, at);
+      if (current === undefined) throw new UnreadableSecretError(`account ${accountId} has no webhook secret`);
+      return [current, ...others];
+    } catch (error) {
+      if (!(error instanceof UnreadableSecretError)) throw error;
+      // Nothing is lost: the deliveries wait (docs/operations/runbooks/secret-unreadable.md).
+      count('payments.alarms', { alarm: 'unreadable_secret' });
+      log.error({ err: error, alarm: 'unreadable_secret', accountId, livemode }, 'webhooks cannot be signed');
+      throw new NotSentError(error.message, { cause: error });
     }
-    if (status === GONE) {
-      await recordGone(database, attempt, result, new Date(at));
-      return { status, error, next: null };
-    }
-    const retryAfterMs = sent.kind === 'response' ? parseRetryAfter(sent.retryAfter, at) : null;
-    const next = nextAttemptAt(
-      { number: attempt.number, firstAttemptAt: attempt.firstAttemptAt.getTime(), at, retryAfterMs },
-      Math.random(),
-    );
-    const nextAt = next === null ? null : new Date(next);
-    await recordFailure(database, attempt, result, new Date(at), nextAt);
-    return { status, error, next: nextAt?.toISOString() ?? null };
   }
 }
 
-function outcomeOf({ status, error, next }: Recorded): AttemptOutcome {
-  if (error === null) return 'delivered';
-  if (status === GONE) return 'gone';
-  return next === null ? 'failed' : 'retried';
-}
-
-function resultOf(sent: SendResult): AttemptResult {
-  if (sent.kind === 'error') return { responseStatus: null, responseBody: null, error: sent.message };
-  const { status, body } = sent;
-  const redirected = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
+function settle(
+  { deliveryId, number, dueAt, firstAttemptAt }: DueDelivery,
+  sent: Exclude<SendResult, { kind: 'not_sent' }>,
+  at: number,
+  durationMs: number,
+): Settled {
+  const reason = reasonOf(sent);
+  const responseStatus = sent.kind === 'response' ? sent.status : null;
+  const next =
+    reason === null || responseStatus === GONE
+      ? null
+      : nextAttemptAt(
+          {
+            number,
+            firstAttemptAt: firstAttemptAt?.getTime() ?? at,
+            at,
+            retryAfterMs: sent.kind === 'response' ? parseRetryAfter(sent.retryAfter, at) : null,
+          },
+          Math.random(),
+        );
   return {
-    responseStatus: status,
-    responseBody: body,
-    error: status >= 200 && status < 300 ? null : `The response status was ${status}.${redirected}`,
+    deliveryId,
+    number,
+    dueAt,
+    at: new Date(at),
+    durationMs,
+    responseStatus,
+    responseStart: sent.kind === 'response' ? sent.bodyStart : null,
+    reason,
+    next: next === null ? null : new Date(next),
   };
+}
+
+function reasonOf(sent: Exclude<SendResult, { kind: 'not_sent' }>): string | null {
+  if (sent.kind === 'failed') return sent.reason;
+  const { status } = sent;
+  if (status >= 200 && status < 300) return null;
+  return `The response status was ${status}.${status >= 300 && status < 400 ? ' Redirects are not followed.' : ''}`;
+}
+
+function outcomeOf({ reason, responseStatus, next }: Settled): AttemptOutcome {
+  if (reason === null) return 'delivered';
+  if (responseStatus === GONE) return 'gone';
+  return next === null ? 'failed' : 'retried';
 }

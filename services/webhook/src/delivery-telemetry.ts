@@ -1,4 +1,4 @@
-import type { Attempt } from '@pf/database';
+import type { DueDelivery } from '@pf/database';
 import { add, describeSpan, inSpan, markFailed, record, type MetricLabels, SpanKind } from '@pf/runtime';
 
 export type AttemptOutcome = MetricLabels<'payments.delivery.duration'>['outcome'];
@@ -11,23 +11,29 @@ export interface Attempted {
 }
 
 /** Runs an attempt in a span that continues the trace of its event, and records its metrics. */
-export async function inAttempt(attempt: Attempt, now: number, work: () => Promise<Attempted>): Promise<void> {
+export async function inAttempt<Result extends Attempted>(
+  attempt: DueDelivery,
+  now: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
   add('payments.delivery.active', 1, {});
   const sinceEvent = (at: number): number => Math.max(0, at - attempt.eventAt.getTime()) / 1_000;
   if (attempt.number === 1) record('payments.delivery.first_attempt.delay', sinceEvent(now), {});
   const began = performance.now();
   try {
-    await inSpan(
+    return await inSpan(
       'POST',
       attempt,
       async (span) => {
-        const { outcome, status } = await work();
+        const result = await work();
+        const { outcome, status } = result;
         if (outcome === 'delivered') record('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
         describeSpan({
           ...(status !== null && { 'http.response.status_code': status }),
           'payments.delivery.outcome': outcome,
         });
         if (outcome !== 'delivered') markFailed(span, status === null ? 'no_answer' : String(status));
+        return result;
       },
       { kind: SpanKind.CLIENT, attributes: requestAttributes(attempt) },
     );
@@ -37,7 +43,7 @@ export async function inAttempt(attempt: Attempt, now: number, work: () => Promi
 }
 
 /** By the conventions for HTTP, but of the URL only its origin: the rest may hold the receiver's secret. */
-function requestAttributes({ url, number, deliveryId, eventId, eventType, intentId }: Attempt) {
+function requestAttributes({ url, number, deliveryId, eventId, eventType, intentId }: DueDelivery) {
   const { protocol, hostname, port, origin } = new URL(url);
   const scheme = protocol.replace(':', '');
   return {
@@ -50,6 +56,6 @@ function requestAttributes({ url, number, deliveryId, eventId, eventType, intent
     'payments.delivery.id': deliveryId,
     'payments.event.id': eventId,
     'payments.event.type': eventType,
-    'payments.intent.id': intentId,
+    ...(intentId !== null && { 'payments.intent.id': intentId }),
   };
 }

@@ -1,5 +1,5 @@
 import { NewerVersionError, readEvent } from '@pf/contracts';
-import type { DeliverableEvent, OutstandingDelivery, WebhookStore } from '@pf/database';
+import type { DeliverableEvent, NewDelivery, WebhookStore } from '@pf/database';
 import { isEventType, isPublicType } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, type Logger } from '@pf/runtime';
@@ -10,7 +10,7 @@ export class EventConsumer implements GroupWork {
   readonly #store: WebhookStore;
   readonly #log: Logger;
   readonly #now: () => number;
-  readonly #announce: (deliveries: readonly OutstandingDelivery[]) => void;
+  readonly #announce: (deliveries: readonly NewDelivery[]) => void;
 
   /** @param announce gets new deliveries once they are committed; must neither throw nor be waited for */
   constructor({
@@ -22,7 +22,7 @@ export class EventConsumer implements GroupWork {
     store: WebhookStore;
     log: Logger;
     now: () => number;
-    announce: (deliveries: readonly OutstandingDelivery[]) => void;
+    announce: (deliveries: readonly NewDelivery[]) => void;
   }) {
     this.#store = store;
     this.#log = log;

@@ -27,7 +27,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     database,
     eventLog,
     redisUrl: config.REDIS_URL,
-    redisPrefix: `${config.REDIS_PREFIX}{pf-webhook}`,
+    redisPrefix: config.REDIS_PREFIX,
     secretsKey: config.SECRETS_KEY,
     allowPrivateHosts: config.WEBHOOK_ALLOW_PRIVATE_HOSTS,
     log,

@@ -2,15 +2,25 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { AddressNotPublicError, guardedConnector, type Resolve, systemResolver } from './address-guard.ts';
 
 const TIMEOUT_MS = 15_000;
-/** How much of a response is kept; beyond, the connection is dropped. */
-const MAX_RESPONSE_BYTES = 16 * 1024;
+/** How much of a response is kept; beyond, or after so long, the connection is dropped: the status is known. */
+const KEPT_BYTES = 1_024;
+const BODY_MS = 1_000;
 /** Shorter than common servers' idle timeouts, so that no request is sent on a connection that is being closed. */
 const KEEP_ALIVE_MS = 1_000;
 
-/** An HTTP response, or why there is none, in words for the account. */
+/**
+ * An HTTP response; why there is none, in words for the account; or why nothing was sent, which is no fault of the
+ * receiver.
+ */
 export type SendResult =
-  | { readonly kind: 'response'; readonly status: number; readonly body: string; readonly retryAfter: string | null }
-  | { readonly kind: 'error'; readonly message: string };
+  | {
+      readonly kind: 'response';
+      readonly status: number;
+      readonly bodyStart: string;
+      readonly retryAfter: string | null;
+    }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'not_sent'; readonly message: string };
 
 /** Posts bytes to the URLs of integrators. Never rejects. */
 export interface Sender {
@@ -47,38 +57,43 @@ export function createSender({
         return {
           kind: 'response',
           status: response.statusCode,
-          body: await readStart(response.body),
+          bodyStart: await readStart(response.body),
           retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
         };
       } catch (error) {
-        return {
-          kind: 'error',
-          message: signal.aborted ? `No response within ${timeoutMs / 1_000} s.` : reasonOf(error),
-        };
+        if (signal.aborted) return { kind: 'failed', reason: `No response within ${timeoutMs / 1_000} s.` };
+        return judge(error);
       }
     },
     close: () => agent.destroy(),
   };
 }
 
-/** The first 16 KiB as text. The status is known, so a body that is longer, or never ends, changes nothing. */
+/** The first 1 KiB as text. The status is known, so a body that is longer, slow, or never ends, changes nothing. */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
+  const slow = setTimeout(() => body.destroy(), BODY_MS);
   try {
     for await (const chunk of body) {
       const bytes = chunk as Buffer;
-      chunks.push(bytes.subarray(0, MAX_RESPONSE_BYTES - length));
+      chunks.push(bytes.subarray(0, KEPT_BYTES - length));
       length += bytes.length;
       // Leaving the loop destroys the connection.
-      if (length > MAX_RESPONSE_BYTES) break;
+      if (length > KEPT_BYTES) break;
     }
   } catch {
     // Cut off or timed out: the part that was received is kept.
+  } finally {
+    clearTimeout(slow);
   }
+  if (length === 0) return '';
   // `stream` drops a last character that was cut in two; Postgres stores no NUL in text.
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '\uFFFD');
 }
+
+/** Faults of this process or machine: the receiver has nothing to do with them. */
+const OURS = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused.',
@@ -93,22 +108,25 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'The host name cannot be resolved now.',
 };
 
-function reasonOf(error: unknown): string {
+function judge(error: unknown): SendResult {
   for (
     let cause = error as NodeJS.ErrnoException | undefined;
     cause;
     cause = cause.cause as NodeJS.ErrnoException | undefined
   ) {
-    if (cause instanceof AddressNotPublicError) return cause.message;
+    if (cause instanceof AddressNotPublicError) return { kind: 'failed', reason: cause.message };
     const { code } = cause;
-    const reason = code === undefined ? undefined : REASONS[code];
-    if (reason !== undefined) return reason;
-    if (
-      code !== undefined &&
-      (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))
-    )
-      return `The TLS connection failed: ${code}.`;
-    if (code?.startsWith('HPE_') || code?.startsWith('UND_ERR_')) return `The response is not valid HTTP: ${code}.`;
+    if (code === undefined) continue;
+    if (OURS.has(code)) return { kind: 'not_sent', message: cause.message };
+    const reason = REASONS[code] ?? reasonByFamily(code);
+    if (reason !== null) return { kind: 'failed', reason };
   }
-  return 'The request failed.';
+  return { kind: 'failed', reason: 'The request failed.' };
+}
+
+function reasonByFamily(code: string): string | null {
+  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNATURE'))
+    return `The TLS connection failed: ${code}.`;
+  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_')) return `The response is not valid HTTP: ${code}.`;
+  return null;
 }

@@ -1,26 +1,23 @@
-import { createStore, type Database } from '@pf/database';
+import { createStore, type Database, type Wake } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
+import { WakeQueue, WakeWorker } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
 import { createRetention } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
-import { DeliveryQueue } from './delivery-queue.ts';
-import { DueNotices } from './due-notices.ts';
 import { EventConsumer } from './event-consumer.ts';
-import { EndpointConcurrency } from './endpoint-concurrency.ts';
-import { Scheduler } from './scheduler.ts';
+import { Lanes } from './lanes.ts';
 import { createSecretCache } from './secret-cache.ts';
 import { createSender } from './sender.ts';
+import { Sweeper } from './sweeper.ts';
 
 const GROUP = 'webhook';
-/** Attempts under way in a process, and those of one endpoint: up to 49 endpoints that hang leave room for others. */
-const CONCURRENCY = 400;
-const ENDPOINT_CONCURRENCY = 8;
-/** Well within 60 s, in which deliveries must be scheduled again after Redis lost its data. */
+/** Attempts under way in a process: URLs that fail have slots of their own, so they take none of the others'. */
+const SHARES = { responding: 400, failing: 200, perAccount: 32, perUrl: 8 };
+/** Well within 60 s, in which everything must be scheduled again after Redis lost its data. */
 const SWEEP_MS = 10_000;
-/** How far ahead of its time a delivery is scheduled: some sweeps may fail in between. */
+/** How far ahead of its time a lane is woken: some sweeps may fail in between. */
 const AHEAD_MS = 30_000;
-const VISIBLE_WITHIN_MS = 60_000;
 /** An attempt takes 15 s at most; the whole shutdown has 25 s. */
 const CLOSE_MS = 17_000;
 /** Without progress for so long the process counts as stuck. */
@@ -47,7 +44,7 @@ export interface WebhookServiceOptions {
 }
 
 export interface WebhookService {
-  /** Schedules what is outstanding now; this also happens every 10 s by itself. */
+  /** Wakes what is outstanding now; this also happens every 10 s by itself. */
   sweep(): Promise<number>;
   live(): boolean;
   redisReady(): Promise<boolean>;
@@ -55,39 +52,34 @@ export interface WebhookService {
   stop(): Promise<void>;
 }
 
-/** Starts the service: the consumer of the log, the sweeps, and the workers that send. */
+/** Starts the service: the consumer of the log, the sweeps, and the lanes that send. */
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
   const { database, log, now = Date.now } = options;
-  const queue = new DeliveryQueue({
-    redisUrl: options.redisUrl,
-    prefix: options.redisPrefix,
-    concurrency: CONCURRENCY,
-    log,
-    now,
-    onReady: () => scheduler.sweepNow(),
-  });
-  const scheduler = new Scheduler({
-    database,
-    queue,
-    log,
-    now,
-    sweepMs: SWEEP_MS,
-    aheadMs: AHEAD_MS,
-    visibleWithinMs: VISIBLE_WITHIN_MS,
-  });
   const sender = createSender({
     allowPrivate: options.allowPrivateHosts,
     ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }),
   });
   const deliverer = new Deliverer({
-    database,
     sender,
     secrets: createSecretCache(database, options.secretsKey),
     log,
     now,
   });
-  const endpoints = new EndpointConcurrency(ENDPOINT_CONCURRENCY);
-  const dueNotices = new DueNotices(options.redisUrl, (due) => scheduler.announce([due]), log);
+  const announce = (endpointIds: readonly string[]): void =>
+    void queue.wake(endpointIds).catch(() => endpointIds.forEach((id) => lanes.wake(id)));
+  const lanes = new Lanes({ database, deliverer, log, now, shares: SHARES, announce });
+  const redis = { redisUrl: options.redisUrl, prefix: options.redisPrefix, log };
+  const queue = new WakeQueue(redis, () => sweeper.sweepNow());
+  /** Lanes are handed out by BullMQ, one process each; without Redis this process takes them all. */
+  const handOut = async (wakes: readonly Wake[]): Promise<void> => {
+    try {
+      await queue.wakeAt(wakes, now());
+    } catch (error) {
+      log.debug({ err: error }, 'lanes are woken without Redis');
+      for (const { endpointId, at } of wakes) if (at.getTime() <= now()) lanes.wake(endpointId);
+    }
+  };
+  const sweeper = new Sweeper({ database, wake: handOut, log, now, pauseMs: SWEEP_MS, aheadMs: AHEAD_MS });
   const retention = createRetention(database, log, now);
   const consumer = options.eventLog.group(
     GROUP,
@@ -96,37 +88,26 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
       store: createStore(database).webhooks,
       log,
       now,
-      announce: (deliveries) => scheduler.announce(deliveries),
+      announce: (deliveries) => announce([...new Set(deliveries.map(({ endpointId }) => endpointId))]),
     }),
     options.onCrash,
   );
-  let stopping = false;
-
-  queue.start(({ deliveryId, endpointId }) =>
-    endpoints.run(
-      endpointId,
-      () => deliverer.attempt({ deliveryId }),
-      async () => !stopping && deliverer.attempt({ endpointId }),
-    ),
-  );
-  scheduler.start();
-  dueNotices.open();
+  const worker = new WakeWorker(redis, (endpointId) => lanes.wake(endpointId));
+  sweeper.start();
   retention.start();
   const backlog = watchBacklog(database, log, now);
   await consumer.start();
 
   return {
-    sweep: () => scheduler.sweep(),
-    live: () => consumer.idleMs() < STUCK_MS && scheduler.idleMs() < STUCK_MS,
+    sweep: () => sweeper.sweep(),
+    live: () => consumer.idleMs() < STUCK_MS && sweeper.idleMs() < STUCK_MS,
     redisReady: () => queue.ready(1_000),
     async stop() {
-      stopping = true;
-      dueNotices.close();
+      const idle = Promise.all([worker.close(), retention.stop(), backlog.stop(), sweeper.stop()]);
       await consumer.stop();
-      await retention.stop();
-      await backlog.stop();
-      await scheduler.stop();
-      await queue.close(CLOSE_MS);
+      await lanes.stop(CLOSE_MS);
+      await idle;
+      await queue.close();
       await sender.close();
     },
   };

@@ -88,7 +88,7 @@ describe('The guarded connection', () => {
       await sender.close();
     }
   };
-  const refused = { kind: 'error', message: 'The host leads to an address that is not public.' };
+  const refused = { kind: 'failed', reason: 'The host leads to an address that is not public.' };
   const resolvesTo =
     (...addresses: readonly string[]): Resolve =>
     async () =>

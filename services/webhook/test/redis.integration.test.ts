@@ -22,17 +22,17 @@ describe('The webhook service', () => {
     const service = await harness.start({ redisUrl });
     let code = 500;
     const { account, receiver } = await harness.account((received, response) => status(code)(received, response));
-    for (let count = 0; count < 20; count += 1) await harness.emit(account.id);
+    for (let count = 0; count < 2; count += 1) await harness.emit(account.id);
     await until('all to have failed once', async () => {
       const all = await harness.deliveries(account.id);
-      return all.length === 20 && all.every(({ responseStatus }) => responseStatus === 500);
+      return all.length === 2 && all.every(({ responseStatus }) => responseStatus === 500);
     });
     // The first retries come after 48 … 72 s: from here a sweep schedules all of them ahead, as delayed jobs.
     harness.clock += 45_000;
     code = 200;
     await service.sweep();
-    const delayed = `${harness.cluster.prefix}:deliveries:delayed`;
-    await until('all to lie in Redis', async () => (await redis.zcard(delayed)) === 20);
+    const delayed = `${harness.cluster.prefix}{pf-webhook}:wakes:delayed`;
+    await until('their URL to be in Redis', async () => (await redis.zcard(delayed)) > 0);
     await redis.flushdb();
     expect(await redis.dbsize()).toBe(0);
 
@@ -44,29 +44,23 @@ describe('The webhook service', () => {
       60_000,
     );
     expect(performance.now() - began).toBeLessThan(60_000);
-    expect(receiver.received).toHaveLength(40);
+    expect(receiver.received).toHaveLength(4);
   });
 
-  it('reads the log while Redis is unavailable, and sends the webhooks when it is back', async () => {
+  it('sends while Redis is unavailable', async () => {
     const proxy = await startTcpProxy(new URL(redisUrl).host);
     harness.onClose(() => proxy.close());
     await proxy.cut();
     const service = await harness.start({ redisUrl: via(redisUrl, proxy.address) });
     const { account, receiver } = await harness.account(status(200));
     await harness.emit(account.id);
-    await until('the delivery to be recorded', async () => (await harness.deliveries(account.id)).length === 1);
+    await until('the delivery to arrive, before the next sweep', () => receiver.received.length === 1, 6_000);
     expect(await service.redisReady()).toBe(false);
-    expect(receiver.received).toHaveLength(0);
 
     await proxy.restore();
-    await until('it to arrive, before the next sweep', () => receiver.received.length === 1, 6_000);
     await until('Redis to be seen again', () => service.redisReady());
-
-    await proxy.cut();
     await harness.emit(account.id);
-    await until('the second to be recorded', async () => (await harness.deliveries(account.id)).length === 2);
-    await proxy.restore();
-    await until('it to arrive too', () => receiver.received.length === 2, 6_000);
+    await until('the second to arrive', () => receiver.received.length === 2, 6_000);
     expect(service.live()).toBe(true);
   });
 });

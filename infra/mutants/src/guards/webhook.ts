@@ -36,22 +36,42 @@ export const webhookGuards: readonly Mutant[] = [
   },
   {
     name: 'A webhook is not sent before the projection shows its event',
-    file: 'packages/database/src/webhooks/deliveries.ts',
-    guard: 'SELECT d.id, e.body, e.at FROM service.deliveries d\n               JOIN',
-    instead: "SELECT d.id, coalesce(e.body, '{}') AS body, e.at FROM service.deliveries d LEFT JOIN",
+    file: 'packages/database/src/webhooks/sending.ts',
+    guard: 'AND coalesce(e.body, d.body) IS NOT NULL AND',
+    instead: 'AND',
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
-      name: 'are not claimed before the projection shows their event',
+      name: 'are not read before the projection shows their event',
     },
   },
   {
-    name: 'A delivery is one worker’s until its lease ends',
-    file: 'packages/database/src/webhooks/deliveries.ts',
-    guard: 'last_attempted_at = $2, next_attempt_at = $3',
-    instead: 'last_attempted_at = $2, next_attempt_at = least($2, $3)',
+    name: 'One process at a time sends to a URL',
+    file: 'packages/database/src/webhooks/lanes.ts',
+    guard: 'holder = CASE WHEN lane.holder <> $2 AND lane.leased_until > $3 THEN lane.holder ELSE $2 END,',
+    instead: 'holder = $2,',
+    test: {
+      file: 'packages/database/test/webhooks/lanes.integration.test.ts',
+      name: 'has one holder at a time, until its lease ends',
+    },
+  },
+  {
+    name: 'A process that is refused a lane makes its holder look again',
+    file: 'packages/database/src/webhooks/lanes.ts',
+    guard: 'SET woken = lane.holder <> $2 AND lane.leased_until > $3,',
+    instead: 'SET woken = false,',
+    test: {
+      file: 'packages/database/test/webhooks/lanes.integration.test.ts',
+      name: 'is free at once when it is released, and only its holder releases it',
+    },
+  },
+  {
+    name: 'An attempt counts once',
+    file: 'packages/database/src/webhooks/sending.ts',
+    guard: ' AND d.attempt_count = r.number - 1`',
+    instead: '`',
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
-      name: 'are claimed by one worker at a time, and again only after its lease has ended',
+      name: 'count what was sent, and keep what came back',
     },
   },
   {

@@ -5,6 +5,8 @@ const age = (instance: string): string =>
 const attempts = (outcome: string): string =>
   `payments_delivery_attempts_total{service_name="webhook",outcome="${outcome}"}`;
 
+const SECRET_ALARM = 'payments_alarms_total{service_name="webhook",alarm="unreadable_secret"}';
+
 /** Causes for which integrators do not hear of their payments. */
 export const webhookAlerts: readonly Alert[] = [
   {
@@ -43,5 +45,32 @@ our egress or a large receiver is broken.`,
     summary: 'Deliveries ended without success ({{ $labels.outcome }}): an integrator has missed events.',
     fires: { series: { [attempts('failed')]: '0+0x5 1+0x30' }, at: '20m', labels: { outcome: 'failed' } },
     quiet: { series: { [attempts('failed')]: '4+0x100', [attempts('retried')]: '0+1x100' }, at: '90m' },
+  },
+  {
+    name: 'SecretUnreadable',
+    severity: 'page',
+    expr: occurred('payments_alarms_total{alarm="unreadable_secret"}', '1h', 'service_name'),
+    summary: 'Secrets cannot be read: the webhooks of their accounts wait.',
+    fires: {
+      series: { [SECRET_ALARM]: '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { service_name: 'webhook' },
+    },
+    quiet: { series: { [SECRET_ALARM]: '0+0x30' }, at: '20m' },
+  },
+  {
+    name: 'EndpointsDisabled',
+    severity: 'ticket',
+    expr: occurred('payments_endpoints_disabled_total', '1h', 'reason'),
+    summary: 'Webhook URLs were disabled ({{ $labels.reason }}): an integrator hears of nothing there.',
+    fires: {
+      series: { 'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '0+0x5 1+0x30' },
+      at: '20m',
+      labels: { reason: 'failing' },
+    },
+    quiet: {
+      series: { 'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '2+0x30' },
+      at: '20m',
+    },
   },
 ];

@@ -20,7 +20,7 @@ export const webhooks: DashboardSpec = {
         stat(
           'Longest due',
           's',
-          'How long the longest due delivery has been due.',
+          'How long the longest due delivery to a URL that does not fail has been due.',
           ['max(payments_deliveries_due_age_seconds)', ''],
           {
             warn: 15,
@@ -31,7 +31,7 @@ export const webhooks: DashboardSpec = {
           'max(payments_deliveries_outstanding{status="waiting"})',
           '',
         ]),
-        stat('In progress', 'short', 'Requests to receivers; at most 400 per process.', [
+        stat('In progress', 'short', 'Requests to receivers; at most 600 per process.', [
           'sum(payments_delivery_active)',
           '',
         ]),
@@ -64,6 +64,10 @@ export const webhooks: DashboardSpec = {
         stacked('Attempts', 'ops', 'By result. `failed`: the last attempt failed. `gone`: the receiver returned 410.', [
           'sum by (outcome) (rate(payments_delivery_attempts_total[$__rate_interval]))',
           '{{outcome}}',
+        ]),
+        chart('Disabled URLs', 'short', 'URLs that were disabled in an hour, by reason.', [
+          'sum by (reason) (increase(payments_endpoints_disabled_total[1h]))',
+          '{{reason}}',
         ]),
         chart('Failed attempts', 'percentunit', 'The share of attempts that were not delivered.', [
           [

@@ -1,6 +1,4 @@
-import { DELIVERY_STATUSES, type DeliveryStatus } from '@pf/contracts';
-import type { PublicEventType } from '@pf/domain';
-import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { DELIVERED_TYPES, DELIVERY_STATUSES, type DeliveryStatus } from '@pf/contracts';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { withApi } from '../api-session.ts';
@@ -10,7 +8,7 @@ import type { CommandContext } from '../session.ts';
 interface Filter {
   readonly intent?: string;
   readonly event?: string;
-  readonly type?: PublicEventType;
+  readonly type?: (typeof DELIVERED_TYPES)[number];
   readonly status?: DeliveryStatus;
   readonly cursor?: string;
 }
@@ -22,7 +20,7 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
     .description('list deliveries that match all filters, newest first')
     .option('--intent <id>', 'only of this payment intent')
     .option('--event <id>', 'only of this event')
-    .addOption(new Option('--type <type>', 'of events of this type').choices(PUBLIC_EVENT_TYPES))
+    .addOption(new Option('--type <type>', 'of events of this type').choices(DELIVERED_TYPES))
     .addOption(new Option('--status <status>', 'pending: something is still to be sent').choices(DELIVERY_STATUSES))
     .option('--cursor <cursor>', 'continue after an earlier page')
     .addHelpText(

@@ -1,6 +1,8 @@
 import {
   addWebhookEndpoint,
   createWebhookSecret,
+  type EndpointDisabledBy,
+  enableWebhookEndpoint,
   listWebhookEndpoints,
   removeWebhookEndpoint,
   secretsInForce,
@@ -47,7 +49,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('list')
-    .description('list the URLs of a mode, removed and stopped ones too')
+    .description('list the URLs of a mode, removed and disabled ones too')
     .action((_options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
@@ -74,6 +76,30 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         if (!removed)
           throw new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
         output.answer({ accountId, mode, url: url.trim(), removed }, () => `No more events are sent to ${url.trim()}.`);
+      }),
+    );
+
+  webhooks
+    .command('enable')
+    .description('send events again to a URL that was disabled because it failed')
+    .argument('<url>', 'the URL, from `pf webhooks list`')
+    .option('--replay', 'send what it has missed since it began to fail, too')
+    .action((text: string, { replay = false }: { replay?: boolean }, command: Command) =>
+      withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
+        const { id: accountId } = await account();
+        const url = text.trim();
+        const enabled = await enableWebhookEndpoint(database, { accountId, livemode, url, replay, at: new Date() });
+        if (!enabled)
+          throw new CliError(
+            `${url} is not a ${mode} URL that was disabled because it failed. List the URLs with ` +
+              `\`pf webhooks list --mode ${mode}\`.`,
+          );
+        output.answer({ accountId, mode, url, ...enabled }, () =>
+          [
+            `${mode === 'live' ? 'Live' : 'Test'} events go to ${url} again.`,
+            ...(replay ? [`${enabled.replayed} missed deliveries are sent now.`] : []),
+          ].join('\n'),
+        );
       }),
     );
 
@@ -155,7 +181,13 @@ function futureTime(text: string): Date {
 
 const shown = ({ livemode, ...endpoint }: WebhookEndpoint) => ({ ...endpoint, mode: livemode ? 'live' : 'test' });
 
+const DISABLED_BECAUSE: Readonly<Record<EndpointDisabledBy, string>> = {
+  account: 'removed',
+  gone: 'disabled by 410 Gone',
+  failing: 'disabled after failing for 5 days',
+};
+
 function statusOf({ disabledAt, disabledBy }: WebhookEndpoint): string {
   if (!disabledAt) return 'active';
-  return `${disabledBy === 'gone' ? 'stopped by 410 Gone' : 'removed'}, ${moment(disabledAt)}`;
+  return `${DISABLED_BECAUSE[disabledBy ?? 'account']}, ${moment(disabledAt)}`;
 }

@@ -340,7 +340,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}

@@ -82,7 +82,9 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     rights: {
       'ledger.intent_events': ['SELECT'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
-      'service.webhook_endpoints': ['SELECT', 'UPDATE (disabled_at, disabled_by)'],
+      'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
+      'service.webhook_endpoints': ['SELECT', 'UPDATE (disabled_at, disabled_by, failing_since)'],
+      'service.webhook_lanes': ['SELECT', 'INSERT', 'UPDATE'],
       'service.webhook_positions': ['SELECT', 'INSERT', 'UPDATE'],
       'service.webhook_secrets': ['SELECT'],
     },
@@ -92,7 +94,13 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   // reads the log between the statements of a transaction.
   pf_operator: { rights: 'all', temporary: true, settings: limits('1h', '60s', '10min') },
   // KEDA's query (k8s/components/scaling/webhook.yaml).
-  pf_monitor: { rights: { 'service.deliveries': ['SELECT (next_attempt_at)'] }, settings: limits('10s', '3s', '10s') },
+  pf_monitor: {
+    rights: {
+      'service.deliveries': ['SELECT (endpoint_id, next_attempt_at)'],
+      'service.webhook_endpoints': ['SELECT (id, failing_since)'],
+    },
+    settings: limits('10s', '3s', '10s'),
+  },
 };
 
 /** SQLSTATEs: the user may not do this. */

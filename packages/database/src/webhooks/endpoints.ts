@@ -1,10 +1,10 @@
-import { newWebhookEndpointId } from '@pf/contracts';
+import { type DisabledReason, endpointDisabledEvent, newDeliveryId, newWebhookEndpointId } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 
-/** Why a URL is disabled: the account removed it, or it returned 410 Gone. */
-export type EndpointDisabledBy = 'account' | 'gone';
+/** Why a URL is disabled: the account removed it, it returned 410 Gone, or nothing was accepted for days. */
+export type EndpointDisabledBy = 'account' | DisabledReason;
 
 /** A URL to which the service sends an account's events of one mode. */
 export interface WebhookEndpoint {
@@ -15,6 +15,8 @@ export interface WebhookEndpoint {
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
   readonly disabledBy: EndpointDisabledBy | null;
+  /** The first failed attempt since the last successful one; null if the last one succeeded. */
+  readonly failingSince: Date | null;
 }
 
 interface Row extends Omit<WebhookEndpoint, 'accountId' | 'disabledBy'> {
@@ -22,18 +24,35 @@ interface Row extends Omit<WebhookEndpoint, 'accountId' | 'disabledBy'> {
   readonly disabledBy: string | null;
 }
 
-const fromRow = ({ id, accountId, livemode, url, createdAt, disabledAt, disabledBy }: Row): WebhookEndpoint => ({
+const DISABLED_BY: readonly string[] = ['account', 'gone', 'failing'] satisfies EndpointDisabledBy[];
+
+const fromRow = ({
+  id,
+  accountId,
+  livemode,
+  url,
+  createdAt,
+  disabledAt,
+  disabledBy,
+  failingSince,
+}: Row): WebhookEndpoint => ({
   id,
   accountId: accountId as AccountId,
   livemode,
   url,
   createdAt,
   disabledAt,
-  disabledBy: disabledBy === null ? null : disabledBy === 'gone' ? 'gone' : 'account',
+  disabledBy:
+    disabledBy === null ? null : DISABLED_BY.includes(disabledBy) ? (disabledBy as EndpointDisabledBy) : 'account',
+  failingSince,
 });
 
+/** Enabled, or disabled because it failed. */
+const NOT_REMOVED = { OR: [{ disabledAt: null }, { disabledBy: { not: 'account' } }] };
+
 /**
- * Adds a URL, which gets events from now on. If the account has it in this mode already, returns that one.
+ * Adds a URL, which gets events from now on. If the account has it in this mode already, returns that one, and enables
+ * it if it was disabled because it failed.
  * @returns null if there is no such account
  */
 export async function addWebhookEndpoint(
@@ -46,9 +65,14 @@ export async function addWebhookEndpoint(
       unknown[]
     >`SELECT id FROM service.accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
     if (accounts.length === 0) return null;
-    const known = await tx.webhookEndpoint.findFirst({ where: { accountId, livemode, url, disabledAt: null } });
+    const [known] = await tx.webhookEndpoint.findMany({ where: { accountId, livemode, url, ...NOT_REMOVED } });
+    if (!known)
+      return fromRow(
+        await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } }),
+      );
+    const enabled = { disabledAt: null, disabledBy: null, failingSince: null };
     return fromRow(
-      known ?? (await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } })),
+      known.disabledAt ? await tx.webhookEndpoint.update({ where: { id: known.id }, data: enabled }) : known,
     );
   });
 }
@@ -80,30 +104,159 @@ export async function removeWebhookEndpoint(
   }: { readonly accountId: string; readonly livemode: boolean; readonly url: string; readonly at: Date },
 ): Promise<boolean> {
   const known = await database.prisma.webhookEndpoint.findMany({
-    where: { accountId, livemode, url, disabledAt: null },
+    where: { accountId, livemode, url, ...NOT_REMOVED },
   });
   for (const { id } of known)
     await inTransaction(database, (client) => disableWebhookEndpoint(client, id, 'account', at));
   return known.length > 0;
 }
 
+/** A URL that has stopped to accept anything, or accepts again. */
+export interface EndpointHealth {
+  readonly endpointId: string;
+  /** The first failed attempt since the last successful one; null if the last one succeeded. */
+  readonly failingSince: Date | null;
+}
+
+/** Remembers since when URLs fail. */
+export async function rememberHealth({ sql }: Database, endpoints: readonly EndpointHealth[]): Promise<void> {
+  await sql.query(
+    `UPDATE service.webhook_endpoints e SET failing_since = health.since
+       FROM unnest($1::text[], $2::timestamptz[]) AS health (id, since) WHERE e.id = health.id`,
+    [endpoints.map(({ endpointId }) => endpointId), endpoints.map(({ failingSince }) => failingSince)],
+  );
+}
+
+/**
+ * Disables a URL that nothing can be sent to; its outstanding deliveries fail. The account's other URLs of the mode get
+ * `webhook_endpoint.disabled`.
+ * @returns these others, which have something due now
+ */
+export function disableFailingEndpoint(
+  database: Database,
+  { endpointId, by, at }: { readonly endpointId: string; readonly by: DisabledReason; readonly at: Date },
+): Promise<readonly string[]> {
+  return inTransaction(database, async (client) => {
+    const disabled = await disableWebhookEndpoint(client, endpointId, by, at);
+    if (!disabled) return [];
+    const { accountId, livemode } = disabled;
+    const { eventId, type, body } = endpointDisabledEvent({ ...disabled, disabledAt: at, disabledBy: by });
+    const { rows } = await client.query<{ id: string; url: string }>(
+      `SELECT id, url FROM service.webhook_endpoints
+        WHERE account_id = $1 AND livemode = $2 AND disabled_at IS NULL ORDER BY id FOR SHARE`,
+      [accountId, livemode],
+    );
+    await client.query(
+      `INSERT INTO service.deliveries
+              (id, endpoint_id, url, account_id, livemode, event_id, event_type, body, created_at, next_attempt_at)
+       SELECT other.*, $4, $5, $6, $7, $8, $9::timestamptz, $9::timestamptz
+         FROM unnest($1::text[], $2::text[], $3::text[]) AS other`,
+      [
+        rows.map(() => newDeliveryId()),
+        rows.map(({ id }) => id),
+        rows.map(({ url }) => url),
+        accountId,
+        livemode,
+        eventId,
+        type,
+        body,
+        at,
+      ],
+    );
+    return rows.map(({ id }) => id);
+  });
+}
+
 /**
  * Disables a URL within the caller's transaction; its outstanding deliveries fail. It locks the endpoint's row first,
  * as insertDeliveries() does, so no delivery is added meanwhile.
+ * @returns null if it was disabled already
  */
-export async function disableWebhookEndpoint(
+async function disableWebhookEndpoint(
   client: pg.PoolClient,
   endpointId: string,
   by: EndpointDisabledBy,
   at: Date,
-): Promise<void> {
-  await client.query(
-    'UPDATE service.webhook_endpoints SET disabled_at = $2, disabled_by = $3 WHERE id = $1 AND disabled_at IS NULL',
+): Promise<{
+  readonly id: string;
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly url: string;
+  readonly failingSince: Date | null;
+} | null> {
+  const { rows } = await client.query<{
+    id: string;
+    accountId: string;
+    livemode: boolean;
+    url: string;
+    failingSince: Date | null;
+  }>(
+    `UPDATE service.webhook_endpoints SET disabled_at = $2, disabled_by = $3
+      WHERE id = $1 AND (disabled_at IS NULL OR ($3 = 'account' AND disabled_by <> 'account'))
+     RETURNING id, account_id AS "accountId", livemode, url, failing_since AS "failingSince"`,
     [endpointId, at, by],
   );
   await client.query(
     `UPDATE service.deliveries SET status = 'failed', failed_at = $2, next_attempt_at = NULL, error = $3
-      WHERE endpoint_id = $1 AND next_attempt_at IS NOT NULL`,
-    [endpointId, at, by === 'gone' ? 'The URL was disabled: it returned 410 Gone.' : 'The URL was removed.'],
+      WHERE id IN (SELECT id FROM service.deliveries WHERE endpoint_id = $1 AND next_attempt_at IS NOT NULL
+                    ORDER BY id FOR UPDATE)`,
+    [endpointId, at, ENDED_BECAUSE[by]],
   );
+  return rows[0] ?? null;
+}
+
+/** Why deliveries ended without a further attempt, in words for the account. */
+export const ENDED_BECAUSE: Readonly<Record<EndpointDisabledBy, string>> = {
+  account: 'The URL was removed.',
+  gone: 'The URL was disabled: it returned 410 Gone.',
+  failing: 'The URL was disabled: it had accepted nothing for days.',
+};
+
+/** Rows of one statement: it takes a fraction of a second. */
+const REPLAYED_AT_ONCE = 1_000;
+
+/**
+ * Enables a URL that was disabled because it failed, and, if asked to, makes due again what it has missed since it
+ * began to fail: the deliveries that failed, and those of the events that came while it was disabled.
+ * @returns its id, and how many deliveries are due again; null if the account has no such URL in this mode that failed
+ */
+export async function enableWebhookEndpoint(
+  database: Database,
+  {
+    accountId,
+    livemode,
+    url,
+    replay,
+    at,
+  }: {
+    readonly accountId: string;
+    readonly livemode: boolean;
+    readonly url: string;
+    readonly replay: boolean;
+    readonly at: Date;
+  },
+): Promise<{ readonly endpointId: string; readonly replayed: number } | null> {
+  const { rows } = await database.sql.query<{ id: string; since: Date }>(
+    `UPDATE service.webhook_endpoints e SET disabled_at = NULL, disabled_by = NULL, failing_since = NULL
+       FROM (SELECT id, least(failing_since, disabled_at) AS since FROM service.webhook_endpoints
+              WHERE account_id = $1 AND livemode = $2 AND url = $3 AND disabled_by <> 'account'
+              ORDER BY disabled_at DESC LIMIT 1 FOR UPDATE) failed
+      WHERE e.id = failed.id RETURNING e.id, failed.since`,
+    [accountId, livemode, url],
+  );
+  const [enabled] = rows;
+  if (!enabled) return null;
+  let replayed = 0;
+  for (let more = replay; more;) {
+    const { rowCount } = await database.sql.query(
+      `UPDATE service.deliveries SET status = 'pending', next_attempt_at = $5, failed_at = NULL
+        WHERE id IN (SELECT id FROM service.deliveries
+                      WHERE account_id = $1 AND livemode = $2 AND status = 'failed' AND endpoint_id = $3
+                        AND failed_at >= $4 ORDER BY id LIMIT $6 FOR UPDATE)`,
+      [accountId, livemode, enabled.id, enabled.since, at, REPLAYED_AT_ONCE],
+    );
+    replayed += rowCount ?? 0;
+    more = rowCount === REPLAYED_AT_ONCE;
+  }
+  return { endpointId: enabled.id, replayed };
 }

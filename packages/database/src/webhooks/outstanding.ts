@@ -3,9 +3,9 @@ import type { Database } from '../postgres/database.ts';
 /** The deliveries still to be sent, in numbers. */
 export interface Outstanding {
   readonly due: number;
-  /** Due later, or with an attempt under way. */
+  /** Due later. */
   readonly waiting: number;
-  /** The due time of the longest due one; null if none is due. */
+  /** The due time of the longest due one to a URL that does not fail; null if there is none. */
   readonly dueSince: Date | null;
 }
 
@@ -21,7 +21,8 @@ export async function countOutstanding({ sql }: Database, now: Date, atMost: num
                   count(*) FILTER (WHERE next_attempt_at > $1)::int AS waiting,
                   (SELECT min(first.next_attempt_at) FROM service.webhook_endpoints e CROSS JOIN LATERAL (
                      SELECT next_attempt_at FROM service.deliveries WHERE endpoint_id = e.id
-                       AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1) first) AS due_since
+                       AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1) first
+                    WHERE e.failing_since IS NULL) AS due_since
              FROM (SELECT next_attempt_at FROM service.deliveries
                WHERE next_attempt_at IS NOT NULL LIMIT $2) outstanding`,
     values: [now, atMost],

@@ -15,6 +15,11 @@ export interface SecretOwner {
   readonly livemode: boolean;
 }
 
+/** A secret cannot be read: there is none, or SECRETS_KEY is not the one that it was encrypted with. */
+export class UnreadableSecretError extends Error {
+  override readonly name = 'UnreadableSecretError';
+}
+
 /** How long a replaced secret still signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000;
 
@@ -55,7 +60,7 @@ export async function createWebhookSecret(
 
 /**
  * All secrets of an account and mode, newest first, including those that are not valid yet.
- * @throws Error if `key` is not the one they were encrypted with
+ * @throws UnreadableSecretError if `key` is not the one they were encrypted with
  */
 export async function webhookSecrets(
   { prisma }: Database,
@@ -97,7 +102,7 @@ function encrypt(key: Buffer, id: string, secret: string): Buffer {
 }
 
 function decrypt(key: Buffer, id: string, sealed: Buffer): string {
-  if (sealed[0] !== FORMAT) throw new Error(`webhook secret ${id} has an unknown format`);
+  if (sealed[0] !== FORMAT) throw new UnreadableSecretError(`webhook secret ${id} has an unknown format`);
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
   const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
@@ -107,8 +112,9 @@ function decrypt(key: Buffer, id: string, sealed: Buffer): string {
   try {
     return Buffer.concat([plain, decipher.final()]).toString('utf8');
   } catch (cause) {
-    throw new Error(`webhook secret ${id} cannot be decrypted: SECRETS_KEY is not the one it was encrypted with`, {
-      cause,
-    });
+    throw new UnreadableSecretError(
+      `webhook secret ${id} cannot be decrypted: SECRETS_KEY is not the one it was encrypted with`,
+      { cause },
+    );
   }
 }

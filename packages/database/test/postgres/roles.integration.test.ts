@@ -8,8 +8,8 @@ import { openRoleLogins, until } from '@pf/testing';
 import type pg from 'pg';
 import {
   addWebhookEndpoint,
+  acquireLanes,
   BY_INDEX,
-  claimAttempt,
   countOutstanding,
   createKey,
   createStore,
@@ -31,10 +31,12 @@ import {
   lookAtIntents,
   openAccount,
   openDatabase,
-  outstandingDeliveries,
+  outstandingLanes,
   type LogSource,
   rebuildProjection,
-  recordGone,
+  releaseLanes,
+  rememberHealth,
+  settleAttempts,
   removeWebhookEndpoint,
   retryDelivery,
   revokeKey,
@@ -42,7 +44,8 @@ import {
   setPlan,
   UnscreenedPayments,
   verifyProjection,
-  visibleDeliveries,
+  disableFailingEndpoint,
+  dueDeliveries,
   webhookSecrets,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
@@ -156,13 +159,18 @@ describe('the roles of the database', () => {
       const { webhooks } = createStore(database);
       expect((await webhooks.positions([1, 2])).size).toBe(2);
       expect(await webhooks.recordDeliveries({ partition: 2, from: 0n, next: 1n, events: [], at: now })).toEqual([]);
-      expect(await outstandingDeliveries(database, now, 10)).toHaveLength(1);
-      expect((await visibleDeliveries(database, [deliveryId])).size).toBe(1);
+      expect(await outstandingLanes(database, now)).toHaveLength(1);
       expect(await webhookSecrets(database, SECRETS_KEY, owner())).toHaveLength(1);
       expect((await countOutstanding(database, now, 10)).due).toBe(1);
-      const attempt = await claimAttempt(database, { endpointId }, now, 1_000);
-      if (!attempt) throw new Error('no attempt');
-      await recordGone(database, attempt, { responseStatus: 410, responseBody: null, error: 'gone' }, now);
+      const lease = { holder: 'me', now, until: now };
+      expect(await acquireLanes(database, [endpointId], lease)).toHaveLength(1);
+      const [delivery] = await dueDeliveries(database, [{ endpointId, count: 1 }], [], now);
+      if (!delivery) throw new Error('nothing is due');
+      const result = { durationMs: 1, responseStatus: 410, responseStart: '', reason: 'gone', next: null };
+      await settleAttempts(database, [{ ...delivery, ...result, at: now }]);
+      await rememberHealth(database, [{ endpointId, failingSince: now }]);
+      await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
+      expect((await releaseLanes(database, [endpointId], lease)).size).toBe(1);
       expect(await forgetDeliveries(database, new Date(Date.now() + 60_000), 10)).toBe(1);
     },
     async pf_operator(database) {
@@ -183,7 +191,7 @@ describe('the roles of the database', () => {
         path.join(import.meta.dirname, '../../../../k8s/components/scaling/webhook.yaml'),
         'utf8',
       );
-      await database.sql.query(/query: (.+)/.exec(manifest)?.[1] ?? 'no query');
+      await database.sql.query(/query: >-\n((?: {10}.+\n)+)/.exec(manifest)?.[1] ?? 'no query');
     },
   };
 

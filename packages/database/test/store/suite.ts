@@ -547,9 +547,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
           ]),
         );
         const made = await webhooks.recordDeliveries(batch(0n, 7n, event(shop), event(shop)));
-        expect(made).toMatchObject(
-          Array.from({ length: 2 }, () => ({ endpointId, attemptCount: 0, nextAttemptAt: at })),
-        );
+        expect(made).toMatchObject(Array.from({ length: 2 }, () => ({ endpointId })));
         expect(new Set(made?.map(({ id }) => id)).size).toBe(2);
         expect(await webhooks.recordDeliveries(batch(0n, 9n, event(shop)))).toBeNull();
         expect(await webhooks.positions([PARTITION])).toEqual(new Map([[PARTITION, 7n]]));

@@ -3,23 +3,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newIntentId } from '@pf/contracts';
 import {
   addWebhookEndpoint,
-  claimAttempt,
   type DeliverableEvent,
-  listWebhookEndpoints,
+  dueDeliveries,
+  type DueDelivery,
+  forgetDeliveries,
   openAccount,
-  outstandingDeliveries,
-  recordDelivered,
   recordDeliveries,
-  recordFailure,
   removeWebhookEndpoint,
   retryDelivery,
+  type Settled,
+  settleAttempts,
   webhookPositions,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
-const LEASE_MS = 60_000;
 const HOUR = 3_600_000;
-const RESULT = { responseStatus: 500, responseBody: null, error: 'The response status was 500.' };
 
 describe('Deliveries', () => {
   let own: OwnDatabase;
@@ -74,65 +72,148 @@ describe('Deliveries', () => {
   };
   const row = (id: string) => own.database.prisma.delivery.findUniqueOrThrow({ where: { id } });
 
-  it('are claimed by one worker at a time, and again only after its lease has ended', async () => {
+  const due = (endpointId: string, at: Date, except: readonly string[] = [], count = 10) =>
+    dueDeliveries(own.database, [{ endpointId, count }], except, at);
+  const settled = (delivery: DueDelivery, change: Partial<Settled> = {}): Settled => ({
+    deliveryId: delivery.deliveryId,
+    number: delivery.number,
+    dueAt: delivery.dueAt,
+    at: later(100),
+    durationMs: 7,
+    responseStatus: 500,
+    responseStart: 'oops',
+    reason: 'The response status was 500.',
+    next: later(HOUR),
+    ...change,
+  });
+  const DELIVERED = { responseStatus: 200, reason: null, next: null };
+  /** The delivery as its lane's holder has it. */
+  const claimed = async () => {
     const { database, deliveryId, endpointId } = await claimable();
-    const claims = await Promise.all(
-      Array.from({ length: 16 }, (_, index) =>
-        claimAttempt(database, index % 2 === 0 ? { deliveryId } : { endpointId }, now, LEASE_MS),
-      ),
-    );
-    expect(claims.filter((claim) => claim !== null)).toMatchObject([
-      { deliveryId, number: 1, leaseUntil: later(LEASE_MS), firstAttemptAt: now, body: '{}' },
-    ]);
-    expect(await claimAttempt(database, { deliveryId }, later(LEASE_MS - 1), LEASE_MS)).toBeNull();
-    expect(await claimAttempt(database, { deliveryId }, later(LEASE_MS), LEASE_MS)).toMatchObject({
-      number: 2,
-      firstAttemptAt: now,
-    });
+    const [delivery] = await due(endpointId, now);
+    if (!delivery) throw new Error('nothing is due');
+    return { database, deliveryId, endpointId, delivery };
+  };
+
+  it('are read for sending, except those that the lane has', async () => {
+    const { deliveryId, endpointId } = await claimable();
+    expect(await due(endpointId, later(-1))).toEqual([]);
+    expect(await due(endpointId, now)).toMatchObject([{ deliveryId, endpointId, number: 1, dueAt: now, body: '{}' }]);
+    expect(await due(endpointId, now, [deliveryId])).toEqual([]);
   });
 
-  it('are not claimed before the projection shows their event', async () => {
+  it('are not read before the projection shows their event', async () => {
     const { database } = own;
     await webhookPositions(database, [partition]);
     const batch = events(1);
     const [delivery] = (await record(0n, 1n, batch)) ?? [];
-    const deliveryId = delivery?.id ?? '';
-    expect(await claimAttempt(database, { deliveryId }, now, LEASE_MS)).toBeNull();
-    expect(await row(deliveryId)).toMatchObject({ attemptCount: 0 });
+    const { id = '', endpointId = '' } = delivery ?? {};
+    expect(await due(endpointId, now)).toEqual([]);
+    expect(await row(id)).toMatchObject({ attemptCount: 0 });
     await project(batch);
-    expect(await claimAttempt(database, { deliveryId }, now, LEASE_MS)).not.toBeNull();
+    expect(await due(endpointId, now)).toHaveLength(1);
   });
 
-  it('are not changed by the result of an attempt after a retry by the account or the next worker', async () => {
-    const { database, deliveryId } = await claimable();
-    const first = await claimAttempt(database, { deliveryId }, now, LEASE_MS);
-    if (!first) throw new Error('the delivery could not be claimed');
-    await retryDelivery(database, { deliveryId, accountId, livemode: false, at: later(1_000) });
-    await recordFailure(database, first, RESULT, later(2_000), later(HOUR));
-    expect(await row(deliveryId)).toMatchObject({ status: 'pending', nextAttemptAt: later(1_000) });
+  it('are read by version where they are due since the same time, up to what the lane wants', async () => {
+    const { database } = own;
+    await webhookPositions(database, [partition]);
+    const [first] = events(1);
+    if (!first) throw new Error('no event');
+    const versions = [4, 2, 1, 3].map((version) => ({ ...first, version, eventId: `${first.eventId}-${version}` }));
+    await project(versions);
+    const [delivery] = (await record(0n, 1n, versions)) ?? [];
+    const read = await due(delivery?.endpointId ?? '', now, [], 3);
+    expect(read.map(({ eventId }) => eventId)).toEqual([1, 2, 3].map((version) => `${first.eventId}-${version}`));
+  });
 
-    const second = await claimAttempt(database, { deliveryId }, later(2_000), LEASE_MS);
-    await recordDelivered(database, first, { ...RESULT, responseStatus: 200 }, later(3_000));
+  it('count what was sent, and keep what came back', async () => {
+    const { database, deliveryId, endpointId, delivery } = await claimed();
+    const attempt = settled(delivery);
+    await settleAttempts(database, [attempt]);
+    // Whoever does not know whether it was written writes it again.
+    await settleAttempts(database, [attempt]);
     expect(await row(deliveryId)).toMatchObject({
       status: 'pending',
-      attemptCount: 2,
-      nextAttemptAt: second?.leaseUntil,
+      attemptCount: 1,
+      firstAttemptAt: later(100),
+      nextAttemptAt: later(HOUR),
+      responseStatus: 500,
+      error: 'The response status was 500.',
     });
+    const [again] = await due(endpointId, later(HOUR));
+    if (!again) throw new Error('nothing is due');
+    await settleAttempts(database, [settled(again, { ...DELIVERED, at: later(HOUR), responseStart: '' })]);
+    expect(await row(deliveryId)).toMatchObject({
+      status: 'delivered',
+      attemptCount: 2,
+      firstAttemptAt: later(100),
+      deliveredAt: later(HOUR),
+      nextAttemptAt: null,
+      error: null,
+    });
+    expect(
+      await database.prisma.deliveryAttempt.findMany({ where: { deliveryId }, orderBy: { number: 'asc' } }),
+    ).toEqual([
+      {
+        deliveryId,
+        number: 1,
+        at: later(100),
+        durationMs: 7,
+        responseStatus: 500,
+        reason: 'The response status was 500.',
+        responseStart: 'oops',
+      },
+      {
+        deliveryId,
+        number: 2,
+        at: later(HOUR),
+        durationMs: 7,
+        responseStatus: 200,
+        reason: null,
+        responseStart: '',
+      },
+    ]);
+  });
+
+  it('stay due when the account retried them during an attempt that failed, and end when it succeeded', async () => {
+    const { database, deliveryId, delivery } = await claimed();
+    const retry = { deliveryId, accountId, livemode: false };
+    await retryDelivery(database, { ...retry, at: later(1_000) });
+    await settleAttempts(database, [settled(delivery, { next: null })]);
+    expect(await row(deliveryId)).toMatchObject({
+      status: 'pending',
+      attemptCount: 1,
+      nextAttemptAt: later(1_000),
+      failedAt: null,
+    });
+    const [second] = await due(delivery.endpointId, later(1_000));
+    if (!second) throw new Error('nothing is due');
+    await retryDelivery(database, { ...retry, at: later(2_000) });
+    await settleAttempts(database, [settled(second, DELIVERED)]);
+    expect(await row(deliveryId)).toMatchObject({ status: 'delivered', attemptCount: 2, nextAttemptAt: null });
   });
 
   it('fail when their URL is removed, unless the attempt under way is delivered', async () => {
-    const { database, deliveryId } = await claimable();
+    const { database, deliveryId, delivery } = await claimed();
     await record(1n, 2n, events(1));
-    const attempt = await claimAttempt(database, { deliveryId }, now, LEASE_MS);
-    if (!attempt) throw new Error('the delivery could not be claimed');
     expect(
       await removeWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example/hooks', at: now }),
     ).toBe(true);
     const ended = await database.prisma.delivery.findMany({ where: { accountId } });
-    expect(ended.map((delivery) => delivery.status)).toEqual(['failed', 'failed']);
+    expect(ended.map(({ status, error }) => [status, error])).toEqual(
+      Array.from({ length: 2 }, () => ['failed', 'The URL was removed.']),
+    );
     expect(await record(2n, 3n, events(1))).toEqual([]);
-    await recordDelivered(database, attempt, { ...RESULT, responseStatus: 200 }, later(10));
+    await settleAttempts(database, [settled(delivery, { ...DELIVERED, at: later(10) })]);
     expect(await row(deliveryId)).toMatchObject({ status: 'delivered', deliveredAt: later(10), failedAt: null });
+  });
+
+  it('are forgotten with their attempts', async () => {
+    const { database, deliveryId, delivery } = await claimed();
+    await settleAttempts(database, [settled(delivery, DELIVERED)]);
+    await forgetDeliveries(database, later(1), 1_000);
+    expect(await database.prisma.delivery.count({ where: { id: deliveryId } })).toBe(0);
+    expect(await database.prisma.deliveryAttempt.count({ where: { deliveryId } })).toBe(0);
   });
 
   it('are never left pending for a URL that is removed while they are written', async () => {
@@ -151,20 +232,6 @@ describe('Deliveries', () => {
       );
       expect(rows).toEqual([]);
     }
-  });
-
-  it('are listed for a sweep, up to a limit for each URL', async () => {
-    const { database } = own;
-    await webhookPositions(database, [partition]);
-    await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://other.example/hooks' });
-    await record(0n, 30n, events(30));
-    const endpointIds = new Set(
-      (await listWebhookEndpoints(database, { accountId, livemode: false })).map(({ id }) => id),
-    );
-    const found = (await outstandingDeliveries(database, now, 5)).filter(({ endpointId }) =>
-      endpointIds.has(endpointId),
-    );
-    expect(found).toHaveLength(10);
   });
 
   it('are not doubled by a URL that is added several times at once', async () => {

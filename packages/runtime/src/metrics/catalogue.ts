@@ -360,8 +360,14 @@ export const METRICS = {
   'payments.delivery.active': level({
     services: ['webhook'],
     unit: '{attempt}',
-    description: 'Attempts under way, at most 400 per process and 8 per URL.',
+    description: 'Attempts under way in a process: at most 400 to URLs that respond and 200 to those that fail.',
     labels: {},
+  }),
+  'payments.endpoints.disabled': counter({
+    services: ['webhook'],
+    unit: '{endpoint}',
+    description: 'Webhook URLs that were disabled: `gone`: it returned 410; `failing`: it accepted nothing for 5 days.',
+    labels: { reason: of('gone', 'failing') },
   }),
   'payments.deliveries.outstanding': gauge({
     services: ['webhook'],
@@ -375,7 +381,10 @@ export const METRICS = {
   'payments.deliveries.due.age': gauge({
     services: ['webhook'],
     unit: 's',
-    description: 'How long the oldest due delivery has been due, in the whole system: take the maximum.',
+    description: lines(
+      'How long the oldest due delivery to a URL that does not fail has been due, in the whole system: take the',
+      'maximum.',
+    ),
     labels: {},
   }),
 
@@ -413,8 +422,8 @@ export const METRICS = {
       'Conditions that need a person. `version_gap`: the log does not follow the projection, so a partition makes',
       'no progress; `repeated_version`: the log has a version of an intent twice, with the same effect; `broken_log`:',
       'a watcher found a repeated version, a log that ends before what was read of it, or an unreadable record;',
-      '`unreadable_event`: an event got no webhook; `held_intent`: newer code changed an intent, and its commands are',
-      'refused; `sanctioned_payment`: a listed wallet sent money;',
+      '`unreadable_event`: an event got no webhook; `unreadable_secret`: the webhooks of an account cannot be signed;',
+      '`held_intent`: newer code changed an intent, and its commands are refused; `sanctioned_payment`: a listed wallet sent money;',
       '`wrong_clock`: a process is more than 2 s from Kafka or Postgres; `hanging_transaction`: a transaction of the',
       'log has neither ended nor a known outcome, so a partition stands.',
     ),
@@ -424,6 +433,7 @@ export const METRICS = {
         'repeated_version',
         'broken_log',
         'unreadable_event',
+        'unreadable_secret',
         'held_intent',
         'sanctioned_payment',
         'wrong_clock',

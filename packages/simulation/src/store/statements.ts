@@ -5,7 +5,7 @@ import {
   type Found,
   type IdempotencyKey,
   type IntentOwner,
-  type OutstandingDelivery,
+  type NewDelivery,
   type Overdue,
   type ProjectionBatch,
   ProjectionGapError,
@@ -217,7 +217,7 @@ export function positions({ webhookPositions }: Tables, partitions: readonly num
 export function recordDeliveries(
   { webhookPositions, endpoints, deliveries }: Tables,
   { partition, from, next, events, at }: DeliveryBatch,
-): readonly OutstandingDelivery[] | null {
+): readonly NewDelivery[] | null {
   if (webhookPositions.get(partition) !== from) return null;
   webhookPositions.set(partition, next);
   const enabled = [...endpoints.values()].filter(({ disabled }) => !disabled);
@@ -230,5 +230,5 @@ export function recordDeliveries(
       deliveries.set(key, delivery);
       made.push(delivery);
     }
-  return made.map(({ id, endpointId }) => ({ id, endpointId, attemptCount: 0, nextAttemptAt: at }));
+  return made.map(({ id, endpointId }) => ({ id, endpointId }));
 }

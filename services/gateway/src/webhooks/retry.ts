@@ -1,6 +1,6 @@
 import { emptyRequest, OPERATIONS } from '@pf/contracts';
 import { type Database, retryDelivery as makeDue } from '@pf/database';
-import { DUE_CHANNEL, encodeDueNotice, type RedisClient } from '@pf/redis';
+import type { WakeQueue } from '@pf/redis';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -10,17 +10,16 @@ import { shownDelivery } from './shown.ts';
 const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
 /**
- * POST /webhooks/{id}/retry: makes the delivery due in Postgres, and notifies the webhook services so that it is sent
- * at once.
+ * POST /webhooks/{id}/retry: makes the delivery due in Postgres, and wakes its URL so that it is sent at once.
  */
 export const retryDelivery = ({
   database,
   now,
-  redis,
+  wakes,
 }: {
   readonly database: Database;
   readonly now: () => number;
-  readonly redis: RedisClient;
+  readonly wakes: Pick<WakeQueue, 'wake'>;
 }): Endpoint => ({
   operation: OPERATIONS.retryDelivery,
   async handle({ holder, request, response }) {
@@ -30,7 +29,8 @@ export const retryDelivery = ({
     const { accountId, livemode } = holder;
     const retried = await makeDue(database, { deliveryId, accountId, livemode, at: new Date(now()) });
     if (!retried) throw new ApiError('delivery.not_found');
-    await redis.publish(DUE_CHANNEL, encodeDueNotice(retried.due));
+    // Without Redis, a sweep finds it within 10 s.
+    void wakes.wake([retried.endpointId]).catch(() => undefined);
     return { status: 200, body: { delivery: shownDelivery(retried.delivery) } };
   },
 });

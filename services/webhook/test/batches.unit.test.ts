@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { Batches } from '../src/batches.ts';
+
+describe('Batches', () => {
+  it('gather what comes while one is under way, up to a limit', async () => {
+    const seen: (readonly number[])[] = [];
+    let free: () => void = () => undefined;
+    const batches = new Batches<number>(3, (items) => {
+      seen.push(items);
+      return new Promise((resolve) => (free = resolve));
+    });
+    batches.add(1);
+    batches.add(2);
+    await Promise.resolve();
+    for (const item of [3, 4, 5, 6]) batches.add(item);
+    expect(seen).toEqual([[1, 2]]);
+    for (let batch = 0; batch < 3; batch += 1) {
+      free();
+      await new Promise(setImmediate);
+    }
+    expect(seen).toEqual([[1, 2], [3, 4, 5], [6]]);
+    batches.add(7);
+    await new Promise(setImmediate);
+    expect(seen.at(-1)).toEqual([7]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { FairSlots, type Starter } from '../src/fair-slots.ts';
+
+/** A URL with so many deliveries waiting. */
+class Url implements Starter {
+  readonly accountId: string;
+  waiting: number;
+  running = 0;
+  readonly #log: string[];
+  readonly #name: string;
+
+  constructor(log: string[], accountId: string, name: string, waiting: number) {
+    this.#log = log;
+    this.accountId = accountId;
+    this.#name = name;
+    this.waiting = waiting;
+  }
+
+  canStart(): boolean {
+    return this.waiting > 0;
+  }
+
+  start(): void {
+    this.waiting -= 1;
+    this.running += 1;
+    this.#log.push(this.#name);
+  }
+}
+
+describe('Fair slots', () => {
+  it('go to accounts in turns, and to the URLs of an account in turns', () => {
+    const slots = new FairSlots(1, 10);
+    const log: string[] = [];
+    const urls = [
+      new Url(log, 'large', 'large 1', 4),
+      new Url(log, 'large', 'large 2', 4),
+      new Url(log, 'large', 'large 3', 4),
+      new Url(log, 'small', 'small', 4),
+    ];
+    for (const url of urls) slots.offer(url);
+    for (let count = 0; count < 7; count += 1) slots.done(log.at(-1)?.split(' ')[0] ?? '');
+    expect(log).toEqual(['large 1', 'large 1', 'small', 'large 2', 'small', 'large 3', 'small', 'large 1']);
+  });
+
+  it('are bounded for an account, and for all', () => {
+    const slots = new FairSlots(5, 3);
+    const log: string[] = [];
+    const [first, second] = [new Url(log, 'a', 'a', 9), new Url(log, 'b', 'b', 9)];
+    slots.offer(first);
+    expect(first.running).toBe(3);
+    slots.offer(second);
+    expect(second.running).toBe(2);
+    slots.done('a');
+    expect([first.running, second.running]).toEqual([3, 3]);
+    slots.done('b');
+    expect([first.running, second.running]).toEqual([4, 3]);
+  });
+
+  it('are given back and used again by a URL that had nothing for a while', () => {
+    const slots = new FairSlots(1, 1);
+    const log: string[] = [];
+    const url = new Url(log, 'a', 'a', 1);
+    slots.offer(url);
+    slots.done('a');
+    slots.offer(url);
+    expect(log).toEqual(['a']);
+    url.waiting = 1;
+    slots.offer(url);
+    expect(log).toEqual(['a', 'a']);
+  });
+});
