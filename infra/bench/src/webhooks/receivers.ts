@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
  *
  *   node receivers.ts QUICK HANGING DRIBBLING
  *
- * Prints one line of JSON with the URLs of each kind, then answers GET on `control` with what arrived at the quick ones.
+ * Prints one line of JSON with the URLs of each kind, then answers GET on `control` with what arrived at the quick
+ * ones.
  */
 const [quick = 1, hanging = 0, dribbling = 0] = process.argv.slice(2).map(Number);
 const DRIBBLE_MS = 1_000;

@@ -102,8 +102,9 @@ async function insertDeliveries(
 }
 
 /**
- * Makes a delivery of any status due now, with the same event and bytes; its attempts count on. Its lane is to be woken;
- * the next sweep does so in any case. If an attempt is under way, another follows at once unless that one succeeds first.
+ * Makes a delivery of any status due now, with the same event and bytes; its attempts count on. Its lane is to be
+ * woken; the next sweep does so in any case. If an attempt is under way, another follows at once unless that one
+ * succeeds first.
  * @returns null if the account has no such delivery in this mode
  */
 export async function retryDelivery(
@@ -127,8 +128,8 @@ export async function retryDelivery(
 }
 
 /**
- * Deletes ended deliveries from before a time, with their attempts, oldest first. At most `limit` of them, so that the transaction is short.
- * Several processes may call it at once.
+ * Deletes ended deliveries from before a time, with their attempts, oldest first. At most `limit` of them, so that the
+ * transaction is short. Several processes may call it at once.
  * @returns the number deleted: fewer than `limit` if none are left
  */
 export async function forgetDeliveries({ sql }: Database, before: Date, limit: number): Promise<number> {

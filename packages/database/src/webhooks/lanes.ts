@@ -87,7 +87,8 @@ export async function releaseLanes(
            UPDATE service.webhook_lanes lane SET leased_until = '-infinity', woken = false FROM held
             WHERE lane.endpoint_id = held.endpoint_id
            RETURNING lane.endpoint_id, held.woken, EXISTS (
-             SELECT FROM service.deliveries d WHERE d.endpoint_id = lane.endpoint_id AND d.next_attempt_at <= $3) AS due`,
+             SELECT FROM service.deliveries d
+              WHERE d.endpoint_id = lane.endpoint_id AND d.next_attempt_at <= $3) AS due`,
     values: [endpointIds, holder, now],
   });
   return new Map(rows.map(({ endpoint_id: id, woken, due }) => [id, { woken, due }]));
