@@ -131,6 +131,8 @@ export default tseslint.config(
       'no-restricted-properties': 'off',
     },
   },
+  // The loop that the webhook service is compared with.
+  { files: ['infra/bench/src/webhooks/**'], rules: { 'no-restricted-imports': only('redis', 'testing', 'services') } },
   {
     files: ['infra/{bench,e2e,generate,local,mutants,simulation}/**', 'packages/{local-solana,testing}/**'],
     rules: { 'no-console': 'off' },

@@ -6,6 +6,7 @@ export * from './clients/event-stream.ts';
 export * from './wallets/evm-wallet.ts';
 export * from './stack/free-ports.ts';
 export * from './stack/log-checker.ts';
+export * from './stack/name-server.ts';
 export * from './clients/metrics-page.ts';
 export { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from './stack/otlp-receiver.ts';
 export * from './clients/pf.ts';

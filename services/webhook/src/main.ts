@@ -30,6 +30,8 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     redisPrefix: config.REDIS_PREFIX,
     secretsKey: config.SECRETS_KEY,
     allowPrivateHosts: config.WEBHOOK_ALLOW_PRIVATE_HOSTS,
+    proxy: config.WEBHOOK_PROXY_URL,
+    nameServers: config.WEBHOOK_NAME_SERVERS,
     log,
     onCrash: crash,
     now: () => clock.referenceTime(),

@@ -1,5 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import { AddressNotPublicError, guardedConnector, type Resolve, systemResolver } from './address-guard.ts';
+import { checkUrl, guardedConnector, TargetRefusedError } from './address-guard.ts';
+import { ProxyUnavailableError, TunnelRefusedError } from './egress-proxy.ts';
+import { createResolver, type Resolve, ResolverUnavailableError, UnresolvedError } from './resolver.ts';
 
 const TIMEOUT_MS = 15_000;
 /** How much of a response is kept; beyond, or after so long, the connection is dropped: the status is known. */
@@ -35,16 +37,19 @@ export interface SenderOptions {
   /** For the whole request: name resolution, connection, headers and body. Default 15 s. */
   readonly timeoutMs?: number;
   readonly resolve?: Resolve;
+  /** All requests go through this HTTP proxy. */
+  readonly proxy?: URL | undefined;
 }
 
 export function createSender({
   allowPrivate,
   timeoutMs = TIMEOUT_MS,
-  resolve = systemResolver(),
+  resolve = createResolver({ hostsFile: allowPrivate }),
+  proxy,
 }: SenderOptions): Sender {
-  // No proxy, cookies or redirects, and no limit of connections to a host: EndpointConcurrency limits the attempts.
+  // No cookies or redirects, and no limit of connections to a host: the lanes limit the attempts.
   const agent = new Agent({
-    connect: guardedConnector({ allowPrivate, timeoutMs, resolve }),
+    connect: guardedConnector({ allowPrivate, timeoutMs, resolve, proxy }),
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
@@ -52,6 +57,7 @@ export function createSender({
     async send(url, headers, body) {
       const signal = AbortSignal.timeout(timeoutMs);
       try {
+        checkUrl(url, allowPrivate);
         const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers, body });
         const { 'retry-after': retryAfter } = response.headers;
         return {
@@ -92,6 +98,8 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '\uFFFD');
 }
 
+/** Errors whose message is the reason. */
+const THEIRS = [TargetRefusedError, UnresolvedError, TunnelRefusedError];
 /** Faults of this process or machine: the receiver has nothing to do with them. */
 const OURS = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
@@ -104,8 +112,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The connection timed out.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The host cannot be reached.',
-  ENOTFOUND: 'The host name does not exist.',
-  EAI_AGAIN: 'The host name cannot be resolved now.',
 };
 
 function judge(error: unknown): SendResult {
@@ -114,7 +120,9 @@ function judge(error: unknown): SendResult {
     cause;
     cause = cause.cause as NodeJS.ErrnoException | undefined
   ) {
-    if (cause instanceof AddressNotPublicError) return { kind: 'failed', reason: cause.message };
+    if (THEIRS.some((theirs) => cause instanceof theirs)) return { kind: 'failed', reason: cause.message };
+    if (cause instanceof ResolverUnavailableError || cause instanceof ProxyUnavailableError)
+      return { kind: 'not_sent', message: cause.message };
     const { code } = cause;
     if (code === undefined) continue;
     if (OURS.has(code)) return { kind: 'not_sent', message: cause.message };

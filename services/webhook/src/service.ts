@@ -7,6 +7,7 @@ import { createRetention } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { Lanes } from './lanes.ts';
+import { createResolver } from './resolver.ts';
 import { createSecretCache } from './secret-cache.ts';
 import { createSender } from './sender.ts';
 import { Sweeper } from './sweeper.ts';
@@ -31,6 +32,10 @@ export interface WebhookServiceOptions {
   /** 32 bytes: encrypts the webhook secrets. */
   readonly secretsKey: Buffer;
   readonly allowPrivateHosts: boolean;
+  /** An HTTP proxy for all requests to receivers. */
+  readonly proxy?: URL | undefined;
+  /** Name servers for receivers' hosts. Default: the system's. */
+  readonly nameServers?: readonly string[] | undefined;
   readonly log: Logger;
   /** Called if the consumer cannot go on: the process should end and be restarted. */
   readonly onCrash: (error: Error) => void;
@@ -57,6 +62,8 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   const { database, log, now = Date.now } = options;
   const sender = createSender({
     allowPrivate: options.allowPrivateHosts,
+    resolve: createResolver({ servers: options.nameServers, hostsFile: options.allowPrivateHosts }),
+    proxy: options.proxy,
     ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }),
   });
   const deliverer = new Deliverer({

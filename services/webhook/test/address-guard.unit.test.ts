@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isPublicAddress, type Resolve } from '../src/address-guard.ts';
+import { isPublicAddress } from '../src/address-guard.ts';
+import type { Resolve } from '../src/resolver.ts';
 import { createSender, type SendResult } from '../src/sender.ts';
 
 const PUBLIC = [
@@ -14,6 +15,9 @@ const PUBLIC = [
   '100.128.0.1',
   '2606:4700:4700::1111',
   '2a00:1450:4001:82a::200e',
+  '168.63.129.17',
+  '161.27.0.1',
+  '166.12.0.1',
 ];
 const NOT_PUBLIC: readonly (readonly [string, string])[] = [
   ['0.0.0.0', 'unspecified'],
@@ -27,6 +31,9 @@ const NOT_PUBLIC: readonly (readonly [string, string])[] = [
   ['127.0.0.1', 'loopback'],
   ['127.255.255.254', 'loopback'],
   ['169.254.169.254', 'link-local: the metadata service of clouds'],
+  ['168.63.129.16', 'Azure’s WireServer'],
+  ['161.26.0.10', 'IBM Cloud’s service endpoints'],
+  ['166.9.1.1', 'IBM Cloud’s service endpoints'],
   ['192.0.0.1', 'protocol assignments'],
   ['192.0.2.1', 'documentation'],
   ['198.51.100.1', 'documentation'],

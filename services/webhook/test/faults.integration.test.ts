@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { startNameServer, until } from '@pf/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { addWebhookEndpoint } from '@pf/database';
+import { createLogger } from '@pf/runtime';
+import { Harness, status } from './harness.ts';
+
+const DAY = 24 * 3_600_000;
+
+describe('A fault', () => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await Harness.open();
+  });
+  afterEach(() => harness.close());
+
+  it('of ours uses up no attempt: a secret that cannot be read raises an alarm, and is sent for later', async () => {
+    const alarms: string[] = [];
+    const log = createLogger('webhook', 'silent');
+    log.error = (fields: unknown) => alarms.push((fields as { alarm?: string }).alarm ?? '');
+    const { account, receiver } = await harness.account(status(200));
+    const wrong = await harness.start({ secretsKey: randomBytes(32), log });
+    await harness.emit(account.id);
+    await until('the alarm', () => alarms.includes('unreadable_secret'));
+    harness.clock += 120_000;
+    await wrong.sweep();
+    await until('another', () => alarms.length > 1);
+    expect(await harness.deliveries(account.id)).toMatchObject([{ status: 'pending', attemptCount: 0, error: null }]);
+    await wrong.stop();
+
+    await (await harness.start()).sweep();
+    await until('it to arrive', () => receiver.received.length === 1);
+    expect(receiver.received[0]?.headers['x-pf-attempt']).toBe('1');
+  });
+
+  it('of ours uses up no attempt: an egress proxy that is unavailable', async () => {
+    const { account, receiver } = await harness.account(status(200));
+    const service = await harness.start({ proxy: new URL('http://127.0.0.1:1/') });
+    await harness.emit(account.id);
+    await until('it to be recorded', async () => (await harness.deliveries(account.id)).length === 1);
+    harness.clock += 120_000;
+    await service.sweep();
+    await service.stop();
+    expect(await harness.deliveries(account.id)).toMatchObject([{ status: 'pending', attemptCount: 0, error: null }]);
+    await (await harness.start()).sweep();
+    await until('it to arrive', () => receiver.received.length === 1);
+  });
+
+  it('of the receiver’s is told in words', async () => {
+    const { account } = await harness.account(status(200));
+    const servers = await startNameServer((name) => (name.startsWith('dead') ? 'silent' : 'absent'));
+    harness.onClose(() => servers.close());
+    for (const url of [
+      'http://dead.example/',
+      'http://missing.example/',
+      'http://127.0.0.1:1/',
+      'https://127.0.0.1:1/',
+    ])
+      await addWebhookEndpoint(harness.cluster.database, { accountId: account.id, livemode: false, url });
+    await harness.start({ nameServers: [servers.address] });
+    await harness.emit(account.id);
+    const all = await until('all to be attempted', async () => {
+      const deliveries = await harness.deliveries(account.id);
+      return deliveries.length === 5 && deliveries.every(({ attemptCount }) => attemptCount === 1) ? deliveries : null;
+    });
+    const reasons = await harness.cluster.database.prisma.deliveryAttempt.findMany({
+      where: { deliveryId: { in: all.map(({ id }) => id) } },
+    });
+    expect(new Set(reasons.map(({ reason }) => reason))).toEqual(
+      new Set([
+        null,
+        'The name servers of the host do not respond.',
+        'The host name does not exist.',
+        'The connection was refused.',
+      ]),
+    );
+  });
+
+  it('of the receiver’s that lasts 5 days disables its URL, of which the other URLs are told', async () => {
+    let code = 500;
+    const { account, receiver } = await harness.account((received, response) => status(code)(received, response));
+    const service = await harness.start();
+    await harness.emit(account.id);
+    const failing = await until('it to fail', async () =>
+      (await harness.deliveries(account.id)).find(({ error }) => error),
+    );
+    const other = await harness.receiver(account.id, status(200));
+    const since = failing.lastAttemptedAt ?? new Date(0);
+
+    harness.clock = since.getTime() + 5 * DAY - 1;
+    const { event } = await harness.emit(account.id);
+    await until('the next to fail', async () =>
+      (await harness.deliveries(account.id)).some((one) => one.eventId === event.eventId && one.error !== null),
+    );
+    expect(other.received.map(({ raw }) => (JSON.parse(raw) as { type: string }).type)).toEqual(['intent.detected']);
+
+    harness.clock += 60_000;
+    await harness.emit(account.id);
+    const told = await until('the other URL to be told', () =>
+      other.received.find(({ raw }) => raw.includes('webhook_endpoint.disabled')),
+    );
+    expect(JSON.parse(told.raw)).toMatchObject({
+      data: {
+        endpoint: { url: receiver.url, disabledBy: 'failing', failingSince: since.toISOString() },
+      },
+    });
+    const before = receiver.received.length;
+    code = 200;
+    harness.clock += DAY;
+    await service.sweep();
+    await harness.emit(account.id);
+    await until('the other URL to receive it', () => other.received.length === 4);
+    expect(receiver.received).toHaveLength(before);
+  });
+});
