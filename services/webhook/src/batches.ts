@@ -1,32 +1,35 @@
 /**
- * Work on many things at once: while one batch is under way, the next one gathers. So a busy process makes large
+ * Work on many things at once: while batches are under way, the next one gathers. So a busy process makes large
  * batches, and an idle one waits for nothing.
  */
 export class Batches<Item> {
   readonly #work: (items: readonly Item[]) => Promise<void>;
   readonly #most: number;
+  readonly #atOnce: number;
   #gathered: Item[] = [];
-  #working = false;
+  #working = 0;
 
   /**
    * @param most items in one batch
+   * @param atOnce batches under way together
    * @param work must not throw
    */
-  constructor(most: number, work: (items: readonly Item[]) => Promise<void>) {
+  constructor(most: number, atOnce: number, work: (items: readonly Item[]) => Promise<void>) {
     this.#most = most;
+    this.#atOnce = atOnce;
     this.#work = work;
   }
 
   add(item: Item): void {
     this.#gathered.push(item);
-    if (!this.#working) void this.#go();
+    if (this.#working < this.#atOnce) void this.#go();
   }
 
   async #go(): Promise<void> {
-    this.#working = true;
+    this.#working += 1;
     // What is added in the same turn belongs to the first batch.
     await Promise.resolve();
     while (this.#gathered.length > 0) await this.#work(this.#gathered.splice(0, this.#most));
-    this.#working = false;
+    this.#working -= 1;
   }
 }

@@ -31,14 +31,18 @@ const READ_AT = 64;
 /** Lanes in a statement that reads, and results in one that writes: their size is bounded. */
 const LANES_AT_ONCE = 100;
 const RESULTS_AT_ONCE = 500;
+/** Statements of a kind under way together: a small one does not wait for a large one. */
+const STATEMENTS_AT_ONCE = 2;
 /** How long a lane rests after a fault of ours: twice as long after each. */
 const FIRST_FAULT_REST_MS = 1_000;
 const LONGEST_FAULT_REST_MS = 60_000;
 /** Between two tries to write results. */
 const WRITE_AGAIN_MS = 1_000;
-/** How soon, and how late, a lane looks again whether the projection shows what is due. */
+/** How soon a lane looks again whether the projection shows what is due: usually it does within a moment. */
 const FIRST_LOOK_MS = 10;
-const LAST_LOOK_MS = 1_000;
+const SOON_MS = 100;
+const SOON_FOR_MS = 3_000;
+const LATER_MS = 1_000;
 /** Longer, and it is left to the sweeps. */
 const LOOKS_MS = 60_000;
 const KNOWN_RECEIVERS = 50_000;
@@ -168,10 +172,10 @@ export class Lanes {
   readonly #health = new LRUCache<string, ReceiverHealth>({ max: KNOWN_RECEIVERS });
   readonly #responding: FairSlots;
   readonly #failing: FairSlots;
-  readonly #acquires = new Batches<Run>(LANES_AT_ONCE, (runs) => this.#acquire(runs));
-  readonly #reads = new Batches<Run>(LANES_AT_ONCE, (runs) => this.#read(runs));
-  readonly #results = new Batches<Result>(RESULTS_AT_ONCE, (results) => this.#settle(results));
-  readonly #releases = new Batches<Run>(LANES_AT_ONCE, (runs) => this.#release(runs));
+  readonly #acquires = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#acquire(runs));
+  readonly #reads = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#read(runs));
+  readonly #results = new Batches<Result>(RESULTS_AT_ONCE, 1, (results) => this.#settle(results));
+  readonly #releases = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#release(runs));
   readonly #stopping = new AbortController();
   readonly #ended = new AbortController();
   #emptied: () => void = () => undefined;
@@ -386,7 +390,10 @@ export class Lanes {
       run.looks = 0;
     }
     if (now - run.looksSince > LOOKS_MS) return;
-    this.#wakeIn(run, Math.min(FIRST_LOOK_MS * 2 ** run.looks++, LAST_LOOK_MS));
+    this.#wakeIn(
+      run,
+      now - run.looksSince < SOON_FOR_MS ? Math.min(FIRST_LOOK_MS * 2 ** run.looks++, SOON_MS) : LATER_MS,
+    );
   }
 
   #wakeIn(run: Run, ms: number): void {

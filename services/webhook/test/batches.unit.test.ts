@@ -5,7 +5,7 @@ describe('Batches', () => {
   it('gather what comes while one is under way, up to a limit', async () => {
     const seen: (readonly number[])[] = [];
     let free: () => void = () => undefined;
-    const batches = new Batches<number>(3, (items) => {
+    const batches = new Batches<number>(3, 1, (items) => {
       seen.push(items);
       return new Promise((resolve) => (free = resolve));
     });
