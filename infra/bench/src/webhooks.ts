@@ -6,8 +6,8 @@ import { measureIsolation } from './webhooks/isolation.ts';
 /**
  * How fast a backlog of webhooks drains, to one URL and to four of one account, beside a bare BullMQ and undici loop
  * that sends the same bodies with the same signatures and concurrency. One run, the same Redis, in turns: only the
- * ratios mean something elsewhere. Then what 270 harmful URLs of others cost a healthy account. Needs a running stack, as
- * all tests do (STACK_FILE). Exits with 1 if a goal is missed.
+ * ratios mean something elsewhere. Then what 270 harmful URLs of others cost a healthy account. Needs a running stack,
+ * as all tests do (STACK_FILE). Exits with 1 if a goal is missed.
  *
  *   npm run bench:webhooks -- --deliveries 20000 --rounds 3 --seconds 30 --json
  */

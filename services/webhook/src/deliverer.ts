@@ -23,7 +23,7 @@ export interface Made {
 }
 
 /** Nothing was sent, for a reason of ours: no attempt of the account is used up. */
-export class NotSentError extends Error {
+class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }
 

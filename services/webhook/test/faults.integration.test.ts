@@ -14,7 +14,7 @@ describe('A fault', () => {
   });
   afterEach(() => harness.close());
 
-  it('of ours uses up no attempt: a secret that cannot be read raises an alarm, and is sent for later', async () => {
+  it('uses up no attempt where a secret cannot be read, and raises an alarm', async () => {
     const alarms: string[] = [];
     const log = createLogger('webhook', 'silent');
     log.error = (fields: unknown) => alarms.push((fields as { alarm?: string }).alarm ?? '');
@@ -33,7 +33,7 @@ describe('A fault', () => {
     expect(receiver.received[0]?.headers['x-pf-attempt']).toBe('1');
   });
 
-  it('of ours uses up no attempt: an egress proxy that is unavailable', async () => {
+  it('uses up no attempt while the egress proxy is unavailable', async () => {
     const { account, receiver } = await harness.account(status(200));
     const service = await harness.start({ proxy: new URL('http://127.0.0.1:1/') });
     await harness.emit(account.id);
@@ -46,7 +46,7 @@ describe('A fault', () => {
     await until('it to arrive', () => receiver.received.length === 1);
   });
 
-  it('of the receiver’s is told in words', async () => {
+  it('is told in words where it is the receiver’s', async () => {
     const { account } = await harness.account(status(200));
     const servers = await startNameServer((name) => (name.startsWith('dead') ? 'silent' : 'absent'));
     harness.onClose(() => servers.close());
@@ -76,7 +76,7 @@ describe('A fault', () => {
     );
   });
 
-  it('of the receiver’s that lasts 5 days disables its URL, of which the other URLs are told', async () => {
+  it('disables a URL when it lasts 5 days, and the other URLs are told', async () => {
     let code = 500;
     const { account, receiver } = await harness.account((received, response) => status(code)(received, response));
     const service = await harness.start();

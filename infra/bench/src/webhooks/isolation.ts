@@ -19,7 +19,7 @@ const WARM_UP_S = 10;
 const created = z.object({ intent: z.object({ id: z.string(), createdAt: z.string() }) });
 
 /** Milliseconds: half and 99 of 100 are below. */
-export interface Latencies {
+interface Latencies {
   readonly p50: number;
   readonly p99: number;
 }

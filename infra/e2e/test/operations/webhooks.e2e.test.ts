@@ -89,7 +89,7 @@ describe('webhooks under load', () => {
       await until(
         'all to arrive',
         () => {
-          const arrived = new Set(received.map(({ body }) => body.data.intent.id));
+          const arrived = new Set<string>(received.map(({ body }) => body.data.intent.id));
           return [...acknowledged].every((id) => arrived.has(id));
         },
         120_000,
