@@ -69,7 +69,7 @@ our egress or a large receiver is broken.`,
       labels: { reason: 'failing' },
     },
     quiet: {
-      series: { 'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '2+0x30' },
+      series: { 'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '0+0x30' },
       at: '20m',
     },
   },
