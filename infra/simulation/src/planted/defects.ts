@@ -59,7 +59,7 @@ export const defects: readonly Planted[] = [
   {
     name: 'A payment that a reorganization has undone is not broadcast again',
     file: 'services/watcher/src/rebroadcaster.ts',
-    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, now);',
+    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0);',
     instead: 'if (settlement.lost) continue;',
   },
   {
