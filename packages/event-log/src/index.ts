@@ -4,7 +4,7 @@ export { eventLogOver } from './event-log.ts';
 export { assignPartitions } from './ownership/assigner.ts';
 export type { EventLogOptions } from './kafka/options.ts';
 export type { Compression } from './kafka/compression.ts';
-export { endHangingTransactions } from './kafka/hanging-transaction.ts';
+export { fenceFormerOwner, type FormerState } from './kafka/hanging-transaction.ts';
 export type { OpenTransaction, TransactionState } from './kafka/transaction-requests.ts';
 export { createEventLog } from './kafka/event-log.ts';
 export { eventLogOptions, kafkaVariables } from './kafka/environment.ts';

@@ -123,6 +123,11 @@ export interface PartitionOwner<Context> {
     after: { readonly topic: InputTopic; readonly offset: bigint } | null,
     work: () => Promise<BatchResult<Context>>,
   ): Promise<void>;
+  /**
+   * Compares what the owner has projected with the projection and with the end of the log, behind the work in progress.
+   * A partition in which they differ is lost like by any error, and reacquired.
+   */
+  check(partition: number): Promise<void>;
   /** Milliseconds since the group's coordinator last responded, for the liveness probe. A join may take 15 s. */
   idleMs(): number;
   /** Stops fetching, finishes the batches in progress, and leaves the group. */

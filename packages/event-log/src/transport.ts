@@ -35,12 +35,18 @@ export interface Consumed {
  */
 export interface PartitionWriter {
   /**
+   * True where the partition ends exactly at the position: every transaction below it has ended, and nothing was
+   * appended behind it or cut off before it.
+   */
+  endsAt(position: bigint): Promise<boolean>;
+  /**
    * Appends the records and moves the consumed offset, both or neither.
    *
-   * @returns the offset of the first record, which the others follow without a gap; null where there are none
+   * @param at the offset that the first record must get, which the others follow without a gap
+   * @throws LogTruncatedError where it gets a lower one; then, and where it gets a higher one, nothing is committed
    * @throws when refused, fenced or without a response; the transaction may still have been committed
    */
-  commit(append: readonly NewRecord[], consumed: Consumed | null): Promise<bigint | null>;
+  commit(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;
 }

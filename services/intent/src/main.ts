@@ -84,7 +84,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   });
   onShutdown('expiry', () => expiry.stop());
   expiry.start();
-  const idle = new IdlePartitions({ owner, decideNothing: (partition) => writer.expire(partition, []), log });
+  const idle = new IdlePartitions({ owner, log });
   onShutdown('idle partitions', () => idle.stop());
   idle.start();
   const retention = createRetention(database, clock, log);

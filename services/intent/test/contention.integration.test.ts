@@ -1,51 +1,37 @@
 import { type CommandMessage, newIntentId, partitionOf } from '@pf/contracts';
 import type { Command, EventType, IntentId, Observation } from '@pf/domain';
 import { about, gateway, samples, watcher } from '@pf/domain/testing';
-import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { compareProjection, readWholeLog, until } from '@pf/testing';
+import { describe, expect, it } from '@jest/globals';
 import { create, observed, of } from './messages.ts';
-import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
+import { withOneWriter } from './one-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
 const { ALICE, BOB, CAROL, FIRST, REFUNDING, SECOND } = samples;
 
-let cluster: Cluster;
-let running: RunningWriter;
-let client: CommandClient;
+const one = withOneWriter();
 
-beforeAll(async () => {
-  cluster = await startCluster();
-  client = await CommandClient.open(cluster.log, cluster.database);
-  running = await startWriter(cluster);
-});
-
-afterAll(async () => {
-  await running.stop();
-  await client.close();
-  await cluster.close();
-});
-
-const make = async (): Promise<IntentId> => (await client.execute(create())).outcome.intentId;
+const make = async (): Promise<IntentId> => (await one.client.execute(create())).outcome.intentId;
 const eventsOf = async (intentId: IntentId) =>
-  (await readWholeLog(cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
+  (await readWholeLog(one.cluster)).events.filter((event) => event.intentId === intentId).map(({ type }) => type);
 /** Sends commands at once, so that they meet in the partition. Returns their outcomes. */
 const atOnce = async (intentId: IntentId, ...commands: readonly Command[]) => {
-  const messages = commands.map((command): CommandMessage => of(intentId, command, client.channel));
-  await client.send(...messages);
+  const messages = commands.map((command): CommandMessage => of(intentId, command, one.client.channel));
+  await one.client.send(...messages);
   return Promise.all(
-    messages.map(async ({ commandId }) => (await until('the reply', () => client.repliesTo(commandId)[0])).outcome),
+    messages.map(async ({ commandId }) => (await until('the reply', () => one.client.repliesTo(commandId)[0])).outcome),
   );
 };
 
 describe('A repeated command', () => {
   it('changes nothing in a later batch and has the first outcome', async () => {
-    const cancel = of(await make(), gateway.cancel(), client.channel);
-    const first = await client.execute(cancel);
+    const cancel = of(await make(), gateway.cancel(), one.client.channel);
+    const first = await one.client.execute(cancel);
     expect(first.outcome).toMatchObject({ kind: 'accepted' });
     // Decided again it would be refused: the intent is cancelled already.
-    await client.send(cancel);
-    await until('the second reply', () => client.repliesTo(cancel.commandId).length === 2);
-    expect(client.repliesTo(cancel.commandId)[1]).toEqual(first);
+    await one.client.send(cancel);
+    await until('the second reply', () => one.client.repliesTo(cancel.commandId).length === 2);
+    expect(one.client.repliesTo(cancel.commandId)[1]).toEqual(first);
     expect(await eventsOf(cancel.intentId)).toEqual(['intent.created', 'intent.cancelled']);
   });
 });
@@ -64,7 +50,7 @@ describe('A claim', () => {
   });
 
   it('is checked against the current terms of the intent, whatever the gateway has read', async () => {
-    const { intent, outcome } = await client.execute(create());
+    const { intent, outcome } = await one.client.execute(create());
     const raise = gateway.update({
       updatedAt: Date.parse(intent?.updatedAt ?? ''),
       amount: '13',
@@ -120,14 +106,14 @@ describe('Commands and observations of one intent', () => {
         const landed = [watcher.landed(FIRST), watcher.landed(FIRST), watcher.landedFinal(FIRST)].map((observation) =>
           observed(about(intentId, observation)),
         );
-        await Promise.all([...commands, ...landed].map((message) => client.send(message)));
-        await Promise.all(commands.map(({ commandId }) => client.outcome(commandId)));
+        await Promise.all([...commands, ...landed].map((message) => one.client.send(message)));
+        await Promise.all(commands.map(({ commandId }) => one.client.outcome(commandId)));
       }),
     );
     for (const intentId of intents)
       await until('its finality', async () => (await eventsOf(intentId)).includes('intent.finalized'));
-    const { events, intents: folded, problems } = await readWholeLog(cluster);
-    expect([problems, await compareProjection(cluster.database, folded)]).toEqual([[], []]);
+    const { events, intents: folded, problems } = await readWholeLog(one.cluster);
+    expect([problems, await compareProjection(one.cluster.database, folded)]).toEqual([[], []]);
     for (const intentId of intents) {
       const types = events.filter((event) => event.intentId === intentId).map(({ type }) => type);
       for (const once of ['intent.confirmed', 'intent.finalized'])
@@ -146,18 +132,18 @@ describe('A refund', () => {
   it('is neither claimed nor left open after its original payment was undone', async () => {
     const original = await make();
     const seen = async (...observations: readonly Observation[]) => {
-      await client.send(...observations.map((observation) => observed(about(original, observation))));
+      await one.client.send(...observations.map((observation) => observed(about(original, observation))));
       const { type } = observations.at(-1) ?? {};
       // A batch of its own for each step: the writer has to read the related intents from the database.
       await until(`${type} to be decided`, async () => (await eventsOf(original)).includes(EVENT_OF[type ?? 'landed']));
     };
     await seen(watcher.landed(FIRST));
     const refundId = newIntentId(partitionOf(original));
-    const refunded = await client.execute(of(original, gateway.refund(refundId)));
+    const refunded = await one.client.execute(of(original, gateway.refund(refundId)));
     expect(refunded.outcome).toMatchObject({ kind: 'accepted', intentId: refundId });
     await seen(watcher.lost(FIRST));
     const claim = gateway.prepare(REFUNDING, samples.signedRefund(samples.REFUND, REFUNDING));
-    expect((await client.execute(of(refundId, claim))).outcome).toMatchObject({
+    expect((await one.client.execute(of(refundId, claim))).outcome).toMatchObject({
       kind: 'refused',
       refusal: { code: 'intent.original_unpaid', details: { original_intent_id: original } },
     });

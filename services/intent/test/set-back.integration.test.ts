@@ -1,43 +1,29 @@
 import type { Reply } from '@pf/contracts';
 import { gateway } from '@pf/domain/testing';
 import { createLogger } from '@pf/runtime';
-import { type Cluster, compareProjection, readWholeLog, startCluster, until } from '@pf/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { compareProjection, readWholeLog, until } from '@pf/testing';
+import { describe, expect, it } from '@jest/globals';
 import { IdlePartitions } from '../src/idle-partitions.ts';
 import { create, of, PARTITIONS } from './messages.ts';
-import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
+import { withOneWriter } from './one-writer.ts';
 
 const TABLES = ['ledger.intents', 'ledger.intent_events', 'ledger.checkpoints', 'service.command_outcomes'];
 
-let cluster: Cluster;
-let running: RunningWriter;
-let client: CommandClient;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  client = await CommandClient.open(cluster.log, cluster.database);
-  running = await startWriter(cluster);
-});
-
-afterAll(async () => {
-  await running.stop();
-  await client.close();
-  await cluster.close();
-});
+const one = withOneWriter();
 
 const copyOf = (table: string): string => `copy_of_${table.replace('.', '_')}`;
 
 /** Keeps what the tables have now. */
 async function copyTables(): Promise<void> {
   for (const table of TABLES)
-    await cluster.database.sql.query(
+    await one.cluster.database.sql.query(
       `DROP TABLE IF EXISTS public.${copyOf(table)}; CREATE TABLE public.${copyOf(table)} AS TABLE ${table}`,
     );
 }
 
 /** Puts the copy in the place of the tables, all at once: a failover to a standby that was a moment behind. */
 async function setBack(): Promise<void> {
-  await cluster.database.sql.query(
+  await one.cluster.database.sql.query(
     `BEGIN; TRUNCATE ${TABLES.join(', ')};
      ${TABLES.map((table) => `INSERT INTO ${table} SELECT * FROM public.${copyOf(table)};`).join(' ')} COMMIT`,
   );
@@ -45,19 +31,19 @@ async function setBack(): Promise<void> {
 
 /** Every version of every intent is in the log once, every command was decided once, and the projection is the fold. */
 async function expectSound(): Promise<void> {
-  const { problems, intents } = await readWholeLog(cluster);
+  const { problems, intents } = await readWholeLog(one.cluster);
   expect(problems).toEqual([]);
-  expect(await compareProjection(cluster.database, intents)).toEqual([]);
+  expect(await compareProjection(one.cluster.database, intents)).toEqual([]);
 }
 
 describe('A writer whose database is set back', () => {
   it('loses no acknowledged command and lets none fork the log', async () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    const made = await Promise.all(partitions.map((partition) => client.execute(create({}, { partition }))));
+    const made = await Promise.all(partitions.map((partition) => one.client.execute(create({}, { partition }))));
     const updateAll = (seen: readonly Reply[], key: string): Promise<readonly Reply[]> =>
       Promise.all(
         seen.map(({ outcome: { intentId }, intent }) =>
-          client.execute(
+          one.client.execute(
             of(
               intentId,
               gateway.update({ updatedAt: Date.parse(intent?.updatedAt ?? ''), metadata: { [key]: 'set' } }),
@@ -79,44 +65,40 @@ describe('A writer whose database is set back', () => {
   });
 
   it('decides a repeated command once, though its outcome was set back', async () => {
-    const { intentId } = (await client.execute(create({}, { partition: 2 }))).outcome;
+    const { intentId } = (await one.client.execute(create({}, { partition: 2 }))).outcome;
     await copyTables();
     const cancel = of(intentId, gateway.cancel());
-    const first = await client.execute(cancel);
+    const first = await one.client.execute(cancel);
     const made = create({}, { partition: 2 });
-    await client.execute(made);
+    await one.client.execute(made);
     await setBack();
     // The publisher sends a record again whose response it has lost.
-    client.replies.clear();
-    expect((await client.execute(cancel)).outcome).toEqual(first.outcome);
-    expect((await client.execute(made)).outcome).toMatchObject({ kind: 'accepted', intentId: made.intentId });
+    one.client.replies.clear();
+    expect((await one.client.execute(cancel)).outcome).toEqual(first.outcome);
+    expect((await one.client.execute(made)).outcome).toMatchObject({ kind: 'accepted', intentId: made.intentId });
     await expectSound();
   });
 
   it('catches a partition up that gets no input', async () => {
     await copyTables();
-    await client.execute(create({}, { partition: 4 }));
+    await one.client.execute(create({}, { partition: 4 }));
     await setBack();
-    const idle = new IdlePartitions({
-      owner: running.owner,
-      decideNothing: (partition) => running.writer.expire(partition, []),
-      log: createLogger('test', 'silent'),
-    });
+    const idle = new IdlePartitions({ owner: one.running.owner, log: createLogger('test', 'silent') });
     await until('the projection to be the fold of the log', async () => {
       idle.look();
-      const { intents } = await readWholeLog(cluster);
-      return (await compareProjection(cluster.database, intents)).length === 0;
+      const { intents } = await readWholeLog(one.cluster);
+      return (await compareProjection(one.cluster.database, intents)).length === 0;
     });
     await expectSound();
   });
 
   it('expires nothing on it', async () => {
-    const { intentId } = (await client.execute(create({}, { partition: 1 }))).outcome;
+    const { intentId } = (await one.client.execute(create({}, { partition: 1 }))).outcome;
     await copyTables();
-    await client.execute(of(intentId, gateway.cancel()));
+    await one.client.execute(of(intentId, gateway.cancel()));
     await setBack();
-    await running.owner.run(1, null, () => running.writer.expire(1, [intentId]));
-    await client.execute(create({}, { partition: 1 }));
+    await one.running.owner.run(1, null, () => one.running.writer.expire(1, [intentId]));
+    await one.client.execute(create({}, { partition: 1 }));
     await expectSound();
   });
 });

@@ -1,14 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createEventLog, type EventLog, type LogRecord, type PartitionWork } from '@pf/event-log';
 import { type Brokers, startBrokers } from '@pf/local/brokers';
 import { until } from '@pf/testing';
+import { Cluster } from '../../../../packages/event-log/src/kafka/cluster.ts';
 import { appendUnknown, beginTransaction, fenceAndEnd } from './raw-producer.ts';
 
 const PARTITIONS = 3;
 const PARTITION = 1;
+
+/** The methods as they are, where a test puts others in front of them. */
+const describeTransaction: (
+  this: Cluster,
+  ...asked: Parameters<Cluster['transaction']>
+) => ReturnType<Cluster['transaction']> = Reflect.get(Cluster.prototype, 'transaction');
+const endTransaction: (this: Cluster, ...asked: Parameters<Cluster['endTransaction']>) => Promise<void> = Reflect.get(
+  Cluster.prototype,
+  'endTransaction',
+);
 
 /** A ledger in memory: one event for each command. */
 class Work implements PartitionWork<readonly string[]> {
@@ -56,6 +67,7 @@ describe('A transaction that a crash of the broker left hanging', () => {
     });
   });
   afterEach(async () => {
+    jest.restoreAllMocks();
     for (const close of closing.splice(0).reverse()) await close();
     logged.length = 0;
   });
@@ -84,6 +96,13 @@ describe('A transaction that a crash of the broker left hanging', () => {
     // On another topic, so that the partition has not seen its end.
     await fenceAndEnd(brokers.addresses, id, `${prefix}intent.dead`, last);
     return append(prefix, id, 0);
+  }
+  /** Begins a transaction that its coordinator has open, with an event that the partition will not see the end of. */
+  async function begin(prefix: string): ReturnType<typeof beginTransaction> {
+    const id = `${prefix}intent-writer-${PARTITION}`;
+    const begun = await beginTransaction(brokers.addresses, id, `${prefix}intent.dead`, 0);
+    await append(prefix, id, 0);
+    return begun;
   }
   const append = (prefix: string, id: string, sequence: number): Promise<bigint> =>
     appendUnknown(brokers.addresses, id, {
@@ -153,6 +172,56 @@ describe('A transaction that a crash of the broker left hanging', () => {
     expect(await eventsAfterOneMore(log)).toEqual(['next']);
     expect(work.caughtUp).toEqual([]);
   });
+
+  it('is aborted where the fence aborts it, while it is open', async () => {
+    const { log, prefix } = await newLog();
+    const { close } = await begin(prefix);
+    closing.push(close);
+    const owner = await own(log, new Work());
+    await until('the partition', () => owner.owned().includes(PARTITION));
+    expect(ended()).toEqual([expect.objectContaining({ start: '0', committed: false })]);
+    expect(await eventsAfterOneMore(log)).toEqual(['next']);
+  });
+
+  it('is not taken for aborted where the former owner commits it before the fence', async () => {
+    const { log, prefix } = await newLog();
+    const { transaction, close } = await begin(prefix);
+    closing.push(close);
+    let seen = 0;
+    jest.spyOn(Cluster.prototype, 'transaction').mockImplementation(async function (this: Cluster, id) {
+      const state = await describeTransaction.call(this, id);
+      // The second time is the last one before the fence.
+      if (state?.state === 'Ongoing' && ++seen === 2) await transaction.commit();
+      return state;
+    });
+    const work = new Work();
+    const owner = await own(log, work);
+    await until('the alarm', () => logged.some(({ fields }) => 'alarm' in fields));
+    expect(ended()).toEqual([]);
+    // The former owner projects what it has committed.
+    work.positions.set(PARTITION, 2n);
+    await until('the partition', () => owner.owned().includes(PARTITION));
+    expect(ended()).toEqual([expect.objectContaining({ start: '0', committed: true })]);
+    expect(await eventsAfterOneMore(log)).toEqual(['hanging', 'next']);
+  });
+
+  it.each(['committed', 'aborted'] as const)(
+    'is ended while its coordinator still knows that it was %s',
+    async (how) => {
+      const { log, prefix } = await newLog();
+      await hang(prefix, how);
+      const states: unknown[] = [];
+      jest.spyOn(Cluster.prototype, 'endTransaction').mockImplementation(async function (this: Cluster, ...asked) {
+        states.push((await this.transaction(`${prefix}intent-writer-${PARTITION}`))?.state);
+        return endTransaction.apply(this, asked);
+      });
+      const owner = await own(log, new Work());
+      await until('the partition', () => owner.owned().includes(PARTITION));
+      // Not after the fence: a process that dies between the two would take the outcome with it.
+      expect(states).toEqual([how === 'committed' ? 'CompleteCommit' : 'CompleteAbort']);
+      expect(ended()).toEqual([expect.objectContaining({ start: '0', committed: how === 'committed' })]);
+    },
+  );
 
   it('raises an alarm and keeps its partition without an owner where the outcome is not known', async () => {
     const { log, prefix } = await newLog();

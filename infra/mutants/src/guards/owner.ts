@@ -5,8 +5,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'Acquiring a partition fences its earlier owner',
     file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: 'await (await producer.transaction()).abort();',
-    instead: '',
+    guard: '(await producer.transaction()).abort();',
+    instead: 'undefined;',
     test: {
       file: 'packages/event-log/test/ownership/handover.integration.test.ts',
       name: 'rejects the commit of an earlier owner that was suspended while the partition moved',
@@ -14,12 +14,32 @@ export const ownerGuards: readonly Mutant[] = [
   },
   {
     name: 'No transaction hangs in a partition when its owner decides',
-    file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: 'await endHangingTransactions({ cluster, topic, partition, former, projected, log });',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: 'await endHangingTransactions(options, former);',
     instead: '',
     test: {
       file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
-      name: 'is committed, and then projected, where its coordinator had committed it',
+      name: 'is aborted where the fence aborts it, while it is open',
+    },
+  },
+  {
+    name: 'What the coordinator knows of a hanging transaction is used before the fence erases it',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: 'await endKnownTransactions(options);',
+    instead: '',
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'is ended while its coordinator still knows that it was committed',
+    },
+  },
+  {
+    name: 'A transaction that was open before the fence counts as aborted only where the fence aborted it',
+    file: 'packages/event-log/src/kafka/hanging-transaction.ts',
+    guard: "if (fences === 2 && raised === 0 && before.state === 'Ongoing') return false;",
+    instead: "if (before.state === 'Ongoing') return false;",
+    test: {
+      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
+      name: 'is not taken for aborted where the former owner commits it before the fence',
     },
   },
   {
@@ -35,21 +55,41 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'A hanging transaction with an unknown outcome is not ended by guessing',
     file: 'packages/event-log/src/kafka/hanging-transaction.ts',
-    guard: 'if (former?.producerId !== open.producerId) return null;',
-    instead: 'if (former?.producerId !== open.producerId) return false;',
+    guard: 'if (former?.before.producerId !== open.producerId) return null;',
+    instead: 'if (former?.before.producerId !== open.producerId) return false;',
     test: {
       file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
       name: 'raises an alarm and keeps its partition without an owner where the outcome is not known',
     },
   },
   {
-    name: 'After a lost connection nothing is appended to a transaction that hangs',
-    file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: 'await this.#lifeline.during(() => this.#requireEnded());',
-    instead: '',
+    name: 'Nothing is appended to a transaction that hangs',
+    file: 'packages/event-log/src/ownership/owned-partition.ts',
+    guard: 'await this.#requireEnd(hold);\n      // Also without events',
+    instead: '// Also without events',
     test: {
-      file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
-      name: 'gets no record of the next transaction when its owner survives the broker',
+      file: 'packages/simulation/test/log/hanging-transaction.unit.test.ts',
+      name: 'gets no record of the next batch, and is committed because it is projected',
+    },
+  },
+  {
+    name: 'A transaction that hangs is noticed without further input',
+    file: 'packages/event-log/src/ownership/owned-partition.ts',
+    guard: 'await this.#requireEnd(hold);\n      } catch',
+    instead: '} catch',
+    test: {
+      file: 'packages/simulation/test/log/hanging-transaction.unit.test.ts',
+      name: 'is ended without further input once its partition is checked',
+    },
+  },
+  {
+    name: 'A batch whose first record gets another offset is not committed',
+    file: 'packages/event-log/src/kafka/partition-writer.ts',
+    guard: 'if (base !== null && base !== at) {',
+    instead: 'if (base === -1n) {',
+    test: {
+      file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
+      name: 'commits no events that would not follow what is projected',
     },
   },
   {
@@ -117,8 +157,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'A member that stops leaves its group',
     file: 'packages/event-log/src/kafka/group-member.ts',
-    guard: 'await consumer?.disconnect();',
-    instead: '',
+    guard: 'const leaving = consumer?.disconnect();',
+    instead: 'const leaving = Promise.resolve();',
     test: {
       file: 'packages/event-log/test/ownership/handover.integration.test.ts',
       name: 'has a new owner at once after SIGTERM, and no command is lost or decided twice',
@@ -157,8 +197,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'Nothing is committed that was decided on a database that was set back',
     file: 'packages/event-log/src/ownership/owned-partition.ts',
-    guard: 'if (position !== null && position !== hold.position)',
-    instead: 'if (position === -1n)',
+    guard: 'if (position !== hold.position) throw new StaleProjectionError',
+    instead: 'if (position === -1n) throw new StaleProjectionError',
     test: {
       file: 'services/intent/test/set-back.integration.test.ts',
       name: 'loses no acknowledged command and lets none fork the log',
@@ -237,9 +277,9 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'A refusal counts only once its offset is committed',
     file: 'packages/event-log/src/ownership/owned-partition.ts',
-    guard: 'const base = await timed(() => hold.writer.commit(append, consumed), committed);',
+    guard: 'await timed(() => hold.writer.commit(append, consumed, hold.position), committed);',
     instead:
-      'const base = append.length === 0 ? null : await timed(() => hold.writer.commit(append, consumed), committed);',
+      'if (append.length > 0) await timed(() => hold.writer.commit(append, consumed, hold.position), committed);',
     test: {
       file: 'packages/event-log/test/ownership/partition-owner.integration.test.ts',
       name: 'moves the offset over commands without events and projects their outcome',

@@ -188,6 +188,7 @@ export class Surroundings {
     network.lostReplies = has('lost messages') ? 0.02 : 0;
     this.#repeatedSends = has('repeated sends') ? 0.15 : 0;
     this.broker.faults.lostMarkers = has('hanging transactions') ? 0.4 : 0;
+    this.broker.faults.skippedMarkers = has('hanging transactions') ? 0.02 : 0;
     const { chain, nodes } = this.network;
     const reorganizes = has('reorganizations');
     const isLate = has('late landings');

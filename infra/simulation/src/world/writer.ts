@@ -32,7 +32,6 @@ export async function startWriter(world: Surroundings, running: Running): Promis
   });
   running.live = () => owner.idleMs() < STUCK_MS;
   await owner.start();
-  new IdlePartitions({ owner, decideNothing: (partition) => writer.expire(partition, []), log }).start();
   new Expiry({
     owner,
     ledger,
@@ -41,4 +40,5 @@ export async function startWriter(world: Surroundings, running: Running): Promis
     log,
     clock: () => clock.now(),
   }).start();
+  new IdlePartitions({ owner, log }).start();
 }

@@ -57,7 +57,11 @@ interface LibraryBroker {
   fetch(request: object): Promise<{
     readonly responses: readonly {
       readonly topicName: string;
-      readonly partitions: readonly { readonly partition: number }[];
+      readonly partitions: readonly {
+        readonly partition: number;
+        readonly highWatermark: string;
+        readonly lastStableOffset: string;
+      }[];
     }[];
   }>;
   listOffsets(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
@@ -260,17 +264,29 @@ export class Cluster {
   }
 
   /** The transactions that are open in a partition, whether or not their coordinator knows of them. */
-  async openTransactions(topic: string, partition: number): Promise<readonly OpenTransaction[]> {
-    for (let tries = 1; ; tries++) {
-      const leader = await this.#leader(topic, partition);
-      try {
-        return await leader.connectionPool.send(describeProducers(topic, partition));
-      } catch (error) {
-        // The leader of a new topic, or a new leader, does not know that it leads for some milliseconds.
-        if (brokerErrorType(error) !== 'NOT_LEADER_FOR_PARTITION' || tries === LEADER_TRIES) throw error;
-        await pause(LEADER_PAUSE_MS);
-        await this.refresh();
-      }
+  openTransactions(topic: string, partition: number): Promise<readonly OpenTransaction[]> {
+    return this.#askLeader(topic, partition, (leader) =>
+      leader.connectionPool.send(describeProducers(topic, partition)),
+    );
+  }
+
+  /** True where the partition ends at the position, committed and uncommitted records alike. */
+  async endsAt(topic: string, partition: number, position: bigint): Promise<boolean> {
+    try {
+      const { responses } = await this.#askLeader(topic, partition, (leader) =>
+        leader.fetch({
+          isolationLevel: READ_COMMITTED,
+          maxWaitTime: 0,
+          minBytes: 1,
+          maxBytes: 1,
+          topics: [{ topic, partitions: [{ partition, fetchOffset: String(position), maxBytes: 1 }] }],
+        }),
+      );
+      const [found] = responses.flatMap(({ partitions }) => partitions);
+      return BigInt(found?.lastStableOffset ?? -1) === position && BigInt(found?.highWatermark ?? -1) === position;
+    } catch (error) {
+      if (brokerErrorType(error) === 'OFFSET_OUT_OF_RANGE') return false;
+      throw error;
     }
   }
 
@@ -297,6 +313,23 @@ export class Cluster {
   async endTransaction(topic: string, partition: number, open: OpenTransaction, committed: boolean): Promise<void> {
     const leader = await this.#leader(topic, partition);
     await leader.connectionPool.send(writeMarker(topic, partition, open, committed));
+  }
+
+  async #askLeader<Answer>(
+    topic: string,
+    partition: number,
+    ask: (leader: LibraryBroker) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await ask(await this.#leader(topic, partition));
+      } catch (error) {
+        // The leader of a new topic, or a new leader, does not know that it leads for some milliseconds.
+        if (brokerErrorType(error) !== 'NOT_LEADER_FOR_PARTITION' || tries === LEADER_TRIES) throw error;
+        await pause(LEADER_PAUSE_MS);
+        await this.refresh();
+      }
+    }
   }
 
   async #leader(topic: string, partition: number): Promise<LibraryBroker> {

@@ -1,4 +1,4 @@
-import { BackOff } from '@pf/runtime';
+import { BackOff, within } from '@pf/runtime';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { MEMBER_RETRY } from './client.ts';
 import { toLogRecord } from './record.ts';
@@ -18,6 +18,8 @@ const FETCH_WAIT_MS = 50;
 const PARTITION_FETCH_BYTES = 256 * 1024;
 /** While a cluster starts, coordinators are missing or still load their groups. */
 const START_PATIENCE_MS = 30_000;
+/** How long a member that stops waits for its join. A broker that hangs may take many times as long. */
+const STOP_PATIENCE_MS = 3_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
@@ -84,10 +86,17 @@ export class KafkaGroupMember implements GroupMember {
   async stop(): Promise<void> {
     this.#stopping.abort();
     // A member disconnected during its first join does not leave, and its partitions wait for the session's time-out.
-    await this.#joining.catch(() => undefined);
+    const joined = this.#joining.then(
+      () => true,
+      () => true,
+    );
+    const isOver = (await within(STOP_PATIENCE_MS, joined)) ?? false;
     const consumer = this.#consumer;
     this.#consumer = null;
-    await consumer?.disconnect();
+    const leaving = consumer?.disconnect();
+    if (isOver) await leaving;
+    // Its connections wait for responses to the join.
+    else leaving?.catch(() => undefined);
   }
 
   async #batch(payload: EachBatchPayload): Promise<void> {

@@ -2,13 +2,12 @@ import { pause } from '@pf/runtime';
 import type { CompressionTypes, Kafka, Producer, Transaction } from 'kafkajs';
 import { QUICK_RETRY } from './client.ts';
 import { askLess, type Cluster } from './cluster.ts';
-import { endHangingTransactions } from './hanging-transaction.ts';
+import { fenceFormerOwner, type FormerState } from './hanging-transaction.ts';
 import type { Lifeline } from './lifeline.ts';
 import { toMessage } from './record.ts';
-import type { TransactionState } from './transaction-requests.ts';
 import { brokerErrorType } from '../errors.ts';
 import { type Names, OWNER_GROUP } from '../names.ts';
-import type { LogSink, NewRecord } from '../port.ts';
+import { type LogSink, LogTruncatedError, type NewRecord } from '../port.ts';
 import { fitting, sizeOf } from '../record.ts';
 import type { Consumed, PartitionWriter } from '../transport.ts';
 
@@ -22,8 +21,7 @@ const BUSY_TRIES = 200;
 export interface WriterOptions {
   readonly names: Names;
   readonly partition: number;
-  /** What coordinators knew before this process fenced, by partition. Shared by attempts to open a writer. */
-  readonly formerStates: Map<number, TransactionState>;
+  readonly formerStates: Map<number, FormerState>;
   /** The position up to which the partition is projected; asked only where a transaction hangs. */
   readonly projected: () => Promise<bigint>;
   readonly log: LogSink;
@@ -36,6 +34,8 @@ export interface WriterOptions {
 export class KafkaPartitionWriter implements PartitionWriter {
   readonly #producer: Producer;
   readonly #names: Names;
+  /** The cluster's name of intent.events. */
+  readonly #topic: string;
   readonly #partition: number;
   readonly #compression: CompressionTypes;
   readonly #cluster: Cluster;
@@ -54,6 +54,7 @@ export class KafkaPartitionWriter implements PartitionWriter {
     this.#producer = producer;
     this.#cluster = cluster;
     this.#names = names;
+    this.#topic = names.topic('intent.events');
     this.#partition = partition;
     this.#compression = compression;
     this.#lifeline = lifeline;
@@ -81,14 +82,9 @@ export class KafkaPartitionWriter implements PartitionWriter {
     const writer = new KafkaPartitionWriter(producer, cluster, options);
     try {
       await producer.connect();
-      // The fence erases what the coordinator knows. If what follows fails, the next attempt needs it.
-      const state = await cluster.transaction(transactionalId);
-      if (state !== null && state.state !== 'Empty') formerStates.set(partition, state);
       // The library requests the id only with the first transaction; an empty one ends without a request.
-      await (await producer.transaction()).abort();
-      const former = formerStates.get(partition) ?? null;
-      await endHangingTransactions({ cluster, topic, partition, former, projected, log });
-      formerStates.delete(partition);
+      const fence = async (): Promise<void> => (await producer.transaction()).abort();
+      await fenceFormerOwner({ cluster, topic, partition, transactionalId, fence, formerStates, projected, log });
       return writer;
     } catch (error) {
       await writer.close();
@@ -96,12 +92,15 @@ export class KafkaPartitionWriter implements PartitionWriter {
     }
   }
 
-  async commit(append: readonly NewRecord[], consumed: Consumed | null): Promise<bigint | null> {
-    if (this.#lifeline.isCut) {
-      this.#lifeline.mend();
-      await this.#lifeline.during(() => this.#requireEnded());
-    }
-    return this.#lifeline.during(() => this.#transact(append, consumed));
+  endsAt(position: bigint): Promise<boolean> {
+    // After a lost connection the coordinator may be another, or the same one started again: it is only asked here, and
+    // nothing is in progress.
+    this.#lifeline.mend();
+    return this.#lifeline.during(() => this.#cluster.endsAt(this.#topic, this.#partition, position));
+  }
+
+  commit(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<void> {
+    return this.#lifeline.during(() => this.#transact(append, consumed, at));
   }
 
   async close(): Promise<void> {
@@ -112,22 +111,19 @@ export class KafkaPartitionWriter implements PartitionWriter {
     }
   }
 
-  /**
-   * After a lost connection the coordinator may be another, or the same one started again, that left the last commit
-   * without its marker. Records appended now would belong to that transaction.
-   */
-  async #requireEnded(): Promise<void> {
-    if ((await this.#cluster.openTransactions(this.#names.topic('intent.events'), this.#partition)).length > 0)
-      throw new Error(`Partition ${this.#partition} has an open transaction after a lost connection.`);
-  }
-
-  async #transact(append: readonly NewRecord[], consumed: Consumed | null): Promise<bigint | null> {
+  async #transact(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<void> {
     const transaction = await this.#producer.transaction();
     // Records first: a transaction that begins with offsets often finds the coordinator busy with the last one.
     const base = await this.#send(transaction, append);
+    if (base !== null && base !== at) {
+      // Where that fails too, the next writer's fence aborts it.
+      await transaction.abort().catch(() => undefined);
+      throw new (base < at ? LogTruncatedError : Error)(
+        `Partition ${this.#partition}: the first record got the offset ${base} instead of ${at}: nothing is committed.`,
+      );
+    }
     if (consumed) await this.#sendOffset(transaction, consumed);
     await transaction.commit();
-    return base;
   }
 
   async #send(transaction: Transaction, append: readonly NewRecord[]): Promise<bigint | null> {
@@ -135,7 +131,7 @@ export class KafkaPartitionWriter implements PartitionWriter {
     for (let rest = append; rest.length > 0;) {
       const part = rest.slice(0, fitting(rest, sizeOf, SEND_LIMITS));
       const [answer] = await transaction.send({
-        topic: this.#names.topic('intent.events'),
+        topic: this.#topic,
         acks: -1,
         compression: this.#compression,
         messages: part.map(toMessage),

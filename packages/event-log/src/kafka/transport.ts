@@ -6,7 +6,7 @@ import { Lifeline } from './lifeline.ts';
 import { type EventLogOptions, SESSION_TIMEOUT_MS } from './options.ts';
 import { KafkaPartitionWriter } from './partition-writer.ts';
 import { KafkaProducer } from './producer.ts';
-import type { TransactionState } from './transaction-requests.ts';
+import type { FormerState } from './hanging-transaction.ts';
 import type { Names } from '../names.ts';
 import { SILENT } from '../port.ts';
 import type { LogTransport } from '../transport.ts';
@@ -15,7 +15,7 @@ import type { LogTransport } from '../transport.ts';
 export function kafkaTransport(options: EventLogOptions, names: Names): LogTransport {
   const { partitions, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
   const compression = compressionType(options.compression);
-  const formerStates = new Map<number, TransactionState>();
+  const formerStates = new Map<number, FormerState>();
   return {
     partitions,
     openWriter: (partition, projected = async () => 0n) => {

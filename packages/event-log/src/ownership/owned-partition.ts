@@ -1,4 +1,4 @@
-import { BackOff, count, record, recordDuration } from '@pf/runtime';
+import { BackOff, count, pause, record, recordDuration } from '@pf/runtime';
 import { BrokenLogAlarm, raiseBrokenLog } from '../broken-log.ts';
 import { asError } from '../errors.ts';
 import {
@@ -20,6 +20,9 @@ import type { Consumed, LogTransport, PartitionWriter } from '../transport.ts';
 const BATCH_LIMITS = { count: 200, bytes: 128 * 1024 };
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
+/** The coordinator writes the marker of the last commit within milliseconds, while it has all its brokers. */
+const END_PAUSE_MS = 5;
+const END_TRIES = 200;
 
 /** The group's functions for one partition, for both input topics together. */
 export interface PartitionFeed {
@@ -164,6 +167,21 @@ export class OwnedPartition<Context> {
     });
   }
 
+  /** Without waiting for input: compares the position with the projection and the log. Never rejects. */
+  async check(): Promise<void> {
+    const hold = this.#hold;
+    if (!hold || this.#stopped) return;
+    await this.#enqueue(async () => {
+      if (this.#hold !== hold || this.#stopped) return;
+      try {
+        this.#requireCurrent(hold, await this.#dependencies.work.checkpoint(this.#partition));
+        await this.#requireEnd(hold);
+      } catch (error) {
+        this.#fail(hold, error);
+      }
+    });
+  }
+
   /** Starts no more work. Resolves when the work in progress is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -289,16 +307,14 @@ export class OwnedPartition<Context> {
       const { append, position, context } = await decide();
       recordDuration('payments.decision.duration', began, {});
       if (this.#hold !== hold) return false;
-      if (position !== null && position !== hold.position)
-        throw new StaleProjectionError(this.#partition, position, hold);
+      if (position !== null) this.#requireCurrent(hold, position);
       if (append.length === 0 && !consumed) return true;
+      await this.#requireEnd(hold);
       // Also without events: a refusal counts only if its offset was committed, so never from a fenced owner.
-      const base = await timed(() => hold.writer.commit(append, consumed), committed);
+      await timed(() => hold.writer.commit(append, consumed, hold.position), committed);
       if (append.length > 0) count('messaging.client.sent.messages', SENT, append.length);
-      if (base !== null && base !== hold.position)
-        throw new Error(`Partition ${this.#partition}: appended at ${base}, expected ${hold.position}`);
       // The commit's marker has the offset after the last record.
-      const next = base === null ? hold.position : base + BigInt(append.length) + 1n;
+      const next = append.length === 0 ? hold.position : hold.position + BigInt(append.length) + 1n;
       const project = async (): Promise<void> => {
         if (!(await work.project(this.#partition, hold.position, next, context)))
           throw new Error(`Partition ${this.#partition}: the checkpoint is not at ${hold.position}`);
@@ -311,6 +327,25 @@ export class OwnedPartition<Context> {
     } catch (error) {
       this.#fail(hold, error);
       return false;
+    }
+  }
+
+  #requireCurrent(hold: Hold, position: bigint): void {
+    if (position !== hold.position) throw new StaleProjectionError(this.#partition, position, hold);
+  }
+
+  /**
+   * The log must end where the projection does. Where the last commit has no marker, and gets none, its transaction
+   * hangs: the next one would belong to it, and an abort would erase what clients were told is done.
+   */
+  async #requireEnd({ writer, position }: Hold): Promise<void> {
+    for (let tries = 1; !(await writer.endsAt(position)); tries++) {
+      if (tries === END_TRIES)
+        throw new Error(
+          `Partition ${this.#partition} is projected up to ${position}, and its log does not end there: ` +
+            'a transaction hangs, another writer has appended, or records are missing.',
+        );
+      await pause(END_PAUSE_MS);
     }
   }
 
@@ -331,6 +366,11 @@ export class OwnedPartition<Context> {
     if (this.#hold !== hold) return;
     this.#lose();
     feed.pause(this.#partition);
+    if (error instanceof LogTruncatedError) {
+      // What was appended since hides that records are missing: this process does not go on behind it.
+      raiseBrokenLog(log, error, this.#partition);
+      return;
+    }
     this.#reacquire = this.#assignment !== null;
   }
 

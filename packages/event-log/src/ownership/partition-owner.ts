@@ -23,6 +23,7 @@ export class GroupedPartitionOwner<Context> implements PartitionOwner<Context>, 
   readonly #partitions: readonly OwnedPartition<Context>[];
   readonly #lag: LagWatch;
   readonly #unlook: () => void;
+  #stopped = false;
   /** Aborted when the current generation of the group ends. */
   #assignment = new AbortController();
 
@@ -63,7 +64,7 @@ export class GroupedPartitionOwner<Context> implements PartitionOwner<Context>, 
 
   async start(): Promise<void> {
     await this.#member.start();
-    this.#lag.start();
+    if (!this.#stopped) this.#lag.start();
   }
 
   owned(): readonly number[] {
@@ -80,11 +81,16 @@ export class GroupedPartitionOwner<Context> implements PartitionOwner<Context>, 
     return owned.run(after, work);
   }
 
+  async check(partition: number): Promise<void> {
+    await this.#partitions[partition]?.check();
+  }
+
   idleMs(): number {
     return this.#member.idleMs();
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#assignment.abort();
     this.#unlook();
     const measured = this.#lag.stop();

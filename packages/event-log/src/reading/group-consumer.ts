@@ -42,6 +42,7 @@ export class PositionedGroupConsumer implements GroupConsumer, MemberWork {
   /** Aborted when the current generation of the group ends. */
   #assignment = new AbortController();
   #takingUp: Promise<void> = Promise.resolve();
+  #stopped = false;
   /** The pause between a failure and the next attempt. */
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
 
@@ -79,7 +80,7 @@ export class PositionedGroupConsumer implements GroupConsumer, MemberWork {
 
   async start(): Promise<void> {
     await this.#member.start();
-    this.#lag.start();
+    if (!this.#stopped) this.#lag.start();
   }
 
   idleMs(): number {
@@ -87,6 +88,7 @@ export class PositionedGroupConsumer implements GroupConsumer, MemberWork {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.joined([]);
     const measured = this.#lag.stop();
     await this.#takingUp;

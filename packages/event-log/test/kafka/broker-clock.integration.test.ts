@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEventLog, type EventLog } from '../../src/index.ts';
-import { freshLog, freshOptions } from '../stack.ts';
+import { freshLog, freshOptions, until } from '../stack.ts';
 
 let log: EventLog;
 
 beforeAll(async () => {
   log = await freshLog();
+  const clock = log.brokerClock();
+  // The leaders of a new topic do not know that they lead for some milliseconds.
+  const isReadable = (): Promise<boolean> =>
+    clock.read().then(
+      () => true,
+      () => false,
+    );
+  await until(isReadable, 'the brokers’ clock');
+  await clock.close();
 });
 
 afterAll(() => log.deleteTopics());

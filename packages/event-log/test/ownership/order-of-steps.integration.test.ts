@@ -47,7 +47,7 @@ describe('The order of an owner’s steps', () => {
       reader: harness.reader,
       async openWriter() {
         // The last commit of the earlier owner.
-        await former.commit([event(1)], { topic: 'intent.commands', offset: 1n });
+        await former.commit([event(1)], { topic: 'intent.commands', offset: 1n }, 0n);
         return openWriter();
       },
       committed: async () =>
@@ -62,7 +62,14 @@ describe('The order of an owner’s steps', () => {
 
   it('commits events together with the offset of their input or not at all', async () => {
     const writer = await openWriter(new NoCommands(harness.options.prefix ?? ''));
-    await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n })).rejects.toThrow();
+    await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n }, 0n)).rejects.toThrow();
+    await openWriter();
+    expect(await harness.read('intent.events')).toEqual([]);
+  });
+
+  it('commits no events that would not follow what is projected', async () => {
+    const writer = await openWriter();
+    await expect(writer.commit([event(1)], null, 1n)).rejects.toThrow('got the offset 0 instead of 1');
     await openWriter();
     expect(await harness.read('intent.events')).toEqual([]);
   });

@@ -53,12 +53,15 @@ describe('GroupConsumer', () => {
   let options: EventLogOptions;
   let log: EventLog;
   let rows: Rows;
+  /** The offset at which every partition goes on. */
+  let end: bigint;
   const members: GroupConsumer[] = [];
 
   beforeEach(async () => {
     options = freshOptions();
     log = await freshLog(options);
     rows = new Rows();
+    end = 0n;
   });
   afterEach(async () => {
     await Promise.all(members.splice(0).map((member) => member.stop()));
@@ -75,6 +78,8 @@ describe('GroupConsumer', () => {
 
   /** One transaction of two events in each partition. */
   async function append(label: string): Promise<string[]> {
+    const at = end;
+    end += 3n;
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const values = await Promise.all(
       partitions.map(async (partition) => {
@@ -83,6 +88,7 @@ describe('GroupConsumer', () => {
         await writer.commit(
           pair.map((value) => ({ partition, key: 'k', value })),
           null,
+          at,
         );
         await writer.close();
         return pair;

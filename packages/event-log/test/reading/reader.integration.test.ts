@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createClient, QUICK_RETRY } from '../../src/kafka/client.ts';
 import type { EventLog, LogReader, NewRecord, RecordBatch } from '../../src/index.ts';
 import { Names } from '../../src/names.ts';
 import { kafkaTransport } from '../../src/kafka/transport.ts';
 import type { PartitionWriter } from '../../src/transport.ts';
+import { abandon } from '../abandon.ts';
 import { collect, freshLog, freshOptions, PARTITIONS, until } from '../stack.ts';
 
 // A busy machine may be slow.
@@ -25,31 +25,13 @@ describe('LogReader', () => {
   const valuesOf = (batches: readonly RecordBatch[]): (string | null)[] =>
     batches.flatMap(({ records }) => records.map(({ value }) => value));
 
-  /** A transaction whose writer dies before its end. */
-  async function abandon(partition: number, values: readonly string[]): Promise<void> {
-    const producer = createClient(options, 'dying', QUICK_RETRY).producer({
-      transactionalId: names.transactionalId(partition),
-      idempotent: true,
-      maxInFlightRequests: 1,
-      retry: QUICK_RETRY,
-      createPartitioner: () => () => partition,
-    });
-    await producer.connect();
-    const transaction = await producer.transaction();
-    await transaction.send({
-      topic: names.topic('intent.events'),
-      messages: values.map((value) => ({ value, partition })),
-    });
-    await producer.disconnect();
-  }
-
   it('reads up to the given end without markers and aborted records', async () => {
     const first = await openWriter(0);
-    expect(await first.commit([event(0, 'a'), event(0, 'b')], null)).toBe(0n);
+    await first.commit([event(0, 'a'), event(0, 'b')], null, 0n);
     await first.close();
-    await abandon(0, ['never 1', 'never 2']);
+    await abandon(options, 0, ['never 1', 'never 2']);
     const second = await openWriter(0);
-    expect(await second.commit([event(0, 'c')], null)).toBe(6n);
+    await second.commit([event(0, 'c')], null, 6n);
     const end = await reader.endOffset('intent.events', 0);
     const batches = await collect(reader.read('intent.events', 0, 0n, end));
     expect(valuesOf(batches)).toEqual(['a', 'b', 'c']);
@@ -62,7 +44,7 @@ describe('LogReader', () => {
   });
 
   it('has the end of the log before an open transaction', async () => {
-    await abandon(1, ['open']);
+    await abandon(options, 1, ['open']);
     expect(await reader.endOffset('intent.events', 1)).toBe(0n);
     const next = await openWriter(1);
     expect(await reader.endOffset('intent.events', 1)).toBe(2n);
@@ -99,7 +81,7 @@ describe('LogReader', () => {
 
   it('ends with an error when the log ends before the end that was asked for, instead of waiting forever', async () => {
     const writer = await openWriter(3);
-    await writer.commit([event(3, 'a')], null);
+    await writer.commit([event(3, 'a')], null, 0n);
     await writer.close();
     await until(async () => (await reader.endOffset('intent.events', 3)) === 2n, 'the commit');
     await expect(collect(reader.read('intent.events', 3, 0n, 100n))).rejects.toThrow('ends at 2 and should go on');
@@ -122,13 +104,13 @@ describe('PartitionWriter', () => {
     const log = await freshLog(options);
     const reader = await log.reader('test');
     const former = await openWriter();
-    await former.commit([{ partition: 0, key: 'k', value: 'former' }], null);
+    await former.commit([{ partition: 0, key: 'k', value: 'former' }], null, 0n);
     const present = await openWriter();
     await expect(
-      former.commit([{ partition: 0, key: 'k', value: 'stale' }], { topic: 'intent.commands', offset: 7n }),
+      former.commit([{ partition: 0, key: 'k', value: 'stale' }], { topic: 'intent.commands', offset: 7n }, 2n),
     ).rejects.toThrow();
-    await expect(former.commit([], { topic: 'intent.commands', offset: 8n })).rejects.toThrow();
-    await present.commit([{ partition: 0, key: 'k', value: 'present' }], { topic: 'intent.commands', offset: 1n });
+    await expect(former.commit([], { topic: 'intent.commands', offset: 8n }, 2n)).rejects.toThrow();
+    await present.commit([{ partition: 0, key: 'k', value: 'present' }], { topic: 'intent.commands', offset: 1n }, 2n);
     // Two records and two markers: a commit is visible to readers some milliseconds after it resolves.
     await until(async () => (await reader.endOffset('intent.events', 0)) === 4n, 'both commits to be visible');
     const batches = await collect(reader.read('intent.events', 0, 0n, 4n));
@@ -149,7 +131,7 @@ describe('PartitionWriter', () => {
       key: 'k',
       value: `${index} ${'x'.repeat(50_000)}`,
     }));
-    expect(await writer.commit(append, { topic: 'intent.commands', offset: 2n })).toBe(from);
+    await writer.commit(append, { topic: 'intent.commands', offset: 2n }, from);
     await until(async () => (await reader.endOffset('intent.events', 0)) === from + 41n, 'the transaction to end');
     const batches = await collect(reader.read('intent.events', 0, from, from + 41n));
     expect(batches.flatMap(({ records }) => records)).toHaveLength(40);

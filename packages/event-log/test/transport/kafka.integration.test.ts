@@ -1,21 +1,20 @@
 import { describe, it } from '@jest/globals';
 import { brokerErrorType } from '../../src/errors.ts';
 import type { LogTransport } from '../../src/index.ts';
-import { createClient, PATIENT_RETRY, QUICK_RETRY } from '../../src/kafka/client.ts';
+import { createClient, PATIENT_RETRY } from '../../src/kafka/client.ts';
 import { kafkaTransport } from '../../src/kafka/transport.ts';
-import { Names } from '../../src/names.ts';
+import { Names, TOPICS } from '../../src/names.ts';
+import { abandon } from '../abandon.ts';
 import { freshLog, freshOptions } from '../stack.ts';
 import { until } from '../waiting.ts';
 import { transportCases, type TransportWorld } from './suite.ts';
-
-const ALL_TOPICS = ['intent.commands', 'chain.observations', 'intent.events', 'intent.dead'] as const;
 
 /** For some milliseconds the leader of a new topic refuses single requests: it does not know yet that it leads. */
 async function leadersKnow(transport: LogTransport): Promise<boolean> {
   const connection = await transport.connect('probe');
   const partitions = Array.from({ length: transport.partitions }, (_, partition) => partition);
   try {
-    for (const topic of ALL_TOPICS) await connection.offsets(topic, partitions, 'end');
+    for (const topic of TOPICS) await connection.offsets(topic, partitions, 'end');
     return true;
   } catch (error) {
     if (brokerErrorType(error) !== 'NOT_LEADER_FOR_PARTITION') throw error;
@@ -33,22 +32,7 @@ async function openWorld(): Promise<TransportWorld> {
   await until(() => leadersKnow(transport), 'the leaders of the new topics');
   return {
     transport,
-    async abandon(partition, values) {
-      const producer = createClient(options, 'dying', QUICK_RETRY).producer({
-        transactionalId: names.transactionalId(partition),
-        idempotent: true,
-        maxInFlightRequests: 1,
-        retry: QUICK_RETRY,
-        createPartitioner: () => () => partition,
-      });
-      await producer.connect();
-      const transaction = await producer.transaction();
-      await transaction.send({
-        topic: names.topic('intent.events'),
-        messages: values.map((value) => ({ value, partition })),
-      });
-      await producer.disconnect();
-    },
+    abandon: (partition, values) => abandon(options, partition, values),
     async deleteBelow(topic, partition, offset) {
       const admin = createClient(options, 'admin', PATIENT_RETRY).admin();
       await admin.connect();

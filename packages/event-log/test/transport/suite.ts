@@ -11,7 +11,7 @@ import type {
   Topic,
   OffsetOf,
 } from '../../src/index.ts';
-import { PositionOutOfRangeError } from '../../src/index.ts';
+import { LogTruncatedError, PositionOutOfRangeError } from '../../src/index.ts';
 import { until } from '../waiting.ts';
 
 /** A log of its own, on the transport under test. */
@@ -135,11 +135,11 @@ export const transportCases: readonly TransportCase[] = [
     name: 'fences a writer when the next one opens, and never shows what it writes later',
     async run(world) {
       const former = await world.transport.openWriter(PARTITION);
-      await former.commit([event('former')], null);
+      await former.commit([event('former')], null, 0n);
       const present = await world.transport.openWriter(PARTITION);
-      await expect(former.commit([event('stale')], { topic: 'intent.commands', offset: 7n })).rejects.toThrow();
-      await expect(former.commit([], { topic: 'intent.commands', offset: 8n })).rejects.toThrow();
-      await present.commit([event('present')], { topic: 'intent.commands', offset: 1n });
+      await expect(former.commit([event('stale')], { topic: 'intent.commands', offset: 7n }, 2n)).rejects.toThrow();
+      await expect(former.commit([], { topic: 'intent.commands', offset: 8n }, 2n)).rejects.toThrow();
+      await present.commit([event('present')], { topic: 'intent.commands', offset: 1n }, 2n);
       await visibleUpTo(world, 4n);
       expect(await values(world)).toEqual(['former', 'present']);
       await until(async () => (await committed(world, 'intent.commands')) === 1n, 'the offset');
@@ -150,9 +150,9 @@ export const transportCases: readonly TransportCase[] = [
     name: 'leaves the writers of other partitions alone',
     async run(world) {
       const [one, other] = [await world.transport.openWriter(PARTITION), await world.transport.openWriter(OTHER)];
-      expect(await one.commit([event('one')], null)).toBe(0n);
-      expect(await other.commit([event('other', OTHER)], null)).toBe(0n);
-      expect(await one.commit([event('one again')], null)).toBe(2n);
+      await one.commit([event('one')], null, 0n);
+      await other.commit([event('other', OTHER)], null, 0n);
+      await one.commit([event('one again')], null, 2n);
       await Promise.all([one.close(), other.close()]);
     },
   },
@@ -160,8 +160,8 @@ export const transportCases: readonly TransportCase[] = [
     name: 'appends records without a gap and gives the marker the offset after them',
     async run(world) {
       const writer = await world.transport.openWriter(PARTITION);
-      expect(await writer.commit([event('a'), event('b')], null)).toBe(0n);
-      expect(await writer.commit([event('c')], null)).toBe(3n);
+      await writer.commit([event('a'), event('b')], null, 0n);
+      await writer.commit([event('c')], null, 3n);
       await visibleUpTo(world, 5n);
       const fetched = await fetchOnce(world, 'intent.events', 1n, 100);
       expect(fetched?.records[0]).toMatchObject({ value: 'b', offset: 1n, partition: PARTITION });
@@ -171,12 +171,46 @@ export const transportCases: readonly TransportCase[] = [
     },
   },
   {
+    name: 'commits nothing where the first record would get another offset',
+    async run(world) {
+      const writer = await world.transport.openWriter(PARTITION);
+      await writer.commit([event('a')], null, 0n);
+      const consumed = { topic: 'intent.commands', offset: 1n } as const;
+      await expect(writer.commit([event('too low')], consumed, 3n)).rejects.toThrow(LogTruncatedError);
+      const next = await world.transport.openWriter(PARTITION);
+      await expect(next.commit([event('too high')], consumed, 2n)).rejects.not.toThrow(LogTruncatedError);
+      await visibleUpTo(world, 6n);
+      expect(await values(world)).toEqual(['a']);
+      expect(await committed(world, 'intent.commands')).toBeNull();
+      await Promise.all([writer.close(), next.close()]);
+    },
+  },
+  {
+    name: 'tells where the partition ends, with what is open and what another writer appends',
+    async run(world) {
+      const writer = await world.transport.openWriter(PARTITION);
+      const endsAt = async (position: bigint): Promise<void> => {
+        await until(() => writer.endsAt(position), `the end at ${position}`);
+        expect([await writer.endsAt(position - 1n), await writer.endsAt(position + 1n)]).toEqual([false, false]);
+      };
+      await until(() => writer.endsAt(0n), 'the empty log');
+      await writer.commit([event('a')], null, 0n);
+      await endsAt(2n);
+      await world.abandon(PARTITION, ['never']);
+      await until(async () => !(await writer.endsAt(2n)), 'the open transaction');
+      expect(await writer.endsAt(3n)).toBe(false);
+      const next = await world.transport.openWriter(PARTITION);
+      await until(() => next.endsAt(4n), 'the end behind the aborted transaction');
+      await Promise.all([writer.close(), next.close()]);
+    },
+  },
+  {
     name: 'commits the offsets of input with the records, also without records',
     async run(world) {
       expect(await committed(world, 'intent.commands')).toBeNull();
       const writer = await world.transport.openWriter(PARTITION);
-      await writer.commit([event('a')], { topic: 'intent.commands', offset: 3n });
-      expect(await writer.commit([], { topic: 'chain.observations', offset: 5n })).toBeNull();
+      await writer.commit([event('a')], { topic: 'intent.commands', offset: 3n }, 0n);
+      await writer.commit([], { topic: 'chain.observations', offset: 5n }, 2n);
       await until(async () => (await committed(world, 'intent.commands')) === 3n, 'the offset of commands');
       await until(async () => (await committed(world, 'chain.observations')) === 5n, 'the offset of observations');
       await visibleUpTo(world, 2n);
@@ -194,7 +228,7 @@ export const transportCases: readonly TransportCase[] = [
       expect(await offset(world, 'intent.events', 'appended')).toBe(3n);
       const aborted = await fetchOnce(world, 'intent.events', 0n, 100);
       expect(aborted).toMatchObject({ records: [], next: 3n });
-      expect(await next.commit([event('a')], null)).toBe(3n);
+      await next.commit([event('a')], null, 3n);
       await visibleUpTo(world, 5n);
       expect(await values(world)).toEqual(['a']);
       await next.close();
@@ -288,11 +322,11 @@ export const transportCases: readonly TransportCase[] = [
     async run(world) {
       await world.abandon(PARTITION, ['never']);
       const writer = await world.transport.openWriter(PARTITION);
-      await writer.commit([event('a')], null);
+      await writer.commit([event('a')], null, 2n);
       const collector = new Collector(world.transport, ['intent.events']);
       await collector.member.start();
       await until(() => collector.values.length === 1, 'the committed record');
-      await writer.commit([event('b')], null);
+      await writer.commit([event('b')], null, 4n);
       await until(() => collector.values.length === 2, 'the next one');
       expect(collector.values).toEqual(['a', 'b']);
       expect(collector.batches.at(-1)).toMatchObject({ from: 4n });

@@ -26,6 +26,8 @@ export interface BrokerOptions {
 export interface BrokerFaults {
   /** The chance that a transaction which was prepared at a crash never gets its marker in a partition: it hangs. */
   lostMarkers: number;
+  /** The same for any transaction: the partition has no leader when its marker is due, and no connection is lost. */
+  skippedMarkers: number;
   /** Replicas are missing: nothing is appended by a client, and everything can be read. */
   tooFewReplicas: boolean;
   /** Added to true time in the append time of records, in milliseconds. */
@@ -58,6 +60,7 @@ export class SimulatedBroker {
   readonly partitions: number;
   readonly faults: BrokerFaults = {
     lostMarkers: 0,
+    skippedMarkers: 0,
     tooFewReplicas: false,
     clockSkewMs: 0,
     loadingMs: [20, 500],
@@ -96,7 +99,8 @@ export class SimulatedBroker {
             if (crashes === this.#crashes) work();
           });
         },
-        chance: (p) => p > 0 && kernel.random.chance(p),
+        skips: () => this.#chance(this.faults.skippedMarkers),
+        chance: (p) => this.#chance(p),
         commitOffset: ({ group, key, offset }) => this.group(group).offsets.set(key, offset),
       },
       options.transactionTimeoutMs ?? 15_000,
@@ -316,6 +320,10 @@ export class SimulatedBroker {
   /** What the broker's clock shows, in ms since 1970. */
   time(): number {
     return Math.floor(this.#kernel.now() + this.faults.clockSkewMs);
+  }
+
+  #chance(p: number): boolean {
+    return p > 0 && this.#kernel.random.chance(p);
   }
 
   #requireLoaded(): void {

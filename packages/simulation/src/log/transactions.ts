@@ -30,6 +30,8 @@ export interface TransactionsHost {
   now(): number;
   /** Runs `work` after a time that the seed decides, unless the broker is down then. */
   soon(work: () => void): void;
+  /** True where a partition's marker is never written. */
+  skips(): boolean;
   /** A chance of `p`, decided by the seed. */
   chance(p: number): boolean;
   commitOffset(offset: GroupOffset): void;
@@ -161,7 +163,8 @@ export class Transactions {
   #complete(writer: Writer, lostMarkers: number): void {
     const committed = writer.state === 'commit prepared';
     if (!committed && writer.state !== 'abort prepared') return;
-    for (const log of writer.partitions) if (!this.#host.chance(lostMarkers)) log.mark(writer.id, committed);
+    for (const log of writer.partitions)
+      if (!this.#host.skips() && !this.#host.chance(lostMarkers)) log.mark(writer.id, committed);
     if (committed) for (const offset of writer.offsets) this.#host.commitOffset(offset);
     writer.partitions.clear();
     writer.offsets = [];

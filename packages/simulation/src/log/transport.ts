@@ -1,12 +1,12 @@
 import {
-  endHangingTransactions,
+  fenceFormerOwner,
+  type FormerState,
   type LogConnection,
   type LogSink,
   type LogTransport,
-  type NewRecord,
+  LogTruncatedError,
   type PartitionWriter,
   SILENT,
-  type TransactionState,
 } from '@pf/event-log';
 import { currentProcess, type Kernel, type SimulatedProcess } from '@pf/simulation/kernel';
 import { BrokerError } from './broker-error.ts';
@@ -80,10 +80,10 @@ function connection(broker: SimulatedBroker, request: Request): LogConnection {
 }
 
 /** What coordinators knew before a process fenced, by partition. Shared by its attempts to open a writer. */
-const formerStates = new WeakMap<SimulatedProcess, Map<number, TransactionState>>();
+const formerStates = new WeakMap<SimulatedProcess, Map<number, FormerState>>();
 
-function formerStatesOf(process: SimulatedProcess): Map<number, TransactionState> {
-  const known = formerStates.get(process) ?? new Map<number, TransactionState>();
+function formerStatesOf(process: SimulatedProcess): Map<number, FormerState> {
+  const known = formerStates.get(process) ?? new Map<number, FormerState>();
   formerStates.set(process, known);
   return known;
 }
@@ -117,12 +117,10 @@ class SimulatedWriter implements PartitionWriter {
     log: LogSink,
   ): Promise<SimulatedWriter> {
     const id = writerId(partition);
-    const states = formerStatesOf(currentProcess('openWriter'));
-    const state = await patiently(() => request('describe transaction', () => broker.transaction(id)));
-    if (state !== null && state.state !== 'Empty') states.set(partition, state);
-    const epoch = await patiently(() => request('init producer', () => broker.beginWriter(id)));
-    await endHangingTransactions({
+    let epoch = -1;
+    await fenceFormerOwner({
       cluster: {
+        transaction: () => patiently(() => request('describe transaction', () => broker.transaction(id))),
         openTransactions: () => request('describe producers', () => broker.openTransactions(partition)),
         transactionsOf: (producerId) =>
           request('list transactions', () => {
@@ -134,28 +132,36 @@ class SimulatedWriter implements PartitionWriter {
       },
       topic: 'intent.events',
       partition,
-      former: states.get(partition) ?? null,
+      transactionalId: id,
+      fence: async () => {
+        epoch = await patiently(() => request('init producer', () => broker.beginWriter(id)));
+      },
+      formerStates: formerStatesOf(currentProcess('openWriter')),
       projected,
       log,
     });
-    states.delete(partition);
     return new SimulatedWriter(broker, request, partition, id, epoch);
   }
 
-  async commit(
-    append: readonly NewRecord[],
-    consumed: Parameters<PartitionWriter['commit']>[1],
-  ): Promise<bigint | null> {
+  endsAt(position: bigint): Promise<boolean> {
+    // Connects again where the connection was lost.
+    this.#connectedTo = this.#broker.starts;
+    return this.#ask('end', () => {
+      const { stableEnd, end } = this.#broker.log('intent.events', this.#partition);
+      return BigInt(stableEnd) === position && BigInt(end) === position;
+    });
+  }
+
+  async commit(...[append, consumed, at]: Parameters<PartitionWriter['commit']>): Promise<void> {
     const [id, epoch, partition] = [this.#id, this.#epoch, this.#partition];
-    if (this.#connectedTo !== this.#broker.starts) {
-      this.#connectedTo = this.#broker.starts;
-      await this.#requireEnded();
-    }
-    let base: bigint | null = null;
     if (append.length > 0) {
       await this.#ask('add partition', () => this.#broker.addPartition(id, epoch, partition));
       const sequence = this.#sequence++;
-      base = await this.#ask('append', () => this.#broker.append(id, epoch, sequence, partition, append));
+      const base = await this.#ask('append', () => this.#broker.append(id, epoch, sequence, partition, append));
+      if (base !== at) {
+        await this.#ask('abort', () => this.#broker.endTransaction(id, epoch, 'abort'));
+        throw new (base < at ? LogTruncatedError : Error)(`appended at ${base} instead of ${at}: nothing is committed`);
+      }
     }
     if (consumed) {
       const offset = { group: OWNER_GROUP, key: offsetKey(consumed.topic, partition), offset: consumed.offset };
@@ -163,17 +169,10 @@ class SimulatedWriter implements PartitionWriter {
     }
     if (append.length > 0 || consumed)
       await this.#ask('commit', () => this.#broker.endTransaction(id, epoch, 'commit'));
-    return base;
   }
 
   async close(): Promise<void> {
     // The coordinator keeps the id: the next writer fences this one.
-  }
-
-  /** The last commit may hang, and what is appended now would belong to it. */
-  async #requireEnded(): Promise<void> {
-    const open = await this.#request('describe producers', () => this.#broker.openTransactions(this.#partition));
-    if (open.length > 0) throw new Error(`Partition ${this.#partition} has an open transaction.`);
   }
 
   /** With the connection the transaction is lost, as Lifeline has it. */

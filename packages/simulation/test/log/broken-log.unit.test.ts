@@ -46,7 +46,9 @@ async function appendEvents({ broker, kernel }: World, ...values: readonly strin
     for (let partition = 0; partition < PARTITIONS; partition++)
       await simulatedTransport(kernel, broker)
         .openWriter(partition)
-        .then((writer) => writer.commit([event(value, partition)], null));
+        .then((writer) =>
+          writer.commit([event(value, partition)], null, BigInt(broker.log('intent.events', partition).end)),
+        );
   await kernel.sleep(100);
 }
 
@@ -156,7 +158,7 @@ describe('A consumer group of a log that ends before its position', () => {
       expect(rows.stored.get(PARTITION)).toBe(6n);
       expect(world.alarms).toEqual([PARTITION]);
       const other = await simulatedTransport(kernel, world.broker).openWriter(0);
-      await other.commit([event('d', 0)], null);
+      await other.commit([event('d', 0)], null, 6n);
       await until(() => rows.values.includes('0:d'), 'the other partition');
       expect(rows.moves.every(([from, to]) => from < to)).toBe(true);
       await group.stop();

@@ -55,9 +55,9 @@ describe('The transport over the simulated broker', () => {
 });
 
 describe('The simulated broker', () => {
-  const append = async ({ transport }: World, value: string): Promise<void> => {
+  const append = async ({ transport, broker }: World, value: string): Promise<void> => {
     const writer = await transport.openWriter(1);
-    await writer.commit([event(value)], null);
+    await writer.commit([event(value)], null, BigInt(broker.log('intent.events', 1).end));
   };
   const valuesOf = (broker: SimulatedBroker): (string | null)[] =>
     broker.committedRecords('intent.events', 1).map(({ value }) => value);
@@ -174,7 +174,8 @@ describe('The simulated broker', () => {
 
   it('gives the partitions of a killed member to another once its session has timed out', async () => {
     await simulate(8, async (kernel) => {
-      const { transport } = worldOf(kernel);
+      const world = worldOf(kernel);
+      const { transport } = world;
       const log = eventLogOver(transport);
       const work = {
         positions: async (partitions: readonly number[]) => new Map(partitions.map((one) => [one, 0n])),
@@ -203,7 +204,7 @@ describe('The simulated broker', () => {
         () => undefined,
       );
       await second.start();
-      await append({ transport } as World, 'a');
+      await append(world, 'a');
       await until(() => seen.length > 0, 'the event');
       expect(kernel.now() - began).toBeGreaterThan(5_000);
       expect(kernel.now() - began).toBeLessThan(25_000);
