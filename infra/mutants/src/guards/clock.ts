@@ -53,6 +53,16 @@ export const clockGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'One broker of several with a wrong clock is outvoted',
+    file: 'packages/event-log/src/kafka/majority-clock.ts',
+    guard: 'const needed = Math.floor(clocks / 2) + 1;',
+    instead: 'const needed = Math.min(clocks, 1);',
+    test: {
+      file: 'packages/event-log/test/kafka/majority-clock.unit.test.ts',
+      name: 'raises one alarm each time a broker becomes wrong, with its id',
+    },
+  },
+  {
     name: 'No intent expires early because event time is ahead of the clock',
     file: 'packages/domain/src/decide/expiring.ts',
     guard: 'isDue(intent, draft.clock) ?',
