@@ -100,6 +100,11 @@ export class BatchTrace {
     this.#end();
   }
 
+  /** Nothing was decided: no transaction follows. */
+  decidedNothing(): void {
+    this.#end();
+  }
+
   /** The batch failed here: the partition's next owner repeats it or finds it done. No effect after its end. */
   failed(error: unknown): void {
     this.#end(error);

@@ -233,7 +233,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
           'the command came after its deadline: it was dropped, because its gateway no longer waits',
         );
       }
-      trace.decided();
+      if (inputs.length === 0 && decided.records.length === 0) trace.decidedNothing();
+      else trace.decided();
       return { append: decided.records, position, context: { decided, trace } };
     });
   }

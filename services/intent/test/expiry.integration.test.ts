@@ -1,6 +1,7 @@
 import { about, samples, watcher } from '@pf/domain/testing';
+import { OpenSpan } from '@pf/runtime';
 import { type Cluster, readWholeLog, startCluster, until } from '@pf/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { create, observed } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
@@ -54,5 +55,14 @@ describe('An intent past expiresAt', () => {
         .map(({ type }) => type);
     await until('its payment', async () => (await typesOf()).includes('intent.confirmed'));
     expect(await typesOf()).not.toContain('intent.expired');
+  });
+
+  it('leaves no span open when it is no longer there to expire', async () => {
+    const ended = jest.spyOn(OpenSpan.prototype, 'end');
+    const begun = jest.spyOn(OpenSpan.prototype, 'run');
+    await running.owner.run(3, null, () => running.writer.expire(3, []));
+    expect(begun.mock.contexts).toHaveLength(1);
+    expect(ended.mock.contexts).toEqual(begun.mock.contexts);
+    jest.restoreAllMocks();
   });
 });

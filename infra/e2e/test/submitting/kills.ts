@@ -1,22 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { type CommandType, UNRELEASABLE_AFTER_MS } from '@pf/domain';
+import { topicConfig } from '@pf/event-log';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { type Instance, readBackingStack, type StackWallet, until } from '@pf/testing';
 import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
 
-/** The limit with which the topic was created. */
-const USUAL_BYTES = 1_048_588;
-/** The settings of the topic that a change of its limit must not touch. */
-const OTHER_SETTINGS = [
-  'cleanup.policy',
-  'retention.ms',
-  'retention.bytes',
-  'unclean.leader.election.enable',
-  'compression.type',
-  'message.timestamp.type',
-  'min.insync.replicas',
-];
+const LIMIT = 'max.message.bytes';
+/** With which the topic was created; a change of its limit must not touch the other settings. */
+const { [LIMIT]: usualBytes, ...others } = topicConfig('intent.commands', 1);
+const USUAL_BYTES = Number(usualBytes);
+const OTHER_SETTINGS = Object.keys(others);
 
 /** The context of a kill: payments that are submitted at a gateway that is about to be killed. */
 interface KillContext {
@@ -83,7 +77,7 @@ async function limitCommandSize({ cluster }: SubmittingHarness, bytes: number): 
     );
     await admin.alterConfigs({
       validateOnly: false,
-      resources: [{ ...topic, configEntries: [...current, { name: 'max.message.bytes', value: String(bytes) }] }],
+      resources: [{ ...topic, configEntries: [...current, { name: LIMIT, value: String(bytes) }] }],
     });
   } finally {
     await admin.disconnect();
