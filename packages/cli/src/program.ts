@@ -9,6 +9,7 @@ import { listenCommand } from './commands/listen.ts';
 import { logCommand } from './commands/log.ts';
 import { positionsCommand } from './commands/positions.ts';
 import { sanctionsCommand } from './commands/sanctions.ts';
+import { secretsCommand } from './commands/secrets.ts';
 import { watchCommand } from './commands/watch.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import type { CommandContext } from './session.ts';
@@ -71,6 +72,7 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
     deadLettersCommand(terminal),
     watchCommand(terminal),
     sanctionsCommand(terminal),
+    secretsCommand(terminal),
     chainCommand(terminal),
   ])
     program.addCommand(noun);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Keyring } from '@pf/database';
 import { kafkaVariables } from '@pf/event-log';
 import { loadConfig, variables } from '@pf/runtime';
 import { z } from 'zod';
@@ -28,8 +29,8 @@ type KafkaAccess = ReturnType<typeof loadConfig<typeof kafkaVariables>>;
 /** Where the commands find what they work on: the environment, else the local stack. */
 export interface StackAccess {
   databaseUrl(): Promise<string>;
-  /** 32 bytes. */
-  secretsKey(): Promise<Buffer>;
+  /** The keys of SECRETS_KEY. */
+  secretsKey(): Promise<Keyring>;
   /** The account that the local stack was seeded with. */
   seededAccount(): Promise<string>;
   /**

@@ -57,6 +57,9 @@ export class Http {
   patch<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
     return this.#json(this.#ky.patch(path, { json: body, ...(signal && { signal }) }));
   }
+  delete<T>(path: string, { signal }: CallOptions = {}): Promise<T> {
+    return this.#json(this.#ky.delete(path, { ...(signal && { signal }) }));
+  }
 
   /** An event stream, open until one side closes it. Not retried: `follow` reconnects. */
   async stream(

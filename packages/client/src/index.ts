@@ -5,7 +5,9 @@ export type { CallOptions, ClientOptions } from './http.ts';
 export { type Page, Pages } from './pages.ts';
 export type {
   BuiltIntent,
+  CreateEndpoint,
   CreateIntent,
+  DeliveryAttempt,
   EventType,
   IntentState,
   ListDeliveries,
@@ -15,8 +17,10 @@ export type {
   TargetState,
   Transaction,
   UnexpectedPayment,
+  UpdateEndpoint,
   UpdateIntent,
   WebhookDelivery,
+  WebhookEndpoint,
   WebhookEvent,
 } from './types.ts';
-export { type VerifyOptions, verifyWebhook, type WebhookHeaders, webhooks } from './webhooks.ts';
+export { type VerifyOptions, verifyWebhook, WebhookEndpoints, type WebhookHeaders, webhooks } from './webhooks.ts';

@@ -12,6 +12,11 @@ export type EventType = WebhookEvent['type'];
 /** In `data.payment` of the events of payments that the intent did not ask for. */
 export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 
+export type WebhookEndpoint = Schemas['WebhookEndpoint'];
+export type DeliveryAttempt = Schemas['DeliveryAttempt'];
+export type CreateEndpoint = Schemas['CreateEndpointRequest'];
+export type UpdateEndpoint = Schemas['UpdateEndpointRequest'];
+
 export type CreateIntent = Schemas['CreateIntentRequest'];
 export type UpdateIntent = Schemas['UpdateIntentRequest'];
 export type TargetState = Schemas['SimulateIntentRequest']['targetState'];

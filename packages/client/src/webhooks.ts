@@ -1,7 +1,15 @@
 import { SignatureError } from './errors.ts';
 import type { CallOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
-import type { ListDeliveries, WebhookDelivery, WebhookEvent } from './types.ts';
+import type {
+  CreateEndpoint,
+  DeliveryAttempt,
+  ListDeliveries,
+  UpdateEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+} from './types.ts';
 
 /** Seconds that the time of a webhook may differ from this machine's clock: the value of Standard Webhooks. */
 const TOLERANCE_SECONDS = 300;
@@ -134,13 +142,77 @@ function fromHex(text: string): Bytes[] {
   return [Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16))];
 }
 
-/** Webhook deliveries. */
-export class Webhooks {
-  readonly verify = verifyWebhook;
+/** The URLs that events are sent to. */
+export class WebhookEndpoints {
   readonly #http: Http;
 
   constructor(http: Http) {
     this.#http = http;
+  }
+
+  /** Sends the events of the key's mode to a URL from now on. The secret is not shown again. */
+  create(
+    endpoint: CreateEndpoint,
+    options?: CallOptions,
+  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+    return this.#http.post('webhook-endpoints', endpoint, options);
+  }
+
+  /** All endpoints, oldest first. */
+  async list(options?: CallOptions): Promise<readonly WebhookEndpoint[]> {
+    const { endpoints } = await this.#http.get<{ endpoints: WebhookEndpoint[] }>('webhook-endpoints', {}, options);
+    return endpoints;
+  }
+
+  async get(id: string, options?: CallOptions): Promise<WebhookEndpoint> {
+    return (await this.#http.get<{ endpoint: WebhookEndpoint }>(pathOf(id), {}, options)).endpoint;
+  }
+
+  /** Changes the given fields. While `paused`, deliveries wait. */
+  async update(id: string, change: UpdateEndpoint, options?: CallOptions): Promise<WebhookEndpoint> {
+    return (await this.#http.patch<{ endpoint: WebhookEndpoint }>(pathOf(id), change, options)).endpoint;
+  }
+
+  /** Sends nothing more to it; its outstanding deliveries fail. */
+  async remove(id: string, options?: CallOptions): Promise<void> {
+    await this.#http.delete(pathOf(id), options);
+  }
+
+  /** Enables one that was disabled because it failed. @param replay whether what it has missed is sent, too */
+  enable(
+    id: string,
+    { replay = false }: { readonly replay?: boolean } = {},
+    options?: CallOptions,
+  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly replayed: number }> {
+    return this.#http.post(`${pathOf(id)}/enable`, { replay }, options);
+  }
+
+  /** Creates another secret, which signs from `validFrom` (ISO 8601, default: now); the former one for 24 h more. */
+  rotateSecret(
+    id: string,
+    { validFrom }: { readonly validFrom?: string } = {},
+    options?: CallOptions,
+  ): Promise<{ readonly secret: string; readonly validFrom: string }> {
+    return this.#http.post(`${pathOf(id)}/rotate-secret`, validFrom === undefined ? {} : { validFrom }, options);
+  }
+
+  /** Sends a test event, and returns the answer; null if nothing was sent within 20 s. */
+  async test(id: string, options?: CallOptions): Promise<DeliveryAttempt | null> {
+    return (await this.#http.post<{ attempt: DeliveryAttempt | null }>(`${pathOf(id)}/test`, {}, options)).attempt;
+  }
+}
+
+const pathOf = (endpointId: string): string => `webhook-endpoints/${encodeURIComponent(endpointId)}`;
+
+/** Webhook deliveries. */
+export class Webhooks {
+  readonly verify = verifyWebhook;
+  readonly endpoints: WebhookEndpoints;
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+    this.endpoints = new WebhookEndpoints(http);
   }
 
   /** Lists deliveries, newest first. Pages are fetched as you iterate. */
@@ -162,5 +234,13 @@ export class Webhooks {
       options,
     );
     return delivery;
+  }
+
+  /** What was tried, oldest first, and when it is tried again. */
+  attempts(
+    id: string,
+    options?: CallOptions,
+  ): Promise<{ readonly attempts: readonly DeliveryAttempt[]; readonly nextAttemptAt: string | null }> {
+    return this.#http.get(`webhooks/${encodeURIComponent(id)}/attempts`, {}, options);
   }
 }

@@ -40,12 +40,15 @@ const time = z.iso.datetime({ precision: 3 });
 export const webhookDelivery = z.strictObject({
   id: z.string(),
   eventId: z.string(),
+  type: z.string(),
+  intentId: z.string().nullable(),
   url: z.string(),
   responseStatus: z.number().int().nullable(),
   attemptCount: z.number().int().nonnegative(),
   lastAttemptedAt: time.nullable(),
   deliveredAt: time.nullable(),
   failedAt: time.nullable(),
+  nextAttemptAt: time.nullable(),
 });
 export type WebhookDelivery = z.infer<typeof webhookDelivery>;
 

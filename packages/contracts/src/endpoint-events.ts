@@ -1,7 +1,7 @@
 import { newEventId } from './ids.ts';
 
-/** Events of a webhook URL: the account's other URLs get them. */
-export const ENDPOINT_EVENT_TYPES = ['webhook_endpoint.disabled'] as const;
+/** Events of a webhook URL: `disabled` goes to the account's other URLs, `test` to the URL itself. */
+export const ENDPOINT_EVENT_TYPES = ['webhook_endpoint.disabled', 'webhook_endpoint.test'] as const;
 
 /** Why a URL was disabled: it returned 410 Gone, or nothing was accepted for days. */
 export type DisabledReason = 'gone' | 'failing';
@@ -24,11 +24,26 @@ export function endpointDisabledEvent({ id, url, livemode, disabledAt, disabledB
   readonly body: string;
 } {
   const eventId = newEventId();
-  const [type] = ENDPOINT_EVENT_TYPES;
+  const type = 'webhook_endpoint.disabled';
   const endpoint = { id, url, disabledAt, disabledBy, failingSince };
   return {
     eventId,
     type,
     body: JSON.stringify({ eventId, type, createdAt: disabledAt, livemode, data: { endpoint } }),
+  };
+}
+
+/** An event without meaning, which the account has asked for to see how its receiver answers. */
+export function endpointTestEvent(
+  endpoint: { readonly id: string; readonly url: string },
+  { livemode, at }: { readonly livemode: boolean; readonly at: Date },
+): { readonly eventId: string; readonly type: (typeof ENDPOINT_EVENT_TYPES)[number]; readonly body: string } {
+  const eventId = newEventId();
+  const type = 'webhook_endpoint.test';
+  const { id, url } = endpoint;
+  return {
+    eventId,
+    type,
+    body: JSON.stringify({ eventId, type, createdAt: at, livemode, data: { endpoint: { id, url } } }),
   };
 }

@@ -83,6 +83,12 @@ export const ERRORS = {
     cause: 'The id is unknown, or belongs to another account or to the other mode.',
     remedy: 'Use an id that `GET /webhooks` returned for the same account and mode.',
   },
+  'webhook_endpoint.not_found': {
+    status: 404,
+    message: 'No webhook endpoint has this id. Check the id, and whether the API key is of the same account and mode.',
+    cause: 'The id is unknown, was removed, or belongs to another account or to the other mode.',
+    remedy: 'Use an id that `GET /webhook-endpoints` returned for the same account and mode.',
+  },
   'route.not_found': {
     status: 404,
     message: 'No endpoint has this path. All paths begin with /v1.',
@@ -172,6 +178,24 @@ export const ERRORS = {
       'The intent has been submitted, updated, simulated or refunded too often: `details.limit` is `events` ' +
       'or `submissions`, and `details.max` the limit for this request.',
     remedy: 'Create another payment intent. If a program caused it, check what it repeats.',
+  },
+  'webhook_endpoint.exists': {
+    status: 409,
+    message: 'The account has a webhook endpoint with this URL already.',
+    cause: 'An endpoint of the account and mode has the same URL; `details.endpoint_id` names it.',
+    remedy: 'Update that endpoint, or remove it first.',
+  },
+  'webhook_endpoint.limit_reached': {
+    status: 409,
+    message: 'The limit of this webhook endpoint is reached.',
+    cause: 'The account has 16 endpoints in this mode, or the endpoint has 5 secrets; `details.max` says which.',
+    remedy: 'Remove an endpoint, or wait until a secret has ended: 24 hours after the next one began to sign.',
+  },
+  'webhook_endpoint.not_enabled': {
+    status: 409,
+    message: 'The webhook endpoint is paused or disabled, so nothing is sent to it.',
+    cause: 'A test event was asked for an endpoint that gets no events.',
+    remedy: 'Set `paused` to false, or enable the endpoint, and try again.',
   },
   'chain.not_available': {
     status: 422,

@@ -6,6 +6,7 @@ export * from './evolution.ts';
 export * from './dead-letter.ts';
 export * from './deliveries.ts';
 export * from './endpoint-events.ts';
+export * from './endpoints.ts';
 export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';

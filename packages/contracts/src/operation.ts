@@ -6,7 +6,7 @@ export const TAGS = {
   'Payment Intents': 'Create, read, update, cancel and refund payment intents.',
   Payment:
     "The requests of the payer's app: detect, build and submit a payment (signed by the wallet), then follow it.",
-  Webhooks: 'Inspect and retry deliveries of signed events to the webhook URLs of the account.',
+  Webhooks: 'Manage the URLs that signed events are sent to; inspect and retry their deliveries.',
   Testing: 'Simulate payments in test mode.',
 } as const;
 
@@ -25,7 +25,7 @@ export interface Success {
 export interface Operation {
   /** Its name in generated clients: `createIntent`. */
   readonly id: string;
-  readonly method: 'get' | 'post' | 'patch';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** Relative to the base URL, parameters in braces: `/intents/{id}`. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;

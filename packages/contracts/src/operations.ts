@@ -10,6 +10,20 @@ import {
   updateIntentRequest,
 } from './api/intent-requests.ts';
 import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from './deliveries.ts';
+import {
+  attemptsResponse,
+  createEndpointRequest,
+  enabledEndpointResponse,
+  enableEndpointRequest,
+  endpointResponse,
+  endpointsResponse,
+  newEndpointResponse,
+  removedEndpointResponse,
+  rotatedSecretResponse,
+  rotateSecretRequest,
+  testedEndpointResponse,
+  updateEndpointRequest,
+} from './endpoints.ts';
 import { intentEventsResponse, listEventsQuery } from './intent-events.ts';
 import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
@@ -19,6 +33,9 @@ const intentPath = z.object({
 });
 const deliveryPath = z.object({
   id: z.string().meta({ description: 'The id of the delivery.', example: 'whd_5mUj8xNgYq3vWJ2hTfKd7' }),
+});
+const endpointPath = z.object({
+  id: z.string().meta({ description: 'The id of the webhook endpoint.', example: 'whe_5mUj8xNgYq3vWJ2hTfKd7' }),
 });
 const json = (description: string, schema: z.ZodType): Success => ({
   description,
@@ -269,6 +286,129 @@ export const OPERATIONS = {
     request: { params: deliveryPath, body: emptyRequest },
     responses: { 200: json('The delivery.', deliveryResponse) },
     errors: ['delivery.not_found'],
+  },
+  deliveryAttempts: {
+    id: 'deliveryAttempts',
+    method: 'get',
+    path: '/webhooks/{id}/attempts',
+    tag: 'Webhooks',
+    summary: 'List the attempts of a delivery',
+    description:
+      'Returns what was tried, oldest first: when, how long it took, the status, why it failed in words, and the ' +
+      'first 1 KiB of the response. `nextAttemptAt` is when it is tried again.',
+    scope: 'full',
+    request: { params: deliveryPath },
+    responses: { 200: json('The attempts.', attemptsResponse) },
+    errors: ['delivery.not_found'],
+  },
+  createEndpoint: {
+    id: 'createEndpoint',
+    method: 'post',
+    path: '/webhook-endpoints',
+    tag: 'Webhooks',
+    summary: 'Create a webhook endpoint',
+    description:
+      'Sends the events of the mode of the API key to a URL, from now on. `eventTypes` selects types; without it, or ' +
+      'with `null`, all are sent. The endpoint has a secret of its own, which only this response shows.\n\n' +
+      'In live mode the URL must start with `https://`. An account has at most 16 endpoints in a mode.',
+    scope: 'full',
+    request: { body: createEndpointRequest },
+    responses: { 201: json('The new endpoint, and its secret.', newEndpointResponse) },
+    errors: ['webhook_endpoint.exists', 'webhook_endpoint.limit_reached'],
+  },
+  listEndpoints: {
+    id: 'listEndpoints',
+    method: 'get',
+    path: '/webhook-endpoints',
+    tag: 'Webhooks',
+    summary: 'List webhook endpoints',
+    description: 'Returns the endpoints of the account in the mode of the API key, oldest first.',
+    scope: 'full',
+    request: {},
+    responses: { 200: json('The endpoints.', endpointsResponse) },
+    errors: [],
+  },
+  getEndpoint: {
+    id: 'getEndpoint',
+    method: 'get',
+    path: '/webhook-endpoints/{id}',
+    tag: 'Webhooks',
+    summary: 'Fetch a webhook endpoint',
+    description: 'Returns an endpoint of the account.',
+    scope: 'full',
+    request: { params: endpointPath },
+    responses: { 200: json('The endpoint.', endpointResponse) },
+    errors: ['webhook_endpoint.not_found'],
+  },
+  updateEndpoint: {
+    id: 'updateEndpoint',
+    method: 'patch',
+    path: '/webhook-endpoints/{id}',
+    tag: 'Webhooks',
+    summary: 'Update a webhook endpoint',
+    description:
+      'Changes the fields that the body has. `eventTypes` counts for events from now on. While `paused`, deliveries ' +
+      'wait, up to 30 days; they are sent when it is set to `false`. To change the URL, create another endpoint and ' +
+      'replay to it what the first has missed.',
+    scope: 'full',
+    request: { params: endpointPath, body: updateEndpointRequest },
+    responses: { 200: json('The endpoint.', endpointResponse) },
+    errors: ['webhook_endpoint.not_found'],
+  },
+  removeEndpoint: {
+    id: 'removeEndpoint',
+    method: 'delete',
+    path: '/webhook-endpoints/{id}',
+    tag: 'Webhooks',
+    summary: 'Remove a webhook endpoint',
+    description: 'Sends nothing more to it. Its outstanding deliveries fail.',
+    scope: 'full',
+    request: { params: endpointPath },
+    responses: { 200: json('The endpoint is removed.', removedEndpointResponse) },
+    errors: ['webhook_endpoint.not_found'],
+  },
+  enableEndpoint: {
+    id: 'enableEndpoint',
+    method: 'post',
+    path: '/webhook-endpoints/{id}/enable',
+    tag: 'Webhooks',
+    summary: 'Enable a webhook endpoint',
+    description:
+      'Enables an endpoint that was disabled because it returned 410 or had accepted nothing for 5 days. With ' +
+      '`replay: true`, what it has missed since it began to fail is sent, too.',
+    scope: 'full',
+    request: { params: endpointPath, body: enableEndpointRequest },
+    responses: { 200: json('The endpoint, and how many deliveries are sent again.', enabledEndpointResponse) },
+    errors: ['webhook_endpoint.not_found'],
+  },
+  rotateEndpointSecret: {
+    id: 'rotateEndpointSecret',
+    method: 'post',
+    path: '/webhook-endpoints/{id}/rotate-secret',
+    tag: 'Webhooks',
+    summary: 'Rotate the secret of a webhook endpoint',
+    description:
+      'Creates another secret, which only this response shows. It signs from `validFrom` on (default: now); for 24 ' +
+      'hours after that, `webhook-signature` carries the signature of the former one too. At most 5 secrets overlap.',
+    scope: 'full',
+    request: { params: endpointPath, body: rotateSecretRequest },
+    responses: { 200: json('The endpoint, and the new secret.', rotatedSecretResponse) },
+    errors: ['webhook_endpoint.not_found', 'webhook_endpoint.limit_reached'],
+  },
+  testEndpoint: {
+    id: 'testEndpoint',
+    method: 'post',
+    path: '/webhook-endpoints/{id}/test',
+    tag: 'Webhooks',
+    summary: 'Send a test event',
+    description:
+      'Sends `webhook_endpoint.test` to the endpoint, once, and waits up to 20 s for its answer: `attempt` has the ' +
+      'status, the duration, the reason of a failure and the first 1 KiB of the response. It is `null` if nothing ' +
+      'was sent in that time: then see `GET /webhooks/{id}/attempts`.',
+    scope: 'full',
+    request: { params: endpointPath, body: emptyRequest },
+    responses: { 200: json('What was sent, and the answer.', testedEndpointResponse) },
+    errors: ['webhook_endpoint.not_found', 'webhook_endpoint.not_enabled'],
   },
   simulateIntent: {
     id: 'simulateIntent',

@@ -57,11 +57,13 @@ export const variables = {
   port,
   list,
   urls: list.refine((urls) => urls.every((url) => URL.canParse(url)), 'must be URLs, comma-separated'),
-  /** 32 bytes, base64. */
-  secretsKey: z
-    .base64()
-    .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
-    .transform((text) => Buffer.from(text, 'base64')),
+  /** Keys of 32 bytes in base64, comma-separated: the first encrypts, all decrypt. */
+  secretsKey: list
+    .refine(
+      (keys) => keys.every((key) => z.base64().safeParse(key).success && Buffer.from(key, 'base64').length === 32),
+      'must be 32 bytes in base64, or several of these, comma-separated',
+    )
+    .transform((keys) => keys.map((key) => Buffer.from(key, 'base64'))),
   flag: z
     .enum(['true', 'false'])
     .default('false')

@@ -1,4 +1,4 @@
-import type { Database, IntentQueries, SignedTransactions } from '@pf/database';
+import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
 import type { WakeQueue } from '@pf/redis';
 import { type HealthResponse, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
@@ -23,8 +23,19 @@ import { updateIntent } from './intents/update.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { reference } from './reference/reference.ts';
 import { requestLog } from './request-log.ts';
+import { deliveryAttempts } from './webhooks/attempts.ts';
+import {
+  createEndpoint,
+  enableEndpoint,
+  getEndpoint,
+  listEndpoints,
+  removeEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from './webhooks/endpoints.ts';
 import { listDeliveries } from './webhooks/list.ts';
 import { retryDelivery } from './webhooks/retry.ts';
+import { testEndpoint } from './webhooks/test.ts';
 
 export interface AppDependencies {
   readonly adapters: Adapters;
@@ -34,6 +45,8 @@ export interface AppDependencies {
   readonly health: HealthChecks;
   readonly intents: IntentQueries;
   readonly keys: ApiKeys;
+  /** Encrypts the secrets of webhook endpoints. */
+  readonly keyring: Keyring;
   readonly limiter: Limiter;
   readonly log: Logger;
   /** Milliseconds since 1970, by a clock that all processes share. */
@@ -43,6 +56,8 @@ export interface AppDependencies {
   readonly wakes: Pick<WakeQueue, 'wake'>;
   readonly screening: Screening;
   readonly signedTransactions: SignedTransactions;
+  /** Whether live events may go to http:// URLs. */
+  readonly webhookAllowHttp: boolean;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */
   readonly trustedProxies?: number;
 }
@@ -72,6 +87,15 @@ export function createApp(dependencies: AppDependencies): Express {
     followIntent(dependencies),
     listDeliveries(dependencies),
     retryDelivery(dependencies),
+    deliveryAttempts(dependencies),
+    createEndpoint(dependencies),
+    listEndpoints(dependencies),
+    getEndpoint(dependencies),
+    updateEndpoint(dependencies),
+    removeEndpoint(dependencies),
+    enableEndpoint(dependencies),
+    rotateEndpointSecret(dependencies),
+    testEndpoint(dependencies),
   ];
   for (const [path, atPath] of Map.groupBy(endpoints, ({ operation }) => operation.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.

@@ -15,6 +15,9 @@ export const gatewayVariables = {
   REDIS_URL: variables.redisUrl,
   /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
+  SECRETS_KEY: variables.secretsKey,
+  /** Allows live webhook endpoints at http:// URLs. */
+  WEBHOOK_ALLOW_HTTP: variables.flag,
   GATEWAY_PORT: variables.port.default(4000),
   /** Multiplies all rate limits, for load tests. */
   RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),

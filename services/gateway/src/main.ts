@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
 import type { Reply } from '@pf/contracts';
-import { createStore, openDatabase, readDatabaseTime } from '@pf/database';
+import { createStore, openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { RedisClient, WakeQueue } from '@pf/redis';
 import { loadConfig, runService } from '@pf/runtime';
@@ -39,6 +39,7 @@ runService('gateway', async ({ log, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   onShutdown('database', () => database.close());
+  await verifySecretsKey(database, config.SECRETS_KEY);
   const clock = new MeasuredClock({
     references: [{ name: 'postgres', read: () => readDatabaseTime(database) }],
     log,
@@ -88,6 +89,7 @@ runService('gateway', async ({ log, onShutdown }) => {
         },
       },
       intents,
+      keyring: config.SECRETS_KEY,
       keys: new ApiKeys(database),
       limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),
       log,
@@ -96,6 +98,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       screening,
       signedTransactions,
       trustedProxies: config.TRUSTED_PROXIES,
+      webhookAllowHttp: config.WEBHOOK_ALLOW_HTTP,
       wakes,
     }),
   );

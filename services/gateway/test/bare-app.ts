@@ -80,6 +80,7 @@ export async function startBareApp({
     feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
     health: { live: () => true, ready: { log: () => Promise.resolve(isReady) } },
     intents,
+    keyring: Buffer.alloc(32),
     keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
@@ -87,6 +88,7 @@ export async function startBareApp({
     wakes: failing<WakeQueue>(failure, 'Redis'),
     screening: failing<Screening>(failure, 'the screening'),
     signedTransactions: failing<SignedTransactions>(failure, 'the database'),
+    webhookAllowHttp: false,
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');

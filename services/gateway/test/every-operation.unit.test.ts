@@ -1,4 +1,12 @@
-import { newAccountId, newApiKeyId, newDeliveryId, newIntentId, type Operation, OPERATIONS } from '@pf/contracts';
+import {
+  newAccountId,
+  newApiKeyId,
+  newDeliveryId,
+  newIntentId,
+  newWebhookEndpointId,
+  type Operation,
+  OPERATIONS,
+} from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, type ApiResponse, type ApiClient } from '@pf/testing';
@@ -24,6 +32,7 @@ const bodies: Readonly<Record<string, object>> = {
   buildIntent: { fulfiller: wallet },
   submitIntent: { signedTransaction: `0x${'0'.repeat(64)}`, fulfiller: wallet },
   simulateIntent: { targetState: 'confirmed' },
+  createEndpoint: { url: 'https://shop.example/webhooks' },
 };
 
 const NO_TEXT = [undefined, null, 7, -1, true, [], {}, ''];
@@ -44,6 +53,8 @@ const NO_METADATA = [
 ];
 const NO_AMOUNT = [...NO_TEXT, '-1', '+1', '1e3', '0x1', '1,5', '.5', '01', ' 1', 'ten', '１', '9'.repeat(101)];
 const WALLET = ['x'.repeat(201), '\ud800', '\0'];
+const NO_TYPES = ['all', 7, true, {}, [], ['intent.paid'], ['intent.created', 'intent.created'], [7]];
+const NO_VERSION = [null, 7, '2020-01-01', [], {}];
 /**
  * Invalid values of each field: missing (undefined), of another type, too long, in another alphabet, negative, huge,
  * deeply nested.
@@ -69,6 +80,29 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
   buildIntent: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
   submitIntent: { signedTransaction: [...NO_TEXT, '\0', '\ud800'], fulfiller: [...MAYBE_TEXT, ...WALLET] },
   simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
+  createEndpoint: {
+    url: [
+      ...NO_TEXT,
+      'shop.example/hook',
+      'ftp://shop.example',
+      'https://',
+      'https://user:pw@shop.example',
+      'https://shop.example/#a',
+      `https://shop.example/${'a'.repeat(2_048)}`,
+      '\0',
+    ],
+    name: [7, true, [], {}, 'x'.repeat(101), '\0'],
+    eventTypes: NO_TYPES,
+    apiVersion: NO_VERSION,
+  },
+  updateEndpoint: {
+    name: [7, true, [], {}, 'x'.repeat(101), '\0'],
+    eventTypes: NO_TYPES,
+    apiVersion: NO_VERSION,
+    paused: [null, 'true', 1, [], {}],
+  },
+  rotateEndpointSecret: { validFrom: [null, 7, 'tomorrow', '2020-01-01', '2020-13-01T00:00:00Z'] },
+  enableEndpoint: { replay: [null, 'true', 1, [], {}] },
 };
 
 /** As a failure names it: `POST /intents`. */
@@ -90,7 +124,8 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
     apps = [];
   });
 
-  const target = path.replace('{id}', path.startsWith('/webhooks') ? newDeliveryId() : newIntentId(0));
+  const idOf = path.startsWith('/webhooks') ? newDeliveryId : newWebhookEndpointId;
+  const target = path.replace('{id}', path.startsWith('/webhook') ? idOf() : newIntentId(0));
   const good = request.body === undefined ? undefined : (bodies[id] ?? {});
   const call = (
     client: ApiClient,

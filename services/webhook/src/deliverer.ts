@@ -75,10 +75,13 @@ export class Deliverer {
     };
   }
 
-  async #secretsOf({ accountId, livemode }: DueDelivery, at: number): Promise<readonly [string, ...string[]]> {
+  async #secretsOf(
+    { accountId, livemode, endpointId }: DueDelivery,
+    at: number,
+  ): Promise<readonly [string, ...string[]]> {
     const { secrets, log } = this.#dependencies;
     try {
-      const [current, ...others] = await secrets.inForce(accountId, livemode, at);
+      const [current, ...others] = await secrets.inForce({ accountId, livemode, endpointId }, at);
       if (current === undefined) throw new UnreadableSecretError(`account ${accountId} has no webhook secret`);
       return [current, ...others];
     } catch (error) {

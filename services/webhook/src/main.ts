@@ -1,5 +1,5 @@
 import { MeasuredClock } from '@pf/clock';
-import { openDatabase, readDatabaseTime } from '@pf/database';
+import { openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService, serveHealth } from '@pf/runtime';
 import { webhookVariables } from './config.ts';
@@ -14,6 +14,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
   });
   onShutdown('database', () => database.close());
+  await verifySecretsKey(database, config.SECRETS_KEY);
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
   await eventLog.verifyTopics();
   const clock = new MeasuredClock({

@@ -1,4 +1,4 @@
-import { createStore, type Database, type Wake } from '@pf/database';
+import { createStore, type Database, type Keyring, type Wake } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import { WakeQueue, WakeWorker } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
@@ -29,8 +29,8 @@ export interface WebhookServiceOptions {
   readonly eventLog: EventLog;
   readonly redisUrl: string;
   readonly redisPrefix: string;
-  /** 32 bytes: encrypts the webhook secrets. */
-  readonly secretsKey: Buffer;
+  /** Decrypts the webhook secrets. */
+  readonly secretsKey: Keyring;
   readonly allowPrivateHosts: boolean;
   /** An HTTP proxy for all requests to receivers. */
   readonly proxy?: URL | undefined;

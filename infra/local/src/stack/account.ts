@@ -14,7 +14,8 @@ export async function seedAccount({
   const database = openDatabase({ url, applicationName: 'stack', maxConnections: 2, onError: () => undefined });
   try {
     if (former && (await findAccount(database, former.accountId))) return former;
-    const { id, apiKeys, webhookSecrets } = await openAccount(database, Buffer.from(secretsKey, 'base64'), {
+    const keyring = secretsKey.split(',').map((key) => Buffer.from(key, 'base64'));
+    const { id, apiKeys, webhookSecrets } = await openAccount(database, keyring, {
       name: 'Local',
     });
     return { accountId: id, apiKeys, webhookSecret: webhookSecrets.test };

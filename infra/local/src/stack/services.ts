@@ -51,6 +51,7 @@ function serviceSpecs(
     ...screeningVariables(settings),
     // A developer's webhook receiver runs on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
+    WEBHOOK_ALLOW_HTTP: 'true',
     NODE_ENV: 'production',
   };
   return SERVICES.map(({ name, label }) => {

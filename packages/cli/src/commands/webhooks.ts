@@ -1,3 +1,4 @@
+import { urlProblem } from '@pf/contracts';
 import {
   addWebhookEndpoint,
   createWebhookSecret,
@@ -13,10 +14,9 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { addDeliveryCommands } from './deliveries.ts';
+import { addEndpointCommands } from './endpoints.ts';
 import { moment, table } from '../output.ts';
 import { type CommandContext, withSession } from '../session.ts';
-
-const MAX_URL_LENGTH = 2_048;
 
 export function webhooksCommand(surroundings: CommandContext): Command {
   const webhooks = new Command('webhooks').description(
@@ -26,16 +26,18 @@ export function webhooksCommand(surroundings: CommandContext): Command {
   webhooks
     .command('add')
     .description('send the events of a mode to a URL from now on')
-    .argument('<url>', 'http:// or https://')
+    .argument('<url>', 'https://, or http:// in test mode')
+    .option('--allow-http', 'take an http:// URL in live mode, too')
     .addHelpText(
       'after',
       '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n' +
         '  pf webhooks add https://shop.example/webhooks --mode live',
     )
-    .action((text: string, _options: unknown, command: Command) =>
+    .action((text: string, { allowHttp = false }: { allowHttp?: boolean }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
-        const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url: checkedUrl(text) });
+        const url = checkedUrl(text, !livemode || allowHttp);
+        const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url });
         if (!endpoint)
           throw new CliError(`Account ${accountId} does not exist. List ` + 'the accounts with `pf accounts list`.');
         output.answer(shown(endpoint), () =>
@@ -58,8 +60,13 @@ export function webhooksCommand(surroundings: CommandContext): Command {
           endpoints.length === 0
             ? `No URLs for ${mode} events. Next: pf webhooks add https://… --mode ${mode}`
             : table([
-                ['URL', 'ADDED', 'STATUS'],
-                ...endpoints.map((endpoint) => [endpoint.url, moment(endpoint.createdAt), statusOf(endpoint)]),
+                ['ENDPOINT', 'URL', 'ADDED', 'STATUS'],
+                ...endpoints.map((endpoint) => [
+                  endpoint.id,
+                  endpoint.url,
+                  moment(endpoint.createdAt),
+                  statusOf(endpoint),
+                ]),
               ]),
         );
       }),
@@ -152,22 +159,15 @@ export function webhooksCommand(surroundings: CommandContext): Command {
       }),
     );
 
+  addEndpointCommands(webhooks, surroundings);
   addDeliveryCommands(webhooks, surroundings);
   return webhooks;
 }
 
-/**
- * Where nothing public can listen is the service's business, by address; here only what can be no URL of a receiver.
- */
-function checkedUrl(text: string): string {
+function checkedUrl(text: string, httpAllowed: boolean): string {
   const url = text.trim();
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:'))
-    throw new CliError(`${text} is not a URL that starts with http:// or https://.`);
-  if (parsed.username !== '' || parsed.password !== '')
-    throw new CliError('The URL must not contain a user or password. The signature authenticates the sender.');
-  if (parsed.hash !== '') throw new CliError('The URL must not contain a #fragment: receivers never get it.');
-  if (url.length > MAX_URL_LENGTH) throw new CliError(`The URL must have at most ${MAX_URL_LENGTH} characters.`);
+  const problem = urlProblem(url, { httpAllowed });
+  if (problem !== null) throw new CliError(`The URL "${url.slice(0, 100)}" ${problem}.`);
   return url;
 }
 

@@ -88,6 +88,32 @@ export interface components {
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
         };
+        readonly CreateEndpointRequest: {
+            /** @description The URL that events are sent to. It starts with `https://` in live mode. */
+            readonly url: string;
+            /** @description Your own name for it. */
+            readonly name?: string | null;
+            /** @description The types that are sent; `null`: all, also those that are added later. */
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[] | null;
+            /**
+             * @description The form of what is sent.
+             * @enum {string}
+             */
+            readonly apiVersion?: "2026-11-21";
+        };
+        readonly UpdateEndpointRequest: {
+            /** @description Your own name for it. */
+            readonly name?: string | null;
+            /** @description The types that are sent; `null`: all, also those that are added later. */
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[] | null;
+            /**
+             * @description The form of what is sent.
+             * @enum {string}
+             */
+            readonly apiVersion?: "2026-11-21";
+            /** @description While it is true, deliveries wait. */
+            readonly paused?: boolean;
+        };
         /**
          * @example {
          *       "targetState": "confirmed"
@@ -209,7 +235,7 @@ export interface components {
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -273,6 +299,10 @@ export interface components {
             readonly id: string;
             /** @description The event that is delivered. Use it to ignore events that you have already processed. */
             readonly eventId: string;
+            /** @description The type of the event. */
+            readonly type: string;
+            /** @description The payment intent of the event; `null` for an event of an endpoint. */
+            readonly intentId: string | null;
             /** @description The URL that the event is sent to. */
             readonly url: string;
             /** @description HTTP status of the last response; `null` if there was none. */
@@ -285,6 +315,55 @@ export interface components {
             readonly deliveredAt: string | null;
             /** @description When the last attempt failed and no further ones were scheduled. */
             readonly failedAt: string | null;
+            /** @description When it is tried next; `null` if it has ended. */
+            readonly nextAttemptAt: string | null;
+        };
+        readonly DeliveryAttempt: {
+            /** @description Counted from 1. */
+            readonly number: number;
+            /**
+             * Format: date-time
+             * @description When the attempt ended.
+             */
+            readonly at: string;
+            /** @description How long it took, in milliseconds. */
+            readonly durationMs: number;
+            /** @description HTTP status of the response; `null` if there was none. */
+            readonly responseStatus: number | null;
+            /** @description Why it failed, in words; `null` if it did not. */
+            readonly reason: string | null;
+            /** @description The first 1 KiB of the response; `null` if there was none. */
+            readonly responseBody: string | null;
+        };
+        readonly WebhookEndpoint: {
+            /** @description Unique identifier, prefixed `whe_`. */
+            readonly id: string;
+            /** @description The URL that events are sent to. It starts with `https://` in live mode. */
+            readonly url: string;
+            /** @description Your own name for it. */
+            readonly name: string | null;
+            /** @description The types that are sent; `null`: all, also those that are added later. */
+            readonly eventTypes: readonly string[] | null;
+            /** @description The form of what is sent. */
+            readonly apiVersion: string;
+            /**
+             * @description `enabled`; `paused` by you; `disabled` because it failed.
+             * @enum {string}
+             */
+            readonly status: "enabled" | "paused" | "disabled";
+            /** @description `gone`: it returned 410. `failing`: it had accepted nothing for 5 days. */
+            readonly disabledReason: ("gone" | "failing") | null;
+            /** @description When it was disabled. */
+            readonly disabledAt: string | null;
+            /** @description The first failed attempt since the last successful one; `null` if the last one succeeded. */
+            readonly failingSince: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created. It gets events from then on.
+             */
+            readonly createdAt: string;
+            /** @description Whether it gets live events. */
+            readonly livemode: boolean;
         };
         readonly ListIntentsQuery: {
             /**
@@ -340,7 +419,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}

@@ -8,6 +8,7 @@ import {
   updateIntentRequest,
 } from '../api/index.ts';
 import { webhookDelivery } from '../deliveries.ts';
+import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
 import { errorResponse } from '../errors.ts';
 import { intentEvent, unexpectedPayment } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
@@ -19,12 +20,16 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Event: intentEvent,
   UnexpectedPayment: unexpectedPayment,
   WebhookDelivery: webhookDelivery,
+  DeliveryAttempt: deliveryAttempt,
+  WebhookEndpoint: webhookEndpoint,
   Error: errorResponse,
   CreateIntentRequest: createIntentRequest,
   BuildIntentRequest: buildIntentRequest,
   SubmitIntentRequest: submitIntentRequest,
   UpdateIntentRequest: updateIntentRequest,
   SimulateIntentRequest: simulateIntentRequest,
+  CreateEndpointRequest: createEndpointRequest,
+  UpdateEndpointRequest: updateEndpointRequest,
 };
 
 /** Registers the name of each component's schema. Idempotent. */

@@ -61,12 +61,39 @@ const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
 const DELIVERY: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `whd_`.',
   eventId: 'The event that is delivered. Use it to ignore events that you have already processed.',
+  type: 'The type of the event.',
+  intentId: 'The payment intent of the event; `null` for an event of an endpoint.',
   url: 'The URL that the event is sent to.',
   responseStatus: 'HTTP status of the last response; `null` if there was none.',
   attemptCount: 'Number of attempts so far.',
   lastAttemptedAt: 'When the last attempt was made.',
   deliveredAt: 'When the receiver accepted the event with a 2xx response.',
   failedAt: 'When the last attempt failed and no further ones were scheduled.',
+  nextAttemptAt: 'When it is tried next; `null` if it has ended.',
+};
+
+const ATTEMPT: Readonly<Record<string, string>> = {
+  number: 'Counted from 1.',
+  at: 'When the attempt ended.',
+  durationMs: 'How long it took, in milliseconds.',
+  responseStatus: 'HTTP status of the response; `null` if there was none.',
+  reason: 'Why it failed, in words; `null` if it did not.',
+  responseBody: 'The first 1 KiB of the response; `null` if there was none.',
+};
+
+const ENDPOINT: Readonly<Record<string, string>> = {
+  id: 'Unique identifier, prefixed `whe_`.',
+  url: 'The URL that events are sent to. It starts with `https://` in live mode.',
+  name: 'Your own name for it.',
+  eventTypes: 'The types that are sent; `null`: all, also those that are added later.',
+  apiVersion: 'The form of what is sent.',
+  paused: 'While it is true, deliveries wait.',
+  status: '`enabled`; `paused` by you; `disabled` because it failed.',
+  disabledReason: '`gone`: it returned 410. `failing`: it had accepted nothing for 5 days.',
+  disabledAt: 'When it was disabled.',
+  failingSince: 'The first failed attempt since the last successful one; `null` if the last one succeeded.',
+  createdAt: 'When it was created. It gets events from then on.',
+  livemode: 'Whether it gets live events.',
 };
 
 const REQUEST: Readonly<Record<string, string>> = {
@@ -91,6 +118,10 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   Transaction: TRANSACTION,
   UnexpectedPayment: PAYMENT,
   WebhookDelivery: DELIVERY,
+  DeliveryAttempt: ATTEMPT,
+  WebhookEndpoint: ENDPOINT,
+  CreateEndpointRequest: ENDPOINT,
+  UpdateEndpointRequest: ENDPOINT,
   CreateIntentRequest: REQUEST,
   BuildIntentRequest: REQUEST,
   SubmitIntentRequest: REQUEST,

@@ -2,6 +2,7 @@ import type { AccountId } from '@pf/domain';
 import { createAccount } from './accounts.ts';
 import { createKey } from './api-keys.ts';
 import type { Database } from '../postgres/database.ts';
+import type { Keyring } from '../webhooks/keyring.ts';
 import { createWebhookSecret } from '../webhooks/secrets.ts';
 
 /** An account ready for use, with its keys and secrets in plain text. The API keys cannot be read again. */
@@ -13,11 +14,10 @@ export interface OpenedAccount {
 
 /**
  * Creates an account on the free plan, with an API key of full scope and a webhook secret for each mode.
- * @param secretsKey 32 bytes, SECRETS_KEY
  */
 export async function openAccount(
   database: Database,
-  secretsKey: Buffer,
+  secretsKey: Keyring,
   { name }: { readonly name: string },
 ): Promise<OpenedAccount> {
   const { id } = await createAccount(database, { name });

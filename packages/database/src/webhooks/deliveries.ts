@@ -33,9 +33,9 @@ export interface DeliveryBatch {
 }
 
 /**
- * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves the position
- * in the log, in one transaction. An event and URL that have a delivery already get no other. A URL that is disabled
- * because it failed gets deliveries that have failed: they can be replayed when it is enabled again.
+ * Writes a delivery, due at once, for each event and each enabled URL of its account and mode that wants it, and moves
+ * the position in the log, in one transaction. An event and URL that have a delivery already get no other. A URL that
+ * is disabled because it failed gets deliveries that have failed: they can be replayed when it is enabled again.
  * @returns the new deliveries that are due; null, and nothing is written, if the position is not at `from`
  */
 export async function recordDeliveries(
@@ -60,14 +60,20 @@ async function insertDeliveries(
     livemode: boolean;
     url: string;
     disabled_by: 'gone' | 'failing' | null;
+    event_types: readonly string[] | null;
   }>(
-    `SELECT id, account_id, livemode, url, disabled_by FROM service.webhook_endpoints
+    `SELECT id, account_id, livemode, url, disabled_by, event_types FROM service.webhook_endpoints
       WHERE account_id = ANY($1) AND (disabled_at IS NULL OR disabled_by <> 'account') ORDER BY id FOR SHARE`,
     [[...new Set(events.map((event) => event.accountId))]],
   );
   const deliveries = events.flatMap((event) =>
     endpoints
-      .filter((endpoint) => endpoint.account_id === event.accountId && endpoint.livemode === event.livemode)
+      .filter(
+        (endpoint) =>
+          endpoint.account_id === event.accountId &&
+          endpoint.livemode === event.livemode &&
+          (endpoint.event_types?.includes(event.eventType) ?? true),
+      )
       .map((endpoint) => ({ id: newDeliveryId(), event, endpoint })),
   );
   if (deliveries.length === 0) return [];

@@ -6,6 +6,9 @@ import type { IntentOwner } from '../ledger/intents.ts';
 export interface ListedDelivery {
   readonly id: string;
   readonly eventId: string;
+  readonly type: string;
+  /** Null for an event of no intent. */
+  readonly intentId: string | null;
   readonly url: string;
   /** Of the last attempt; null if there was no HTTP response. */
   readonly responseStatus: number | null;
@@ -14,6 +17,7 @@ export interface ListedDelivery {
   readonly lastAttemptedAt: Date | null;
   readonly deliveredAt: Date | null;
   readonly failedAt: Date | null;
+  readonly nextAttemptAt: Date | null;
 }
 
 export interface DeliveryFilters {
@@ -32,9 +36,10 @@ const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
 
 /** The columns of a ListedDelivery, named as its properties. */
 export const LISTED_COLUMNS =
-  'id, event_id AS "eventId", url, response_status AS "responseStatus", attempt_count AS "attemptCount", ' +
+  'id, event_id AS "eventId", event_type AS "type", intent_id AS "intentId", url, ' +
+  'response_status AS "responseStatus", attempt_count AS "attemptCount", ' +
   'created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt", ' +
-  'failed_at AS "failedAt"';
+  'failed_at AS "failedAt", next_attempt_at AS "nextAttemptAt"';
 
 /** The statement of listDeliveries. Each filter has an index in the list's order, so no rows are sorted. */
 export function deliveriesStatement(

@@ -143,8 +143,9 @@ export function disableFailingEndpoint(
     const { eventId, type, body } = endpointDisabledEvent({ ...disabled, disabledAt: at, disabledBy: by });
     const { rows } = await client.query<{ id: string; url: string }>(
       `SELECT id, url FROM service.webhook_endpoints
-        WHERE account_id = $1 AND livemode = $2 AND disabled_at IS NULL ORDER BY id FOR SHARE`,
-      [accountId, livemode],
+        WHERE account_id = $1 AND livemode = $2 AND disabled_at IS NULL
+          AND (event_types IS NULL OR $3 = ANY(event_types)) ORDER BY id FOR SHARE`,
+      [accountId, livemode, type],
     );
     await client.query(
       `INSERT INTO service.deliveries
@@ -172,7 +173,7 @@ export function disableFailingEndpoint(
  * as insertDeliveries() does, so no delivery is added meanwhile.
  * @returns null if it was disabled already
  */
-async function disableWebhookEndpoint(
+export async function disableWebhookEndpoint(
   client: pg.PoolClient,
   endpointId: string,
   by: EndpointDisabledBy,

@@ -24,8 +24,9 @@ export interface LaneLease {
 }
 
 /**
- * Acquires the lanes of these URLs, or renews the leases of those that the holder has. A lane of another process is
- * marked as woken: whoever asks for it has seen something due, so its holder looks once more before it goes.
+ * Acquires the lanes of those of these URLs that are not paused, or renews the leases of those that the holder has. A
+ * lane of another process is marked as woken: whoever asks for it has seen something due, so its holder looks once more
+ * before it goes.
  *
  * A statement of its own, before deliveries are read: a statement that waits for the last holder's release still reads
  * what was there before that holder wrote its results.
@@ -46,7 +47,7 @@ export async function acquireLanes(
     // In one order everywhere, so that two processes cannot deadlock.
     text: `WITH lane AS (
              INSERT INTO service.webhook_lanes AS lane (endpoint_id, holder, leased_until)
-             SELECT id, $2, $4 FROM service.webhook_endpoints WHERE id = ANY($1) ORDER BY id
+             SELECT id, $2, $4 FROM service.webhook_endpoints WHERE id = ANY($1) AND paused_at IS NULL ORDER BY id
              ON CONFLICT (endpoint_id) DO UPDATE
                 SET woken = lane.holder <> $2 AND lane.leased_until > $3,
                     holder = CASE WHEN lane.holder <> $2 AND lane.leased_until > $3 THEN lane.holder ELSE $2 END,

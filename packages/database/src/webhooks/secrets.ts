@@ -1,7 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { newWebhookSecretId } from '@pf/contracts';
+import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
+import { decrypt, encrypt, type Keyring } from './keyring.ts';
 
 /** A secret in plain text, `whsec_` + base64 of 32 bytes, and the time from which it signs. */
 export interface WebhookSecret {
@@ -9,70 +11,115 @@ export interface WebhookSecret {
   readonly validFrom: Date;
 }
 
-/** An account and mode: each has its own secrets. */
+/** An account and mode, or one URL of them: each may have its own secrets. */
 export interface SecretOwner {
   readonly accountId: string;
   readonly livemode: boolean;
-}
-
-/** A secret cannot be read: there is none, or SECRETS_KEY is not the one that it was encrypted with. */
-export class UnreadableSecretError extends Error {
-  override readonly name = 'UnreadableSecretError';
+  /** Without one: the secrets of all URLs that have none of their own. */
+  readonly endpointId?: string | undefined;
 }
 
 /** How long a replaced secret still signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000;
 
-const FORMAT = 1;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+/** Secrets of one owner: each that is in force makes `webhook-signature` longer. */
+const SECRETS_MAX = 5;
+
+/** An owner has as many secrets as it may have: one must end before another can be made. */
+export class TooManySecretsError extends Error {
+  override readonly name = 'TooManySecretsError';
+}
+
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
- * Creates a secret that signs from `validFrom` on (default: now), and deletes those whose overlap has ended.
- * @param key 32 bytes, SECRETS_KEY
+ * Creates a secret that signs from `validFrom` on (default: now), and deletes those whose overlap has ended. The first
+ * of a URL replaces that of its account and mode, which goes on signing for the overlap.
  * @returns its plain text
+ * @throws TooManySecretsError
  */
 export async function createWebhookSecret(
   database: Database,
-  key: Buffer,
+  keyring: Keyring,
   owner: SecretOwner,
   validFrom: Date = new Date(),
 ): Promise<string> {
-  const id = newWebhookSecretId();
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const { accountId, livemode } = owner;
+  const secret = newWebhookSecret();
+  const inherited = await inheritedSecrets(database, keyring, owner);
   await inTransaction(database, async (client) => {
+    for (const one of inherited) await insertWebhookSecret(client, keyring, owner, one);
+    await insertWebhookSecret(client, keyring, owner, { secret, validFrom });
+    const values = [owner.accountId, owner.livemode, owner.endpointId ?? null];
     await client.query(
-      `INSERT INTO service.webhook_secrets (id, account_id, livemode, ciphertext, valid_from)
-        VALUES ($1, $2, $3, $4, $5)`,
-      [id, accountId, livemode, encrypt(key, id, secret), validFrom],
-    );
-    await client.query(
-      `DELETE FROM service.webhook_secrets s WHERE account_id = $1 AND livemode = $2 AND EXISTS (
+      `DELETE FROM service.webhook_secrets s
+        WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3 AND EXISTS (
          SELECT FROM service.webhook_secrets newer
-          WHERE newer.account_id = $1 AND newer.livemode = $2 AND newer.valid_from > s.valid_from
-            AND newer.valid_from < $3)`,
-      [accountId, livemode, new Date(Date.now() - SECRET_OVERLAP_MS)],
+          WHERE newer.account_id = $1 AND newer.livemode = $2 AND newer.endpoint_id IS NOT DISTINCT FROM $3
+            AND newer.valid_from > s.valid_from AND newer.valid_from < $4)`,
+      [...values, new Date(Date.now() - SECRET_OVERLAP_MS)],
     );
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM service.webhook_secrets
+        WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3`,
+      values,
+    );
+    if ((rows[0]?.count ?? 0) > SECRETS_MAX)
+      throw new TooManySecretsError(`there are ${SECRETS_MAX} secrets already, each for 24 hours after the next`);
   });
   return secret;
 }
 
+/** Writes a secret within the caller's transaction. */
+export async function insertWebhookSecret(
+  client: pg.PoolClient,
+  keyring: Keyring,
+  { accountId, livemode, endpointId }: SecretOwner,
+  { secret, validFrom }: WebhookSecret,
+): Promise<void> {
+  const id = newWebhookSecretId();
+  await client.query(
+    `INSERT INTO service.webhook_secrets (id, account_id, livemode, endpoint_id, ciphertext, valid_from)
+      VALUES ($1, $2, $3, $4, $5, $6)`,
+    [id, accountId, livemode, endpointId ?? null, encrypt(keyring, id, secret), validFrom],
+  );
+}
+
+/** What signs for a URL that has no secret of its own yet. */
+async function inheritedSecrets(
+  database: Database,
+  keyring: Keyring,
+  { endpointId, ...account }: SecretOwner,
+): Promise<readonly WebhookSecret[]> {
+  if (endpointId === undefined) return [];
+  const own = await ownSecrets(database, keyring, { ...account, endpointId });
+  return own.length > 0 ? [] : (await ownSecrets(database, keyring, account)).toReversed();
+}
+
 /**
- * All secrets of an account and mode, newest first, including those that are not valid yet.
- * @throws UnreadableSecretError if `key` is not the one they were encrypted with
+ * All secrets of an owner, newest first, including those that are not valid yet. Those of a URL without any are those
+ * of its account and mode.
+ * @throws UnreadableSecretError if no key of the ring is the one they were encrypted with
  */
 export async function webhookSecrets(
+  database: Database,
+  keyring: Keyring,
+  { endpointId, ...account }: SecretOwner,
+): Promise<readonly WebhookSecret[]> {
+  const own = endpointId === undefined ? [] : await ownSecrets(database, keyring, { ...account, endpointId });
+  return own.length > 0 ? own : ownSecrets(database, keyring, account);
+}
+
+async function ownSecrets(
   { prisma }: Database,
-  key: Buffer,
-  { accountId, livemode }: SecretOwner,
+  keyring: Keyring,
+  { accountId, livemode, endpointId }: SecretOwner,
 ): Promise<readonly WebhookSecret[]> {
   const rows = await prisma.webhookSecret.findMany({
-    where: { accountId, livemode },
+    where: { accountId, livemode, endpointId: endpointId ?? null },
     orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }],
   });
   return rows.map(({ id, ciphertext, validFrom }) => ({
-    secret: decrypt(key, id, Buffer.from(ciphertext)),
+    secret: decrypt(keyring, id, Buffer.from(ciphertext)),
     validFrom,
   }));
 }
@@ -89,32 +136,4 @@ export function secretsInForce(secrets: readonly WebhookSecret[], at: number): r
     return successor !== undefined && successor.validFrom.getTime() <= at - SECRET_OVERLAP_MS;
   });
   return started.slice(0, firstEnded === -1 ? undefined : firstEnded).map(({ secret }) => secret);
-}
-
-/**
- * AES-256-GCM: format, nonce, tag, ciphertext. The row's id is authenticated with it, so that rows cannot be swapped.
- */
-function encrypt(key: Buffer, id: string, secret: string): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id));
-  const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-  return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), ciphertext]);
-}
-
-function decrypt(key: Buffer, id: string, sealed: Buffer): string {
-  if (sealed[0] !== FORMAT) throw new UnreadableSecretError(`webhook secret ${id} has an unknown format`);
-  const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
-  const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(id))
-    .setAuthTag(tag);
-  const plain = decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES));
-  try {
-    return Buffer.concat([plain, decipher.final()]).toString('utf8');
-  } catch (cause) {
-    throw new UnreadableSecretError(
-      `webhook secret ${id} cannot be decrypted: SECRETS_KEY is not the one it was encrypted with`,
-      { cause },
-    );
-  }
 }

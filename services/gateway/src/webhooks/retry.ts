@@ -4,10 +4,8 @@ import type { WakeQueue } from '@pf/redis';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '../body.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { deliveryIdOf } from './ids.ts';
 import { shownDelivery } from './shown.ts';
-
-/** Any other text cannot be the id of a delivery. */
-const DELIVERY_ID = /^whd_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
 /**
  * POST /webhooks/{id}/retry: makes the delivery due in Postgres, and wakes its URL so that it is sent at once.
@@ -23,8 +21,7 @@ export const retryDelivery = ({
 }): Endpoint => ({
   operation: OPERATIONS.retryDelivery,
   async handle({ holder, request, response }) {
-    const deliveryId = String(request.params['id']);
-    if (!DELIVERY_ID.test(deliveryId)) throw new ApiError('delivery.not_found');
+    const deliveryId = deliveryIdOf(request);
     await readBody(request, response, emptyRequest);
     const { accountId, livemode } = holder;
     const retried = await makeDue(database, { deliveryId, accountId, livemode, at: new Date(now()) });

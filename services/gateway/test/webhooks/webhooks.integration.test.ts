@@ -77,12 +77,15 @@ describe('webhook deliveries', () => {
     expect(deliveries[0]).toEqual({
       id: expect.stringMatching(/^whd_/),
       eventId: expect.stringMatching(/^evt_/),
+      type: 'intent.finalized',
+      intentId: ids.at(-1),
       url: receiver.url,
       responseStatus: 200,
       attemptCount: 1,
       lastAttemptedAt: expect.any(String),
       deliveredAt: expect.any(String),
       failedAt: null,
+      nextAttemptAt: null,
     });
     const [id = ''] = ids;
     const { events } = (await client.events(id)).body;

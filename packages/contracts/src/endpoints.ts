@@ -1,0 +1,109 @@
+import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { z } from 'zod';
+import { moment, must, text, word } from './api/fields.ts';
+
+/** What a webhook endpoint can ask for. */
+const SELECTABLE_TYPES = [...PUBLIC_EVENT_TYPES, 'webhook_endpoint.disabled'] as const;
+/** Forms of what is sent. An endpoint keeps its form until the account changes it. */
+export const API_VERSIONS = ['2026-11-21'] as const;
+/** How many endpoints an account has in a mode. */
+export const ENDPOINTS_MAX = 16;
+const URL_LENGTH_MAX = 2_048;
+
+/**
+ * What is wrong with the URL of a receiver, to follow the URL in a message; null if it can be one. Whether its host may
+ * be connected to is decided when it is: by address.
+ */
+export function urlProblem(url: string, { httpAllowed }: { readonly httpAllowed: boolean }): string | null {
+  const parsed = URL.parse(url);
+  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') return 'must start with http:// or https://';
+  if (parsed.protocol === 'http:' && !httpAllowed) return 'must start with https://, because it gets live events';
+  if (parsed.username !== '' || parsed.password !== '')
+    return 'must not contain a user or password: the signature authenticates the sender';
+  if (parsed.hash !== '') return 'must not contain a #fragment: receivers never get it';
+  return url.length > URL_LENGTH_MAX ? `must have at most ${URL_LENGTH_MAX} characters` : null;
+}
+
+const eventTypesRule = must(`null, for all types, or a list of types without repeats: ${SELECTABLE_TYPES.join(', ')}`);
+const settings = {
+  name: text(0, 100).nullable(),
+  eventTypes: z
+    .array(z.enum(SELECTABLE_TYPES, eventTypesRule), eventTypesRule)
+    .min(1, eventTypesRule)
+    .max(SELECTABLE_TYPES.length, eventTypesRule)
+    .refine((types) => new Set(types).size === types.length, eventTypesRule)
+    .nullable(),
+  apiVersion: z.enum(API_VERSIONS, must(`one of ${API_VERSIONS.join(', ')}`)),
+};
+
+/** POST /webhook-endpoints. */
+export const createEndpointRequest = z.strictObject({
+  url: word('a URL that starts with https:// (or http:// in test mode)', URL_LENGTH_MAX),
+  name: settings.name.optional(),
+  eventTypes: settings.eventTypes.optional(),
+  apiVersion: settings.apiVersion.optional(),
+});
+
+/** PATCH /webhook-endpoints/{id}. */
+export const updateEndpointRequest = z.strictObject({
+  name: settings.name.optional(),
+  eventTypes: settings.eventTypes.optional(),
+  apiVersion: settings.apiVersion.optional(),
+  paused: z.boolean(must('true or false')).optional(),
+});
+
+/** POST /webhook-endpoints/{id}/rotate-secret. */
+export const rotateSecretRequest = z.strictObject({ validFrom: moment.optional() });
+
+/** POST /webhook-endpoints/{id}/enable. */
+export const enableEndpointRequest = z.strictObject({ replay: z.boolean(must('true or false')).optional() });
+
+const time = z.iso.datetime({ precision: 3 });
+
+/** A webhook endpoint in responses. */
+export const webhookEndpoint = z.strictObject({
+  id: z.string(),
+  url: z.string(),
+  name: z.string().nullable(),
+  eventTypes: z.array(z.string()).nullable(),
+  apiVersion: z.string(),
+  status: z.enum(['enabled', 'paused', 'disabled']),
+  disabledReason: z.enum(['gone', 'failing']).nullable(),
+  disabledAt: time.nullable(),
+  failingSince: time.nullable(),
+  createdAt: time,
+  livemode: z.boolean(),
+});
+export type ShownEndpoint = z.infer<typeof webhookEndpoint>;
+
+export const endpointResponse = z.strictObject({ endpoint: webhookEndpoint });
+/** With the secret, which is not shown again. */
+export const newEndpointResponse = z.strictObject({ endpoint: webhookEndpoint, secret: z.string() });
+export const endpointsResponse = z.strictObject({ endpoints: z.array(webhookEndpoint) });
+export const rotatedSecretResponse = z.strictObject({ endpoint: webhookEndpoint, secret: z.string(), validFrom: time });
+export const enabledEndpointResponse = z.strictObject({
+  endpoint: webhookEndpoint,
+  replayed: z.number().int().nonnegative(),
+});
+export const removedEndpointResponse = z.strictObject({ id: z.string(), removed: z.literal(true) });
+
+/** An attempt of a delivery in responses. */
+export const deliveryAttempt = z.strictObject({
+  number: z.number().int().positive(),
+  at: time,
+  durationMs: z.number().int().nonnegative(),
+  responseStatus: z.number().int().nullable(),
+  reason: z.string().nullable(),
+  responseBody: z.string().nullable(),
+});
+/** GET /webhooks/{id}/attempts. */
+export const attemptsResponse = z.strictObject({
+  attempts: z.array(deliveryAttempt),
+  nextAttemptAt: time.nullable(),
+});
+/** POST /webhook-endpoints/{id}/test. */
+export const testedEndpointResponse = z.strictObject({
+  deliveryId: z.string(),
+  eventId: z.string(),
+  attempt: deliveryAttempt.nullable(),
+});

@@ -1,0 +1,203 @@
+import { endpointTestEvent, ENDPOINTS_MAX, newDeliveryId, newWebhookEndpointId } from '@pf/contracts';
+import type { AccountId } from '@pf/domain';
+import type pg from 'pg';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { disableWebhookEndpoint, type EndpointDisabledBy } from './endpoints.ts';
+import type { Keyring } from './keyring.ts';
+import { insertWebhookSecret, newWebhookSecret } from './secrets.ts';
+
+/** An account and mode. */
+interface Owner {
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+}
+
+/** A URL as its account manages it; one that the account has removed is none. */
+export interface ManagedEndpoint {
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly url: string;
+  readonly name: string | null;
+  /** Null: all. */
+  readonly eventTypes: readonly string[] | null;
+  readonly apiVersion: string;
+  readonly createdAt: Date;
+  readonly pausedAt: Date | null;
+  readonly disabledAt: Date | null;
+  readonly disabledBy: Exclude<EndpointDisabledBy, 'account'> | null;
+  readonly failingSince: Date | null;
+}
+
+const COLUMNS =
+  'id, livemode, url, name, event_types AS "eventTypes", api_version AS "apiVersion", created_at AS "createdAt", ' +
+  'paused_at AS "pausedAt", disabled_at AS "disabledAt", disabled_by AS "disabledBy", failing_since AS "failingSince"';
+const OWN = `account_id = $1 AND livemode = $2 AND (disabled_at IS NULL OR disabled_by <> 'account')`;
+
+export type CreatedEndpoint =
+  | { readonly kind: 'created'; readonly endpoint: ManagedEndpoint; readonly secret: string }
+  | { readonly kind: 'exists'; readonly endpointId: string }
+  | { readonly kind: 'too_many' };
+
+/** Creates an endpoint with a secret of its own. */
+export function createManagedEndpoint(
+  database: Database,
+  keyring: Keyring,
+  { accountId, livemode }: Owner,
+  {
+    url,
+    name,
+    eventTypes,
+    apiVersion,
+    at,
+  }: Pick<ManagedEndpoint, 'url' | 'name' | 'eventTypes'> & { readonly apiVersion: string; readonly at: Date },
+): Promise<CreatedEndpoint> {
+  return inTransaction(database, async (client) => {
+    // Serializes creates of one account, so that the second finds what the first has added.
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('webhook_endpoints ' || $1, 0))`, [accountId]);
+    const known = await endpointsOf(client, accountId, livemode);
+    const same = known.find((one) => one.url === url);
+    if (same) return { kind: 'exists', endpointId: same.id };
+    if (known.length >= ENDPOINTS_MAX) return { kind: 'too_many' };
+    const id = newWebhookEndpointId();
+    const { rows } = await client.query<ManagedEndpoint>(
+      `INSERT INTO service.webhook_endpoints (id, account_id, livemode, url, name, event_types, api_version, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+      [id, accountId, livemode, url, name, eventTypes, apiVersion, at],
+    );
+    const secret = newWebhookSecret();
+    await insertWebhookSecret(client, keyring, { accountId, livemode, endpointId: id }, { secret, validFrom: at });
+    return { kind: 'created', endpoint: rows[0] as ManagedEndpoint, secret };
+  });
+}
+
+async function endpointsOf(
+  client: Pick<pg.PoolClient, 'query'>,
+  accountId: string,
+  livemode: boolean,
+): Promise<readonly ManagedEndpoint[]> {
+  const { rows } = await client.query<ManagedEndpoint>(
+    `SELECT ${COLUMNS} FROM service.webhook_endpoints WHERE ${OWN} ORDER BY created_at, id`,
+    [accountId, livemode],
+  );
+  return rows;
+}
+
+/** The endpoints of an account and mode, oldest first. */
+export const managedEndpoints = ({ sql }: Database, { accountId, livemode }: Owner) =>
+  endpointsOf(sql, accountId, livemode);
+
+/** Null if the account has no such endpoint in this mode. */
+export async function managedEndpoint(
+  { sql }: Database,
+  { accountId, livemode }: Owner,
+  id: string,
+): Promise<ManagedEndpoint | null> {
+  const { rows } = await sql.query<ManagedEndpoint>(
+    `SELECT ${COLUMNS} FROM service.webhook_endpoints WHERE ${OWN} AND id = $3`,
+    [accountId, livemode, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Fields that are undefined stay as they are. */
+export interface EndpointChange {
+  readonly name?: string | null | undefined;
+  readonly eventTypes?: readonly string[] | null | undefined;
+  readonly apiVersion?: string | undefined;
+  readonly paused?: boolean | undefined;
+}
+
+/** @returns null if the account has no such endpoint in this mode */
+export async function updateManagedEndpoint(
+  { sql }: Database,
+  { accountId, livemode }: Owner,
+  id: string,
+  { name, eventTypes, apiVersion, paused }: EndpointChange,
+  at: Date,
+): Promise<ManagedEndpoint | null> {
+  const values: unknown[] = [accountId, livemode, id];
+  const set = (column: string, value: unknown): string => `${column} = $${values.push(value)}`;
+  const changes = [
+    ...(name === undefined ? [] : [set('name', name)]),
+    ...(eventTypes === undefined ? [] : [set('event_types', eventTypes)]),
+    ...(apiVersion === undefined ? [] : [set('api_version', apiVersion)]),
+    ...(paused === undefined
+      ? []
+      : [paused ? `paused_at = coalesce(paused_at, $${values.push(at)})` : 'paused_at = NULL']),
+  ];
+  if (changes.length === 0) changes.push('url = url');
+  const { rows } = await sql.query<ManagedEndpoint>(
+    `UPDATE service.webhook_endpoints SET ${changes.join(', ')} WHERE ${OWN} AND id = $3 RETURNING ${COLUMNS}`,
+    values,
+  );
+  return rows[0] ?? null;
+}
+
+/** Removes an endpoint; its outstanding deliveries fail. */
+export function removeManagedEndpoint(database: Database, id: string, at: Date): Promise<unknown> {
+  return inTransaction(database, (client) => disableWebhookEndpoint(client, id, 'account', at));
+}
+
+/** Adds the delivery of a test event, due now. */
+export async function addTestDelivery(
+  { sql }: Database,
+  { accountId, livemode }: Owner,
+  endpoint: Pick<ManagedEndpoint, 'id' | 'url'>,
+  at: Date,
+): Promise<{ readonly deliveryId: string; readonly eventId: string }> {
+  const deliveryId = newDeliveryId();
+  const { eventId, type, body } = endpointTestEvent(endpoint, { livemode, at });
+  await sql.query(
+    `INSERT INTO service.deliveries
+            (id, endpoint_id, url, account_id, livemode, event_id, event_type, body, created_at, next_attempt_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+    [deliveryId, endpoint.id, endpoint.url, accountId, livemode, eventId, type, body, at],
+  );
+  return { deliveryId, eventId };
+}
+
+/** Ends a test event that was attempted: it is not tried again. */
+export async function endTestDelivery({ sql }: Database, deliveryId: string, at: Date): Promise<void> {
+  await sql.query(
+    `UPDATE service.deliveries SET status = 'failed', failed_at = $2, next_attempt_at = NULL
+      WHERE id = $1 AND status = 'pending' AND attempt_count > 0`,
+    [deliveryId, at],
+  );
+}
+
+/** An attempt that was made, as its account sees it. */
+export interface ListedAttempt {
+  readonly number: number;
+  readonly at: Date;
+  readonly durationMs: number;
+  readonly responseStatus: number | null;
+  readonly reason: string | null;
+  readonly responseBody: string | null;
+}
+
+/** How many attempts are shown: the newest. */
+const ATTEMPTS_MAX = 100;
+
+/**
+ * The attempts of a delivery, oldest first, and when the next one is due.
+ * @returns null if the account has no such delivery in this mode
+ */
+export async function deliveryAttempts(
+  { sql }: Database,
+  { accountId, livemode }: Owner,
+  deliveryId: string,
+): Promise<{ readonly attempts: readonly ListedAttempt[]; readonly nextAttemptAt: Date | null } | null> {
+  const { rows: found } = await sql.query<{ nextAttemptAt: Date | null }>(
+    `SELECT next_attempt_at AS "nextAttemptAt" FROM service.deliveries
+      WHERE id = $1 AND account_id = $2 AND livemode = $3`,
+    [deliveryId, accountId, livemode],
+  );
+  if (!found[0]) return null;
+  const { rows } = await sql.query<ListedAttempt>(
+    `SELECT number, at, duration_ms AS "durationMs", response_status AS "responseStatus", reason,
+            response_start AS "responseBody"
+       FROM service.delivery_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2`,
+    [deliveryId, ATTEMPTS_MAX],
+  );
+  return { attempts: rows.toReversed(), nextAttemptAt: found[0].nextAttemptAt };
+}

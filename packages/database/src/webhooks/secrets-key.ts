@@ -1,0 +1,80 @@
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { currentPrefix, decrypt, encrypt, type Keyring, UnreadableSecretError } from './keyring.ts';
+
+const CANARY = 'canary';
+/** Rows of one transaction. */
+const AT_ONCE = 500;
+
+/**
+ * Verifies at the start of a process that its SECRETS_KEY is that of the others: one that were not would read no
+ * webhook secret, and write some that the others cannot read. The first process leaves the canary for the others.
+ * @throws UnreadableSecretError
+ */
+export async function verifySecretsKey({ sql }: Database, keyring: Keyring): Promise<void> {
+  const canary = async (): Promise<Buffer | undefined> =>
+    (await sql.query<{ ciphertext: Buffer }>('SELECT ciphertext FROM service.secrets_canary WHERE id = $1', [CANARY]))
+      .rows[0]?.ciphertext;
+  let known = await canary();
+  if (known === undefined) {
+    const { rows } = await sql.query<{ id: string; ciphertext: Buffer }>(
+      'SELECT id, ciphertext FROM service.webhook_secrets ORDER BY created_at DESC LIMIT 1',
+    );
+    for (const { id, ciphertext } of rows) decrypt(keyring, id, ciphertext);
+    await sql.query('INSERT INTO service.secrets_canary (id, ciphertext) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+      CANARY,
+      encrypt(keyring, CANARY, CANARY),
+    ]);
+    known = await canary();
+  }
+  if (known !== undefined) decrypt(keyring, CANARY, known);
+}
+
+export interface RotatedSecrets {
+  readonly rotated: number;
+  /** Of rows that no key of the ring can read: they stay as they are. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Encrypts every secret with the first key of the ring, while services that have all keys of the ring are running. May
+ * be interrupted and repeated.
+ */
+export async function rotateSecretsKey(database: Database, keyring: Keyring): Promise<RotatedSecrets> {
+  const prefix = currentPrefix(keyring);
+  const unreadable: string[] = [];
+  let rotated = 0;
+  for (let after: string | null = ''; after !== null;) {
+    const from: string = after;
+    after = await inTransaction(database, async (client) => {
+      const { rows } = await client.query<{ id: string; ciphertext: Buffer }>(
+        `SELECT id, ciphertext FROM service.webhook_secrets
+          WHERE id > $1 AND substring(ciphertext FROM 1 FOR $2) <> $3 ORDER BY id LIMIT $4 FOR UPDATE`,
+        [from, prefix.length, prefix, AT_ONCE],
+      );
+      const renewed = rows.flatMap(({ id, ciphertext }) => {
+        try {
+          return [{ id, ciphertext: encrypt(keyring, id, decrypt(keyring, id, ciphertext)) }];
+        } catch (error) {
+          if (!(error instanceof UnreadableSecretError)) throw error;
+          unreadable.push(id);
+          return [];
+        }
+      });
+      await client.query(
+        `UPDATE service.webhook_secrets s SET ciphertext = renewed.ciphertext
+           FROM unnest($1::text[], $2::bytea[]) AS renewed (id, ciphertext) WHERE s.id = renewed.id`,
+        [renewed.map(({ id }) => id), renewed.map(({ ciphertext }) => ciphertext)],
+      );
+      rotated += renewed.length;
+      return rows.length < AT_ONCE ? null : (rows.at(-1)?.id ?? null);
+    });
+  }
+  // Last: until then a process with the former key alone could still read something.
+  if (unreadable.length === 0)
+    await database.sql.query(
+      `INSERT INTO service.secrets_canary (id, ciphertext) VALUES ($1, $2)
+       ON CONFLICT (id) DO UPDATE SET ciphertext = excluded.ciphertext`,
+      [CANARY, encrypt(keyring, CANARY, CANARY)],
+    );
+  return { rotated, unreadable };
+}

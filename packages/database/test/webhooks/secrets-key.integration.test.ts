@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  createWebhookSecret,
+  openAccount,
+  rotateSecretsKey,
+  UnreadableSecretError,
+  verifySecretsKey,
+  webhookSecrets,
+} from '../../src/index.ts';
+import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+
+describe('SECRETS_KEY', () => {
+  const [first, second] = [randomBytes(32), randomBytes(32)];
+  let own: OwnDatabase;
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+  });
+  afterAll(() => own.close());
+
+  it('is replaced while services run: all secrets are encrypted with the new key', async () => {
+    const { database } = own;
+    const account = await openAccount(database, first, { name: 'rotating' });
+    const owner = { accountId: account.id, livemode: false };
+    // Written before there was a keyring: format 1, without the id of its key.
+    await database.sql.query(
+      `UPDATE service.webhook_secrets SET ciphertext = '\\x01'::bytea || substring(ciphertext FROM 6)
+        WHERE account_id = $1 AND livemode`,
+      [account.id],
+    );
+    await verifySecretsKey(database, first);
+    await verifySecretsKey(database, [first, second]);
+
+    const services = [second, first];
+    const made = await createWebhookSecret(database, services, owner, new Date(Date.now() + 1_000));
+    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 2, unreadable: [] });
+    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 0, unreadable: [] });
+    for (const keyring of [second, services])
+      expect((await webhookSecrets(database, keyring, owner)).map(({ secret }) => secret)).toEqual([
+        made,
+        account.webhookSecrets.test,
+      ]);
+    expect(await webhookSecrets(database, second, { ...owner, livemode: true })).toMatchObject([
+      { secret: account.webhookSecrets.live },
+    ]);
+    await verifySecretsKey(database, second);
+    await expect(verifySecretsKey(database, first)).rejects.toBeInstanceOf(UnreadableSecretError);
+  });
+
+  it('is refused at the start when it is not that of the others', async () => {
+    await expect(verifySecretsKey(own.database, randomBytes(32))).rejects.toThrow('SECRETS_KEY is not the one');
+    // Without a canary, too: by the newest secret.
+    await own.database.sql.query('DELETE FROM service.secrets_canary');
+    await expect(verifySecretsKey(own.database, randomBytes(32))).rejects.toThrow('SECRETS_KEY is not the one');
+    await verifySecretsKey(own.database, second);
+  });
+
+  it('leaves what no key can read as it is, and says so', async () => {
+    const account = await openAccount(own.database, randomBytes(32), { name: 'foreign' });
+    const { rotated, unreadable } = await rotateSecretsKey(own.database, second);
+    expect([rotated, unreadable.length]).toEqual([0, 2]);
+    await own.database.sql.query('DELETE FROM service.webhook_secrets WHERE account_id = $1', [account.id]);
+  });
+});

@@ -1,0 +1,166 @@
+import {
+  API_VERSIONS,
+  createEndpointRequest,
+  enableEndpointRequest,
+  ENDPOINTS_MAX,
+  OPERATIONS,
+  rotateSecretRequest,
+  updateEndpointRequest,
+  urlProblem,
+} from '@pf/contracts';
+import {
+  createManagedEndpoint,
+  createWebhookSecret,
+  type Database,
+  enableWebhookEndpoint,
+  type KeyHolder,
+  type Keyring,
+  type ManagedEndpoint,
+  managedEndpoint,
+  managedEndpoints,
+  removeManagedEndpoint,
+  TooManySecretsError,
+  updateManagedEndpoint,
+} from '@pf/database';
+import type { WakeQueue } from '@pf/redis';
+import type { Request } from 'express';
+import { ApiError, validationFailed } from '../api-error.ts';
+import { readBody } from '../body.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { endpointIdOf } from './ids.ts';
+import { shownEndpoint } from './shown.ts';
+
+export interface EndpointDependencies {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly now: () => number;
+  readonly wakes: Pick<WakeQueue, 'wake'>;
+  /** Whether live events may go to http:// URLs. */
+  readonly webhookAllowHttp: boolean;
+}
+
+/** @throws ApiError `webhook_endpoint.not_found` */
+export async function requireEndpoint(
+  database: Database,
+  holder: KeyHolder,
+  request: Request,
+): Promise<ManagedEndpoint> {
+  const endpoint = await managedEndpoint(database, holder, endpointIdOf(request));
+  if (!endpoint) throw new ApiError('webhook_endpoint.not_found');
+  return endpoint;
+}
+
+/** POST /webhook-endpoints. */
+export const createEndpoint = ({ database, keyring, now, webhookAllowHttp }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.createEndpoint,
+  async handle({ holder, request, response }) {
+    const {
+      name = null,
+      eventTypes = null,
+      apiVersion = API_VERSIONS[0],
+      ...body
+    } = await readBody(request, response, createEndpointRequest);
+    const url = body.url.trim();
+    const problem = urlProblem(url, { httpAllowed: !holder.livemode || webhookAllowHttp });
+    if (problem !== null) throw validationFailed([{ param: 'url', message: `url ${problem}` }]);
+    const created = await createManagedEndpoint(database, keyring, holder, {
+      url,
+      name,
+      eventTypes,
+      apiVersion,
+      at: new Date(now()),
+    });
+    if (created.kind === 'exists')
+      throw new ApiError('webhook_endpoint.exists', { param: 'url', details: { endpoint_id: created.endpointId } });
+    if (created.kind === 'too_many')
+      throw new ApiError('webhook_endpoint.limit_reached', {
+        message: `The account has ${ENDPOINTS_MAX} webhook endpoints in this mode, which is the limit. Remove one.`,
+        details: { limit: 'endpoints', max: ENDPOINTS_MAX },
+      });
+    return { status: 201, body: { endpoint: shownEndpoint(created.endpoint), secret: created.secret } };
+  },
+});
+
+/** GET /webhook-endpoints. */
+export const listEndpoints = ({ database }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.listEndpoints,
+  async handle({ holder }) {
+    return { status: 200, body: { endpoints: (await managedEndpoints(database, holder)).map(shownEndpoint) } };
+  },
+});
+
+/** GET /webhook-endpoints/{id}. */
+export const getEndpoint = ({ database }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.getEndpoint,
+  async handle({ holder, request }) {
+    return { status: 200, body: { endpoint: shownEndpoint(await requireEndpoint(database, holder, request)) } };
+  },
+});
+
+/** PATCH /webhook-endpoints/{id}. */
+export const updateEndpoint = ({ database, now, wakes }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.updateEndpoint,
+  async handle({ holder, request, response }) {
+    const id = endpointIdOf(request);
+    const change = await readBody(request, response, updateEndpointRequest);
+    const endpoint = await updateManagedEndpoint(database, holder, id, change, new Date(now()));
+    if (!endpoint) throw new ApiError('webhook_endpoint.not_found');
+    if (change.paused === false) wake(wakes, id);
+    return { status: 200, body: { endpoint: shownEndpoint(endpoint) } };
+  },
+});
+
+/** DELETE /webhook-endpoints/{id}. */
+export const removeEndpoint = ({ database, now }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.removeEndpoint,
+  async handle({ holder, request }) {
+    const { id } = await requireEndpoint(database, holder, request);
+    await removeManagedEndpoint(database, id, new Date(now()));
+    return { status: 200, body: { id, removed: true } };
+  },
+});
+
+/** POST /webhook-endpoints/{id}/enable. */
+export const enableEndpoint = ({ database, now, wakes }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.enableEndpoint,
+  async handle({ holder, request, response }) {
+    const { replay = false } = await readBody(request, response, enableEndpointRequest);
+    const { id, url } = await requireEndpoint(database, holder, request);
+    const { accountId, livemode } = holder;
+    const at = new Date(now());
+    const enabled = await enableWebhookEndpoint(database, { accountId, livemode, url, replay, at });
+    wake(wakes, id);
+    const endpoint = await requireEndpoint(database, holder, request);
+    return { status: 200, body: { endpoint: shownEndpoint(endpoint), replayed: enabled?.replayed ?? 0 } };
+  },
+});
+
+/** POST /webhook-endpoints/{id}/rotate-secret. */
+export const rotateEndpointSecret = ({ database, keyring, now }: EndpointDependencies): Endpoint => ({
+  operation: OPERATIONS.rotateEndpointSecret,
+  async handle({ holder, request, response }) {
+    const body = await readBody(request, response, rotateSecretRequest);
+    const endpoint = await requireEndpoint(database, holder, request);
+    const validFrom = new Date(body.validFrom ?? now());
+    if (validFrom.getTime() < now() - 1_000)
+      throw validationFailed([{ param: 'validFrom', message: 'validFrom must not be in the past' }]);
+    const { accountId, livemode } = holder;
+    try {
+      const owner = { accountId, livemode, endpointId: endpoint.id };
+      const secret = await createWebhookSecret(database, keyring, owner, validFrom);
+      return { status: 200, body: { endpoint: shownEndpoint(endpoint), secret, validFrom: validFrom.toISOString() } };
+    } catch (error) {
+      if (!(error instanceof TooManySecretsError)) throw error;
+      throw new ApiError('webhook_endpoint.limit_reached', {
+        message:
+          'The webhook endpoint has 5 secrets, which is the limit. Each ends 24 hours after the next one begins.',
+        details: { limit: 'secrets', max: 5 },
+      });
+    }
+  },
+});
+
+/** Without Redis, a sweep finds what is due within 10 s. */
+function wake(wakes: Pick<WakeQueue, 'wake'>, endpointId: string): void {
+  void wakes.wake([endpointId]).catch(() => undefined);
+}
