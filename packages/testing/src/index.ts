@@ -1,5 +1,6 @@
 export * from './chains/anvil.ts';
 export * from './clients/api-client.ts';
+export { checkedFetch } from './clients/checked-fetch.ts';
 export * from './stack/cluster.ts';
 export * from './clients/contract.ts';
 export * from './clients/event-stream.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PaymentClient, type WebhookEndpoint, webhooks } from '@pf/client';
 import { createAccount, createKey } from '@pf/database';
-import { type Cluster, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import { checkedFetch, type Cluster, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 
 const good = {
   chain: 'eip155:84532',
@@ -20,13 +20,15 @@ describe('webhook endpoints', () => {
     cluster = await startCluster();
     const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('webhook')]);
     url = `${gateway.url}/v1`;
-    client = new PaymentClient({ baseUrl: url, apiKey: cluster.apiKeys.test, maxRetries: 0 });
+    client = clientWith(cluster.apiKeys.test);
   });
   afterAll(async () => {
     await cluster.close();
     for (const receiver of receivers) await receiver.close();
   });
 
+  const clientWith = (apiKey: string) =>
+    new PaymentClient({ baseUrl: url, apiKey, maxRetries: 0, fetch: checkedFetch(url) });
   const receive = async (): Promise<WebhookReceiver> => {
     const receiver = await webhookReceiver();
     receivers.push(receiver);
@@ -117,6 +119,19 @@ describe('webhook endpoints', () => {
     expect(await client.webhooks.attempts(delivery?.id ?? '')).toEqual({ attempts: [failed], nextAttemptAt: null });
   });
 
+  it('are disabled by a 410, and get what they have missed when they are enabled again', async () => {
+    const receiver = await receive();
+    receiver.respond = 410;
+    const { id } = await create(receiver, { eventTypes: ['intent.created'] });
+    await client.intents.create(good);
+    await until('it to be disabled', async () => (await endpoints().get(id)).status === 'disabled');
+    receiver.respond = 200;
+    const { endpoint, replayed } = await endpoints().enable(id, { replay: true });
+    expect([endpoint.status, replayed]).toEqual(['enabled', 1]);
+    await until('what it has missed', () => receiver.received.length === 2);
+    await expect(client.webhooks.attempts('whd_1')).rejects.toMatchObject({ code: 'delivery.not_found' });
+  });
+
   it('list for each attempt the reason in words, and when the next one is due', async () => {
     const receiver = await receive();
     await create(receiver, { eventTypes: ['intent.expired'] });
@@ -150,7 +165,7 @@ describe('webhook endpoints', () => {
     const { key } = await createKey(cluster.database, { accountId: other.id, livemode: false });
     const [{ id } = { id: '' }] = created;
     for (const apiKey of [cluster.apiKeys.live, key]) {
-      const stranger = new PaymentClient({ baseUrl: url, apiKey, maxRetries: 0 }).webhooks.endpoints;
+      const stranger = clientWith(apiKey).webhooks.endpoints;
       expect(await stranger.list()).toEqual([]);
       for (const attempt of [
         stranger.get(id),
@@ -172,7 +187,7 @@ describe('webhook endpoints', () => {
   });
 
   it('are refused beyond 16, and in live mode at http:// URLs', async () => {
-    const live = new PaymentClient({ baseUrl: url, apiKey: cluster.apiKeys.live, maxRetries: 0 }).webhooks.endpoints;
+    const live = clientWith(cluster.apiKeys.live).webhooks.endpoints;
     await expect(live.create({ url: 'http://shop.example/hook' })).rejects.toMatchObject({
       param: 'url',
       message: 'url must start with https://, because it gets live events.',
