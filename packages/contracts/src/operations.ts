@@ -348,8 +348,7 @@ export const OPERATIONS = {
     summary: 'Update a webhook endpoint',
     description:
       'Changes the fields that the body has. `eventTypes` counts for events from now on. While `paused`, deliveries ' +
-      'wait, up to 30 days; they are sent when it is set to `false`. To change the URL, create another endpoint and ' +
-      'replay to it what the first has missed.',
+      'wait; they are sent when it is set to `false`. To change the URL, create another endpoint.',
     scope: 'full',
     request: { params: endpointPath, body: updateEndpointRequest },
     responses: { 200: json('The endpoint.', endpointResponse) },
