@@ -53,7 +53,8 @@ describe('LogReader', () => {
 
   it('returns the ends of all partitions', async () => {
     const publisher = await log.publisher();
-    await Promise.all([0, 0, 3].map((partition) => publisher.publish('intent.dead', event(partition, 'x'))));
+    // One by one: a batch is sent again as a whole when the leader of one of its new partitions is not ready.
+    for (const partition of [0, 0, 3]) await publisher.publish('intent.dead', event(partition, 'x'));
     expect(await reader.endOffsets('intent.dead')).toEqual([2n, 0n, 0n, 1n, 0n, 0n]);
     await publisher.close();
   });
