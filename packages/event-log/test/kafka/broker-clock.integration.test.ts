@@ -7,13 +7,16 @@ let log: EventLog;
 beforeAll(async () => {
   log = await freshLog();
   const clock = log.brokerClock();
-  // The leaders of a new topic do not know that they lead for some milliseconds.
-  const isReadable = (): Promise<boolean> =>
-    clock.read().then(
-      () => true,
-      () => false,
-    );
-  await until(isReadable, 'the brokers’ clock');
+  // The leaders of a new topic do not know that they lead for some milliseconds, each partition's for its own.
+  const isReadable = async (): Promise<boolean> => {
+    try {
+      for (let partition = 0; partition < log.partitions; partition++) await clock.read();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await until(isReadable, 'the brokers’ clock in every partition');
   await clock.close();
 });
 
