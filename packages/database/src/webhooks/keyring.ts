@@ -8,7 +8,7 @@ export class UnreadableSecretError extends Error {
   override readonly name = 'UnreadableSecretError';
 }
 
-/** Without a key id: what was written before there was a keyring. */
+/** Without a key id: written by 1.0.0, or with a ring of one key. */
 const ANONYMOUS = 1;
 const NAMED = 2;
 const KEY_ID_BYTES = 4;
@@ -29,16 +29,19 @@ export const currentPrefix = (keyring: Keyring): Buffer => {
 };
 
 /**
- * AES-256-GCM: format, key id, nonce, tag, ciphertext.
+ * AES-256-GCM: format, key id, nonce, tag, ciphertext. With one key there is nothing to tell apart: the key id is left
+ * out, and 1.0.0 can read it.
  * @param id of the row: it is authenticated, so that rows cannot be swapped
+ * @param named whether to name the key
  */
-export function encrypt(keyring: Keyring, id: string, text: string): Buffer {
+export function encrypt(keyring: Keyring, id: string, text: string, named = keysOf(keyring).length > 1): Buffer {
   const [key] = keysOf(keyring);
   if (key === undefined) throw new Error('SECRETS_KEY holds no key');
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id));
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([currentPrefix(keyring), nonce, cipher.getAuthTag(), ciphertext]);
+  const prefix = named ? currentPrefix(keyring) : Buffer.of(ANONYMOUS);
+  return Buffer.concat([prefix, nonce, cipher.getAuthTag(), ciphertext]);
 }
 
 /** @throws UnreadableSecretError */

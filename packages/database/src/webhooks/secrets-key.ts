@@ -53,7 +53,7 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
       );
       const renewed = rows.flatMap(({ id, ciphertext }) => {
         try {
-          return [{ id, ciphertext: encrypt(keyring, id, decrypt(keyring, id, ciphertext)) }];
+          return [{ id, ciphertext: encrypt(keyring, id, decrypt(keyring, id, ciphertext), true) }];
         } catch (error) {
           if (!(error instanceof UnreadableSecretError)) throw error;
           unreadable.push(id);

@@ -22,12 +22,7 @@ describe('SECRETS_KEY', () => {
     const { database } = own;
     const account = await openAccount(database, first, { name: 'rotating' });
     const owner = { accountId: account.id, livemode: false };
-    // Written before there was a keyring: format 1, without the id of its key.
-    await database.sql.query(
-      `UPDATE service.webhook_secrets SET ciphertext = '\\x01'::bytea || substring(ciphertext FROM 6)
-        WHERE account_id = $1 AND livemode`,
-      [account.id],
-    );
+    // With one key its id is left out, as in 1.0.0.
     await verifySecretsKey(database, first);
     await verifySecretsKey(database, [first, second]);
 
