@@ -167,6 +167,7 @@ describe.each(NAMES)('a faulty payment on %s', (name) => {
       'intent.created',
       'intent.cancelled',
       'intent.confirmed',
+      'intent.late_payment',
       'intent.finalized',
     ]);
   });
