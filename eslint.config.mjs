@@ -9,7 +9,8 @@ const owned = {
   },
   kafka: { group: ['kafkajs', 'kafkajs/*'], message: 'Kafka is spoken to in packages/event-log only.' },
   postgres: {
-    group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*'],
+    // The adapter of the sign-in library is given the client of packages/database.
+    group: ['pg', '@prisma/*', 'prisma', '**/generated/prisma/*', '!better-auth/adapters/prisma'],
     message: 'Postgres is spoken to in packages/database only.',
   },
   redis: {
@@ -17,7 +18,15 @@ const owned = {
     message: 'Redis is spoken to in packages/redis only.',
   },
   services: {
-    group: ['@pf/gateway', '@pf/intent', '@pf/watcher', '@pf/webhook', '**/services/**'],
+    group: [
+      '@pf/gateway',
+      '@pf/intent',
+      '@pf/watcher',
+      '@pf/webhook',
+      '@pf/dashboard',
+      '@pf/dashboard/*',
+      '**/services/**',
+    ],
     message: 'A service imports packages, never another service.',
   },
   testing: {

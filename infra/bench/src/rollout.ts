@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { addWebhookEndpoint } from '@pf/database';
-import { apiClient, evmWallet, newWallet, startAnvil, startCluster, webhookReceiver } from '@pf/testing';
+import { apiClient, startCluster, webhookReceiver } from '@pf/testing';
+import { startAnvil } from '@pf/testing/chains';
+import { evmWallet, newWallet } from '@pf/testing/wallets';
 import { z } from 'zod';
 import { Fleet } from './rollout/fleet.ts';
 import { startFront } from './rollout/front.ts';

@@ -2,21 +2,15 @@ import type { PublicIntent, Reference } from '@pf/domain';
 import {
   type ApiClient,
   apiClient,
-  newWallet,
   readBackingStack,
-  type RpcProxy,
-  type RpcRequest,
-  startAnvil,
   startCluster,
-  startRpcProxy,
-  startSolana,
-  startTempo,
   type StackChain,
   type StackWallet,
   until,
   upstreamEnvironment,
-  walletOn,
 } from '@pf/testing';
+import { type RpcProxy, type RpcRequest, startAnvil, startRpcProxy, startSolana, startTempo } from '@pf/testing/chains';
+import { newWallet, walletOn } from '@pf/testing/wallets';
 import { z } from 'zod';
 
 /**

@@ -4,6 +4,7 @@ export const COMMANDS = {
   intent: { summary: 'the single writer of the ledger', run: () => import('@pf/intent/main') },
   watcher: { summary: 'watches the networks in NETWORKS', run: () => import('@pf/watcher/main') },
   webhook: { summary: 'delivers signed webhooks', run: () => import('@pf/webhook/main') },
+  dashboard: { summary: 'accounts and their people', run: () => import('@pf/dashboard/main') },
   migrate: {
     summary: 'applies the migrations that the database lacks, gives the roles their rights, and exits',
     run: () => import('./migrate.ts'),

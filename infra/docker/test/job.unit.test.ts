@@ -33,7 +33,17 @@ describe('a job of the image', () => {
 describe('the commands of the image', () => {
   it('include those of the manifests, and no inherited property', () => {
     expect(Object.keys(COMMANDS)).toEqual(
-      expect.arrayContaining(['gateway', 'intent', 'watcher', 'webhook', 'migrate', 'topics', 'health', 'pf']),
+      expect.arrayContaining([
+        'gateway',
+        'intent',
+        'watcher',
+        'webhook',
+        'dashboard',
+        'migrate',
+        'topics',
+        'health',
+        'pf',
+      ]),
     );
     expect(isCommand('toString')).toBe(false);
   });

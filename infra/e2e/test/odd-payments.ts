@@ -1,16 +1,10 @@
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { base58 } from '@scure/base';
 import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem';
-import { tempoModerato } from 'viem/chains';
+import { tempoModerato } from 'viem/tempo/chains';
 import { Account } from 'viem/tempo';
-import {
-  associatedAccount,
-  evmWallet,
-  solanaWallet,
-  type StackChain,
-  type StackWallet,
-  tempoWallet,
-} from '@pf/testing';
+import { type StackChain, type StackWallet } from '@pf/testing';
+import { associatedAccount, evmWallet, solanaWallet, tempoWallet } from '@pf/testing/wallets';
 import { nodeRpc } from '../../../packages/testing/src/chains/node-rpc.ts';
 
 /** A transfer of a token, with its references where the chain has them. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generatedTypes } from '../../../packages/client/scripts/generated-types.ts';
+import { dashboardPage } from '../../../packages/contracts/test/dashboard-page.ts';
 import { errorsDocument } from '../../../packages/contracts/test/errors-document.ts';
 import { lifecycleDocument } from '../../../packages/domain/test/lifecycle/lifecycle-document.ts';
 import { metricsDocument } from '../../../packages/runtime/test/metrics/metrics-document.ts';
@@ -22,6 +23,7 @@ export interface GeneratedFile {
  * tests that saw each response, which only a whole test run knows.
  */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
+  { file: 'docs/reference/dashboard-api.md', make: dashboardPage },
   { file: 'docs/reference/errors.md', make: errorsDocument },
   { file: 'docs/reference/lifecycle.md', make: lifecycleDocument },
   { file: 'docs/reference/metrics.md', make: metricsDocument },

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { dashboardVariables } from '../../../services/dashboard/src/config.ts';
 import { gatewayVariables } from '../../../services/gateway/src/config.ts';
 import { intentVariables } from '../../../services/intent/src/config.ts';
 import { watcherVariables } from '../../../services/watcher/src/config.ts';
@@ -11,6 +12,7 @@ export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, 
   intent: intentVariables,
   watcher: watcherVariables,
   webhook: webhookVariables,
+  dashboard: dashboardVariables,
   migrate: migrateVariables,
   topics: topicsVariables,
   operator: operatorVariables,

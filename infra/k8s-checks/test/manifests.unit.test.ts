@@ -83,7 +83,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
         expect(problemsWith(containerOf(resource).args[0] ?? '', environment)).toEqual([]);
     }
     expect(deployments(overlay).map(({ metadata }) => metadata.name)).toEqual(
-      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher']),
+      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard']),
     );
   });
 
@@ -135,7 +135,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
 
   it('labels each pod for exactly the connections that its variables name', () => {
     const connectionOf = (variable: string): string | undefined =>
-      ({ DATABASE_URL: 'postgres', REDIS_URL: 'redis', KAFKA_BROKERS: 'kafka' })[variable] ??
+      ({ DATABASE_URL: 'postgres', REDIS_URL: 'redis', KAFKA_BROKERS: 'kafka', MAIL_URL: 'smtp' })[variable] ??
       (variable.startsWith('RPC_') ? 'https' : undefined);
     for (const resource of workloads(overlay)) {
       const [environment = {}] = environmentsOf(overlay, resource);
@@ -161,6 +161,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       intent: 'database-intent',
       watcher: 'database-watcher',
       webhook: 'database-webhook',
+      dashboard: 'database-dashboard',
       operator: 'database-operator',
       migrate: 'database-owner',
     });
@@ -197,8 +198,13 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       const url = overlay.secrets.get(secret)?.[variable];
       expect(portsOf(overlay, policyName)).toEqual([url ? Number(new URL(url).port) : usual]);
     }
-    const gateway = policies(overlay).find(({ metadata }) => metadata.name === 'gateway');
-    expect(gateway?.spec.ingress[0]?.ports[0]?.port).toBe(4000);
+    for (const [service, open] of [
+      ['gateway', 4000],
+      ['dashboard', 4004],
+    ] as const) {
+      const reached = policies(overlay).find(({ metadata }) => metadata.name === service);
+      expect(reached?.spec.ingress.map(({ ports }) => ports.map(({ port: number }) => number))).toEqual([[open]]);
+    }
   });
 
   it('has a watcher and upstreams for each network', () => {

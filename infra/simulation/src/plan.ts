@@ -41,8 +41,11 @@ const FAULTS = [
   'refusing upstreams',
 ] as const;
 
+/** Drawn by themselves, so that what a seed decides of the others stays what it was. */
+const RARE_FAULTS = ['damaged rows', 'truncated log'] as const;
+
 type CommandKind = (typeof COMMANDS)[number];
-export type FaultKind = (typeof FAULTS)[number];
+export type FaultKind = (typeof FAULTS)[number] | (typeof RARE_FAULTS)[number];
 export type Kind = CommandKind | FaultKind;
 
 /** Everything that a seed decides before the run begins. */
@@ -64,6 +67,7 @@ export interface Plan {
 /** Swarm: a run with a few kinds finds more than runs with all of them. */
 const COMMAND_SHARE = 0.55;
 const FAULT_SHARE = 0.25;
+const RARE_SHARE = 0.12;
 /** The share of seeds in which nothing goes wrong: what fails there is a fault of the services or of the simulator. */
 const CALM_SHARE = 0.05;
 
@@ -77,6 +81,8 @@ export function drawPlan(seed: number, without: ReadonlySet<string> = new Set())
     ...COMMANDS.filter(() => random.chance(commandShare)),
     ...FAULTS.filter(() => random.chance(faultShare) && !isCalm),
   ];
+  const rare = new Random(seed, 'rare faults');
+  drawn.push(...RARE_FAULTS.filter(() => rare.chance(RARE_SHARE) && !isCalm));
   return {
     partitions: 1 + random.int(3),
     gateways: 1 + random.int(2),

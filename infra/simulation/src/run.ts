@@ -5,6 +5,7 @@ import { drawPlan, type Plan } from './plan.ts';
 import { runClient } from './workload/client.ts';
 import { Storm } from './workload/faults.ts';
 import { probe } from './workload/probe.ts';
+import { truncateLog } from './workload/truncation.ts';
 import { World } from './world/world.ts';
 
 /** How long processes take to start, before clients come. */
@@ -71,6 +72,7 @@ export async function runSeed(seed: number, { without, keptLines = 0 }: RunOptio
 
 async function play(kernel: Kernel, plan: Plan): Promise<void> {
   let checks: Checks | null = null;
+  let isChecked = true;
   let over = false;
   kernel.spawn('operator', async () => {
     const world = new World(kernel, plan);
@@ -78,8 +80,9 @@ async function play(kernel: Kernel, plan: Plan): Promise<void> {
     checks = running;
     for (const service of world.services) service.boot();
     const always = (): void => {
+      if (!isChecked) return;
       running.always();
-      if (!over) kernel.schedule(CHECK_EVERY_MS, always);
+      kernel.schedule(CHECK_EVERY_MS, always);
     };
     always();
     await kernel.sleep(START_MS);
@@ -105,6 +108,9 @@ async function play(kernel: Kernel, plan: Plan): Promise<void> {
         if (!(error instanceof InvariantError) || kernel.now() >= end) throw error;
       }
     }
+    // Of what was acknowledged, some is lost now: the other checks are over.
+    isChecked = false;
+    if (plan.kinds.has('truncated log')) await truncateLog(world);
     over = true;
   });
   await kernel.run({ done: () => over });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -126,5 +127,25 @@ describe('pf', () => {
     expect(secret.parse(await json('webhooks', 'secret')).secret).toBe(now);
     await expect(pf('webhooks', 'rotate-secret', '--at', '2020-01-01T00:00:00Z')).rejects.toThrow('in the past');
     await expect(pf('webhooks', 'rotate-secret', '--at', 'tomorrow')).rejects.toThrow('is not an ISO 8601 time');
+  });
+
+  it('secrets rotate encrypts all webhook secrets with the first key, and says what no key can read', async () => {
+    const [old, next] = [cluster.secretsKey.toString('base64'), randomBytes(32).toString('base64')];
+    const give = (...keys: string[]) => writeFile(path.join(data, 'secrets-key'), keys.join(','));
+    const before = secret.parse(await json('webhooks', 'secret')).secret;
+    const count = await cluster.database.prisma.webhookSecret.count();
+    await give(next);
+    await expect(pf('secrets', 'rotate')).rejects.toThrow(
+      `0 secrets were encrypted with the first key. No key of SECRETS_KEY can read ${count} others: whs_`,
+    );
+    await give(next, old);
+    expect(await json('secrets', 'rotate')).toEqual({ rotated: count });
+    expect(await pf('secrets', 'rotate')).toBe(
+      '0 secrets were encrypted with the first key.\nServices need only the first key of SECRETS_KEY now.\n',
+    );
+    await give(next);
+    expect(secret.parse(await json('webhooks', 'secret')).secret).toBe(before);
+    await give(old);
+    await expect(pf('webhooks', 'secret')).rejects.toThrow('SECRETS_KEY is not the one it was encrypted with');
   });
 });

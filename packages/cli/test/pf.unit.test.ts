@@ -81,6 +81,14 @@ describe('pf', () => {
     [['keys', 'list', '--mode', 'prod'], 'Allowed choices are test, live'],
     [['accounts', 'create'], "missing required argument 'name'"],
     [['webhooks', 'ad', 'http://x'], 'Did you mean add'],
+    [['webhooks', 'create'], "missing required argument 'url'"],
+    [['webhooks', 'enable'], "missing required argument 'url'"],
+    [['webhooks', 'pause'], "missing required argument 'endpoint'"],
+    [['webhooks', 'resume'], "missing required argument 'endpoint'"],
+    [['webhooks', 'test'], "missing required argument 'endpoint'"],
+    [['webhooks', 'attempts'], "missing required argument 'delivery'"],
+    [['webhooks', 'deliveries', '--status', 'lost'], 'Allowed choices are'],
+    [['secrets', 'rotat'], 'Did you mean rotate'],
   ])('explains wrong arguments: %j', async (args, explanation) => {
     const { code, out, errors } = await pf(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -92,5 +100,19 @@ describe('pf', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     expect(out).toContain('pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z');
     expect(out).toContain('--account');
+  });
+
+  it.each([
+    [['webhooks', 'create'], 'pf webhooks create https://shop.example/webhooks --name shop --events intent.confirmed'],
+    [['webhooks', 'enable'], '--replay'],
+    [['webhooks', 'pause'], 'let the deliveries of an endpoint wait'],
+    [['webhooks', 'resume'], 'send what has waited'],
+    [['webhooks', 'test'], 'send a test event'],
+    [['webhooks', 'attempts'], 'list what was tried'],
+    [['secrets', 'rotate'], 'First give all services SECRETS_KEY=<old>,<new>'],
+  ])('shows the help of %j', async (command, explanation) => {
+    const { code, out, errors } = await pf([...command, '--help']);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(out).toContain(explanation);
   });
 });

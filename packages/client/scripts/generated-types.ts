@@ -11,6 +11,7 @@ export async function generatedTypes(): Promise<string> {
     ...document.components?.schemas,
     ListIntentsQuery: queryOf(document, OPERATIONS.listIntents),
     ListDeliveriesQuery: queryOf(document, OPERATIONS.listDeliveries),
+    ListReplaysQuery: queryOf(document, OPERATIONS.listReplays),
   };
   const types = await openapiTS(
     { openapi: '3.1.0', info: document.info, paths: {}, components: { schemas } } as unknown as OpenAPI3,

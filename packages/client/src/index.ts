@@ -7,11 +7,13 @@ export type {
   BuiltIntent,
   CreateEndpoint,
   CreateIntent,
+  CreateReplay,
   DeliveryAttempt,
   EventType,
   IntentState,
   ListDeliveries,
   ListIntents,
+  ListReplays,
   PaymentIntent,
   SubmittedIntent,
   TargetState,
@@ -22,5 +24,13 @@ export type {
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEvent,
+  WebhookReplay,
 } from './types.ts';
-export { type VerifyOptions, verifyWebhook, WebhookEndpoints, type WebhookHeaders, webhooks } from './webhooks.ts';
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  WebhookEndpoints,
+  type WebhookHeaders,
+  WebhookReplays,
+  webhooks,
+} from './webhooks.ts';

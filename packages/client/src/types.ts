@@ -15,6 +15,8 @@ export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 export type DeliveryAttempt = Schemas['DeliveryAttempt'];
 export type CreateEndpoint = Schemas['CreateEndpointRequest'];
+export type WebhookReplay = Schemas['WebhookReplay'];
+export type CreateReplay = Schemas['CreateReplayRequest'];
 export type UpdateEndpoint = Schemas['UpdateEndpointRequest'];
 
 export type CreateIntent = Schemas['CreateIntentRequest'];
@@ -22,6 +24,7 @@ export type UpdateIntent = Schemas['UpdateIntentRequest'];
 export type TargetState = Schemas['SimulateIntentRequest']['targetState'];
 export type ListIntents = Schemas['ListIntentsQuery'];
 export type ListDeliveries = Schemas['ListDeliveriesQuery'];
+export type ListReplays = Schemas['ListReplaysQuery'];
 
 export interface BuiltIntent {
   readonly intent: PaymentIntent;

@@ -3,12 +3,15 @@ import type { CallOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
 import type {
   CreateEndpoint,
+  CreateReplay,
   DeliveryAttempt,
   ListDeliveries,
+  ListReplays,
   UpdateEndpoint,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEvent,
+  WebhookReplay,
 } from './types.ts';
 
 /** Seconds that the time of a webhook may differ from this machine's clock: the value of Standard Webhooks. */
@@ -150,12 +153,15 @@ export class WebhookEndpoints {
     this.#http = http;
   }
 
-  /** Sends the events of the key's mode to a URL from now on. The secret is not shown again. */
+  /**
+   * Sends the events of the key's mode to a URL from now on. The secret is not shown again. Generates an
+   * `idempotencyKey` if you pass none, so that a retry returns the same endpoint and secret.
+   */
   create(
     endpoint: CreateEndpoint,
     options?: CallOptions,
   ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
-    return this.#http.post('webhook-endpoints', endpoint, options);
+    return this.#http.post('webhook-endpoints', { idempotencyKey: crypto.randomUUID(), ...endpoint }, options);
   }
 
   /** All endpoints, oldest first. */
@@ -187,13 +193,17 @@ export class WebhookEndpoints {
     return this.#http.post(`${pathOf(id)}/enable`, { replay }, options);
   }
 
-  /** Creates another secret, which signs from `validFrom` (ISO 8601, default: now); the former one for 24 h more. */
+  /**
+   * Creates another secret, which signs from `validFrom` (ISO 8601, default: now); the former one for 24 h more. A
+   * retry returns the same secret.
+   */
   rotateSecret(
     id: string,
-    { validFrom }: { readonly validFrom?: string } = {},
+    request: { readonly validFrom?: string; readonly idempotencyKey?: string } = {},
     options?: CallOptions,
   ): Promise<{ readonly secret: string; readonly validFrom: string }> {
-    return this.#http.post(`${pathOf(id)}/rotate-secret`, validFrom === undefined ? {} : { validFrom }, options);
+    const body = { idempotencyKey: crypto.randomUUID(), ...request };
+    return this.#http.post(`${pathOf(id)}/rotate-secret`, body, options);
   }
 
   /** Sends a test event, and returns the answer; null if nothing was sent within 20 s. */
@@ -204,15 +214,61 @@ export class WebhookEndpoints {
 
 const pathOf = (endpointId: string): string => `webhook-endpoints/${encodeURIComponent(endpointId)}`;
 
+/** Deliveries that are sent again, many at once. */
+export class WebhookReplays {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /**
+   * Sends again what failed since a time, or what else `replay` selects. It goes on in the background. Generates an
+   * `idempotencyKey` if you pass none, so that a retry begins no second one.
+   * @example
+   * const { id } = await client.webhooks.replays.create({ since: '2026-11-21T09:00:00Z', toEndpointId: 'whe_…' });
+   */
+  async create(replay: CreateReplay, options?: CallOptions): Promise<WebhookReplay> {
+    const body = { idempotencyKey: crypto.randomUUID(), ...replay };
+    return (await this.#http.post<{ replay: WebhookReplay }>('webhook-replays', body, options)).replay;
+  }
+
+  /** Lists replays, newest first. Pages are fetched as you iterate. */
+  list(filter: ListReplays = {}, options?: CallOptions): Pages<WebhookReplay> {
+    return new Pages(async (cursor) => {
+      const { replays, nextCursor } = await this.#http.get<{ replays: WebhookReplay[]; nextCursor: string | null }>(
+        'webhook-replays',
+        { ...filter, cursor },
+        options,
+      );
+      return { items: replays, nextCursor };
+    }, filter.cursor);
+  }
+
+  /** How far it is. */
+  async get(id: string, options?: CallOptions): Promise<WebhookReplay> {
+    const path = `webhook-replays/${encodeURIComponent(id)}`;
+    return (await this.#http.get<{ replay: WebhookReplay }>(path, {}, options)).replay;
+  }
+
+  /** Ends it: it sends nothing more but for what is due already. One that has ended stays as it is. */
+  async cancel(id: string, options?: CallOptions): Promise<WebhookReplay> {
+    const path = `webhook-replays/${encodeURIComponent(id)}/cancel`;
+    return (await this.#http.post<{ replay: WebhookReplay }>(path, {}, options)).replay;
+  }
+}
+
 /** Webhook deliveries. */
 export class Webhooks {
   readonly verify = verifyWebhook;
   readonly endpoints: WebhookEndpoints;
+  readonly replays: WebhookReplays;
   readonly #http: Http;
 
   constructor(http: Http) {
     this.#http = http;
     this.endpoints = new WebhookEndpoints(http);
+    this.replays = new WebhookReplays(http);
   }
 
   /** Lists deliveries, newest first. Pages are fetched as you iterate. */

@@ -191,7 +191,7 @@ export class MeasuredClock implements Clock {
     if (standing === 'wrong') {
       count('payments.alarms', { alarm: 'wrong_clock' });
       this.#log.error(
-        { ...fields, alarm: 'wrong_clock' },
+        { ...fields, alarm: 'wrong_clock', runbook: 'docs/operations/runbooks/wrong-clock.md' },
         `the clock of this process is wrong: until it is right again, ${this.#whileWrong}`,
       );
     } else if (standing === 'right') this.#log.info(fields, 'the clock is right');

@@ -1,7 +1,29 @@
+import { z } from 'zod';
 import { newEventId } from './ids.ts';
 
 /** Events of a webhook URL: `disabled` goes to the account's other URLs, `test` to the URL itself. */
 export const ENDPOINT_EVENT_TYPES = ['webhook_endpoint.disabled', 'webhook_endpoint.test'] as const;
+export type EndpointEventType = (typeof ENDPOINT_EVENT_TYPES)[number];
+
+const time = z.iso.datetime({ precision: 3 });
+const endpointEvent = <Type extends EndpointEventType, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.strictObject({
+    eventId: z.string(),
+    type: z.literal(type),
+    createdAt: time,
+    livemode: z.boolean(),
+    data: z.strictObject({ endpoint: z.strictObject({ id: z.string(), url: z.string(), ...shape }) }),
+  });
+
+/** The bodies of their webhooks. */
+export const endpointEvents = {
+  'webhook_endpoint.disabled': endpointEvent('webhook_endpoint.disabled', {
+    disabledAt: time,
+    disabledBy: z.enum(['gone', 'failing']),
+    failingSince: time.nullable(),
+  }),
+  'webhook_endpoint.test': endpointEvent('webhook_endpoint.test', {}),
+} as const satisfies Readonly<Record<EndpointEventType, z.ZodType>>;
 
 /** Why a URL was disabled: it returned 410 Gone, or nothing was accepted for days. */
 export type DisabledReason = 'gone' | 'failing';

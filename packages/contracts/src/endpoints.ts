@@ -1,11 +1,14 @@
 import { PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { moment, must, text, word } from './api/fields.ts';
+import { IDEMPOTENCY_KEY_LENGTH_MAX } from './api/limits.ts';
 
 /** What a webhook endpoint can ask for. */
 const SELECTABLE_TYPES = [...PUBLIC_EVENT_TYPES, 'webhook_endpoint.disabled'] as const;
-/** Forms of what is sent. An endpoint keeps its form until the account changes it. */
+/** Versions of what is sent, newest first. An endpoint keeps its version until the account changes it. */
 export const API_VERSIONS = ['2026-11-21'] as const;
+/** Whether this process can send in a version: one of an endpoint that newer code has made may be unknown to it. */
+export const isApiVersion = (text: string): boolean => (API_VERSIONS as readonly string[]).includes(text);
 /** How many endpoints an account has in a mode. */
 export const ENDPOINTS_MAX = 16;
 const URL_LENGTH_MAX = 2_048;
@@ -25,16 +28,22 @@ export function urlProblem(url: string, { httpAllowed }: { readonly httpAllowed:
 }
 
 const eventTypesRule = must(`null, for all types, or a list of types without repeats: ${SELECTABLE_TYPES.join(', ')}`);
+const typesOf = (rule: ReturnType<typeof must>) =>
+  z
+    .array(z.enum(SELECTABLE_TYPES, rule), rule)
+    .min(1, rule)
+    .max(SELECTABLE_TYPES.length, rule)
+    .refine((types) => new Set(types).size === types.length, rule);
+/** Types of events, without repeats. */
+export const selectedTypes = typesOf(must(`a list of types without repeats: ${SELECTABLE_TYPES.join(', ')}`));
 const settings = {
   name: text(0, 100).nullable(),
-  eventTypes: z
-    .array(z.enum(SELECTABLE_TYPES, eventTypesRule), eventTypesRule)
-    .min(1, eventTypesRule)
-    .max(SELECTABLE_TYPES.length, eventTypesRule)
-    .refine((types) => new Set(types).size === types.length, eventTypesRule)
-    .nullable(),
+  eventTypes: typesOf(eventTypesRule).nullable(),
   apiVersion: z.enum(API_VERSIONS, must(`one of ${API_VERSIONS.join(', ')}`)),
 };
+
+/** Identifies a request, so that it can be repeated if its response was lost. */
+const idempotencyKey = text(1, IDEMPOTENCY_KEY_LENGTH_MAX).optional();
 
 /** POST /webhook-endpoints. */
 export const createEndpointRequest = z.strictObject({
@@ -42,6 +51,7 @@ export const createEndpointRequest = z.strictObject({
   name: settings.name.optional(),
   eventTypes: settings.eventTypes.optional(),
   apiVersion: settings.apiVersion.optional(),
+  idempotencyKey,
 });
 
 /** PATCH /webhook-endpoints/{id}. */
@@ -53,7 +63,7 @@ export const updateEndpointRequest = z.strictObject({
 });
 
 /** POST /webhook-endpoints/{id}/rotate-secret. */
-export const rotateSecretRequest = z.strictObject({ validFrom: moment.optional() });
+export const rotateSecretRequest = z.strictObject({ validFrom: moment.optional(), idempotencyKey });
 
 /** POST /webhook-endpoints/{id}/enable. */
 export const enableEndpointRequest = z.strictObject({ replay: z.boolean(must('true or false')).optional() });

@@ -10,9 +10,9 @@ interface ErrorText {
   readonly remedy: string;
 }
 /** Temporary errors say how many seconds to wait before a retry, unless the response has a more precise number. */
-type ErrorEntry = ErrorText &
+export type ErrorEntry = ErrorText &
   (
-    | { readonly status: 400 | 401 | 402 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 }
+    | { readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 }
     | { readonly status: 429 | 503; readonly retryAfterSeconds: number }
   );
 
@@ -49,9 +49,10 @@ export const ERRORS = {
   },
   'api_key.invalid': {
     status: 401,
-    message: 'The API key is invalid: it is unknown, incomplete or revoked. Check the key, or create a new one.',
+    message:
+      'The API key is invalid: it is unknown, incomplete, revoked or expired. Check the key, or create a new one.',
     cause: 'No active API key matches the one in the request.',
-    remedy: 'Check that the whole key was copied. If it was revoked, create a new one.',
+    remedy: 'Check that the whole key was copied. If it was revoked or has expired, create a new one.',
   },
   'api_key.test_mode_required': {
     status: 401,
@@ -88,6 +89,12 @@ export const ERRORS = {
     message: 'No webhook endpoint has this id. Check the id, and whether the API key is of the same account and mode.',
     cause: 'The id is unknown, was removed, or belongs to another account or to the other mode.',
     remedy: 'Use an id that `GET /webhook-endpoints` returned for the same account and mode.',
+  },
+  'webhook_replay.not_found': {
+    status: 404,
+    message: 'No webhook replay has this id. Check the id, and whether the API key is of the same account and mode.',
+    cause: 'The id is unknown, or belongs to another account or to the other mode.',
+    remedy: 'Use an id that `GET /webhook-replays` returned for the same account and mode.',
   },
   'route.not_found': {
     status: 404,
@@ -175,9 +182,11 @@ export const ERRORS = {
     status: 409,
     message: 'This payment intent has reached a limit, so this request is refused. Create another one.',
     cause:
-      'The intent has been submitted, updated, simulated or refunded too often: `details.limit` is `events` ' +
-      'or `submissions`, and `details.max` the limit for this request.',
-    remedy: 'Create another payment intent. If a program caused it, check what it repeats.',
+      'The intent was updated, simulated or refunded too often, or submitted too often by this wallet or by all: ' +
+      '`details.limit` is `events` or `submissions`, and `details.max` the limit for this request.',
+    remedy:
+      'Create another payment intent; after `submissions`, another wallet may still pay this one. If a program ' +
+      'caused it, check what it repeats.',
   },
   'webhook_endpoint.exists': {
     status: 409,
@@ -194,8 +203,14 @@ export const ERRORS = {
   'webhook_endpoint.not_enabled': {
     status: 409,
     message: 'The webhook endpoint is paused or disabled, so nothing is sent to it.',
-    cause: 'A test event was asked for an endpoint that gets no events.',
+    cause: 'A test event or a replay was asked for an endpoint that gets no events.',
     remedy: 'Set `paused` to false, or enable the endpoint, and try again.',
+  },
+  'webhook_replay.limit_reached': {
+    status: 409,
+    message: 'The account has too many webhook replays that have not ended.',
+    cause: 'The account has 10 replays in this mode that have not ended: `details.max`.',
+    remedy: 'Wait until one has ended, or cancel one.',
   },
   'chain.not_available': {
     status: 422,

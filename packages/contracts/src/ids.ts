@@ -55,7 +55,12 @@ export const eventIdOf = (id: IntentId, version: number): string =>
 export const newEventId = (): string => `evt_${base58.encode(randomBytes(BYTES))}`;
 export const newDeliveryId = (): string => `whd_${base58.encode(randomBytes(BYTES))}`;
 export const newWebhookEndpointId = (): string => `whe_${base58.encode(randomBytes(BYTES))}`;
+export const newWebhookReplayId = (): string => `whr_${base58.encode(randomBytes(BYTES))}`;
+/** Tells the wake of a replay from that of a URL. */
+export const isReplayId = (id: string): boolean => id.startsWith('whr_');
 export const newWebhookSecretId = (): string => `whs_${base58.encode(randomBytes(BYTES))}`;
 export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(BYTES))}` as AccountId;
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;
+export const newUserId = (): string => `usr_${base58.encode(randomBytes(BYTES))}`;
+export const newInvitationId = (): string => `inv_${base58.encode(randomBytes(BYTES))}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;

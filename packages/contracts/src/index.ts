@@ -14,4 +14,5 @@ export * from './messages.ts';
 export { errorsOf, type Operation, statusesOf, type Success, TAGS } from './operation.ts';
 export { OPERATIONS } from './operations.ts';
 export * from './quotas.ts';
+export * from './replays.ts';
 export * from './scalars.ts';

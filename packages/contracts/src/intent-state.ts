@@ -75,6 +75,7 @@ export const submission = preparedTransaction.extend({
   attempts: z.number().int(),
   preparedAt: instant,
   broadcastAt: instant.nullable(),
+  claims: z.number().int().positive().exactOptional(),
 }) satisfies z.ZodType<Submission>;
 
 export const transfer = z.looseObject({

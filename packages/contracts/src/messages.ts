@@ -157,7 +157,11 @@ const eventData = {
     ttlSeconds: ttlSeconds.exactOptional(),
   }),
   transaction_built: z.object({ fulfiller: address, transaction: unsignedTransaction, lifetime }),
-  submission_prepared: z.object({ transaction: preparedTransaction, attempts: z.number().int() }),
+  submission_prepared: z.object({
+    transaction: preparedTransaction,
+    attempts: z.number().int(),
+    claims: z.number().int().positive().exactOptional(),
+  }),
   submission_released: z.object({ hash: transactionHash, outcome: z.enum(['refused', 'dropped']), reason: z.string() }),
   'intent.pending': z.object({ hash: transactionHash, fulfiller: address, simulated: z.boolean() }),
   'intent.confirmed': z.object({

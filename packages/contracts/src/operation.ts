@@ -52,18 +52,19 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'internal.error',
   'service.unavailable',
 ];
-const WITH_BODY: readonly ErrorCode[] = [
+/** The errors of every operation that has a body. */
+export const BODY_ERRORS = [
   'request.malformed_json',
   'request.validation_failed',
   'request.too_large',
   'request.unsupported_media_type',
-];
+] as const satisfies readonly ErrorCode[];
 
 /** Every error that the operation can return, in the order of the registry. */
 export function errorsOf({ request, scope, errors }: Operation): readonly ErrorCode[] {
   const possible = new Set<ErrorCode>([
     ...EVERYWHERE,
-    ...(request.body === undefined ? [] : WITH_BODY),
+    ...(request.body === undefined ? [] : BODY_ERRORS),
     ...(request.query === undefined ? [] : (['request.validation_failed'] as const)),
     ...(scope === 'full' ? (['api_key.insufficient_scope'] as const) : []),
     ...errors,

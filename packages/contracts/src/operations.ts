@@ -25,6 +25,7 @@ import {
   updateEndpointRequest,
 } from './endpoints.ts';
 import { intentEventsResponse, listEventsQuery } from './intent-events.ts';
+import { createReplayRequest, listReplaysQuery, replayResponse, replaysResponse } from './replays.ts';
 import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
 
@@ -37,9 +38,17 @@ const deliveryPath = z.object({
 const endpointPath = z.object({
   id: z.string().meta({ description: 'The id of the webhook endpoint.', example: 'whe_5mUj8xNgYq3vWJ2hTfKd7' }),
 });
+const replayPath = z.object({
+  id: z.string().meta({ description: 'The id of the webhook replay.', example: 'whr_5mUj8xNgYq3vWJ2hTfKd7' }),
+});
 const json = (description: string, schema: z.ZodType): Success => ({
   description,
   content: { 'application/json': schema },
+});
+/** The answer that an earlier request with the same key got. */
+const repeated = (schema: z.ZodType): Success => ({
+  ...json('The response to an earlier request with this `idempotencyKey`, repeated.', schema),
+  headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
 });
 const CONFLICTS = [
   'intent.invalid_state',
@@ -310,10 +319,15 @@ export const OPERATIONS = {
     description:
       'Sends the events of the mode of the API key to a URL, from now on. `eventTypes` selects types; without it, or ' +
       'with `null`, all are sent. The endpoint has a secret of its own, which only this response shows.\n\n' +
-      'In live mode the URL must start with `https://`. An account has at most 16 endpoints in a mode.',
+      'In live mode the URL must start with `https://`. An account has at most 16 endpoints in a mode.\n\n' +
+      'If you did not get the response, repeat the request with the same `idempotencyKey` within 24 hours: it ' +
+      'returns the same endpoint and secret, with status 200 and the header `Idempotent-Replayed: true`.',
     scope: 'full',
     request: { body: createEndpointRequest },
-    responses: { 201: json('The new endpoint, and its secret.', newEndpointResponse) },
+    responses: {
+      201: json('The new endpoint, and its secret.', newEndpointResponse),
+      200: repeated(newEndpointResponse),
+    },
     errors: ['webhook_endpoint.exists', 'webhook_endpoint.limit_reached'],
   },
   listEndpoints: {
@@ -388,10 +402,18 @@ export const OPERATIONS = {
     summary: 'Rotate the secret of a webhook endpoint',
     description:
       'Creates another secret, which only this response shows. It signs from `validFrom` on (default: now); for 24 ' +
-      'hours after that, `webhook-signature` carries the signature of the former one too. At most 5 secrets overlap.',
+      'hours after that, `webhook-signature` carries the signature of the former one too. At most 5 secrets ' +
+      'overlap.\n\n' +
+      'A repeat with the same `idempotencyKey` within 24 hours returns the same secret, with the header ' +
+      '`Idempotent-Replayed: true`.',
     scope: 'full',
     request: { params: endpointPath, body: rotateSecretRequest },
-    responses: { 200: json('The endpoint, and the new secret.', rotatedSecretResponse) },
+    responses: {
+      200: {
+        ...json('The endpoint, and the new secret.', rotatedSecretResponse),
+        headers: z.object({ 'Idempotent-Replayed': z.literal('true').optional() }),
+      },
+    },
     errors: ['webhook_endpoint.not_found', 'webhook_endpoint.limit_reached'],
   },
   testEndpoint: {
@@ -408,6 +430,70 @@ export const OPERATIONS = {
     request: { params: endpointPath, body: emptyRequest },
     responses: { 200: json('What was sent, and the answer.', testedEndpointResponse) },
     errors: ['webhook_endpoint.not_found', 'webhook_endpoint.not_enabled'],
+  },
+  createReplay: {
+    id: 'createReplay',
+    method: 'post',
+    path: '/webhook-replays',
+    tag: 'Webhooks',
+    summary: 'Send many deliveries again',
+    description:
+      'Sends again what failed since a time: the deliveries of events from `since` to `until` (default: now), each ' +
+      'to its own endpoint. `endpointId` and `eventTypes` select some of them, `status: "all"` those that arrived as ' +
+      'well. With `toEndpointId` their events go to that endpoint instead, but for those that it has accepted or is ' +
+      'to get anyway.\n\n' +
+      'It goes on in the background, at a rate of its own, and leaves out what is outstanding, what an endpoint does ' +
+      'not select, and endpoints that are disabled. A request with an `idempotencyKey` that was used within the last ' +
+      '24 hours returns the replay that the first request began, with status 200 and the header ' +
+      '`Idempotent-Replayed: true`.',
+    scope: 'full',
+    request: { body: createReplayRequest },
+    responses: {
+      201: json('The new replay.', replayResponse),
+      200: {
+        ...json('The replay that an earlier request with this `idempotencyKey` began.', replayResponse),
+        headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
+      },
+    },
+    errors: ['webhook_endpoint.not_found', 'webhook_endpoint.not_enabled', 'webhook_replay.limit_reached'],
+  },
+  listReplays: {
+    id: 'listReplays',
+    method: 'get',
+    path: '/webhook-replays',
+    tag: 'Webhooks',
+    summary: 'List webhook replays',
+    description: 'Returns the replays of the account in the mode of the API key, newest first.',
+    scope: 'full',
+    request: { query: listReplaysQuery },
+    responses: { 200: json('A page of replays.', replaysResponse) },
+    errors: [],
+  },
+  getReplay: {
+    id: 'getReplay',
+    method: 'get',
+    path: '/webhook-replays/{id}',
+    tag: 'Webhooks',
+    summary: 'Fetch a webhook replay',
+    description: 'Returns a replay, and how far it is. Its results are counted every few seconds.',
+    scope: 'full',
+    request: { params: replayPath },
+    responses: { 200: json('The replay.', replayResponse) },
+    errors: ['webhook_replay.not_found'],
+  },
+  cancelReplay: {
+    id: 'cancelReplay',
+    method: 'post',
+    path: '/webhook-replays/{id}/cancel',
+    tag: 'Webhooks',
+    summary: 'Cancel a webhook replay',
+    description:
+      'Ends a replay: it sends nothing more but for the deliveries, at most about a thousand, that are due already. ' +
+      'One that has ended stays as it is.',
+    scope: 'full',
+    request: { params: replayPath, body: emptyRequest },
+    responses: { 200: json('The replay.', replayResponse) },
+    errors: ['webhook_replay.not_found'],
   },
   simulateIntent: {
     id: 'simulateIntent',

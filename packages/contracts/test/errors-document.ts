@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES, type ErrorCode, ERRORS, OPERATIONS, type Operation } from '../src/index.ts';
 import { errorsOf } from '../src/operation.ts';
-
-const LINE_WIDTH = 120;
+import { wrapped } from './wrapped.ts';
 
 const INTRODUCTION = `# Errors
 
@@ -77,17 +76,4 @@ function returnedBy(code: ErrorCode): string {
   if (operations.length === 0) return 'any request, before it is matched to an endpoint';
   if (operations.length === all.length) return 'every endpoint';
   return operations.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``).join(', ');
-}
-
-/** A paragraph or list item, broken between words where a line would be too long. Code spans are not broken. */
-function wrapped(text: string): string {
-  const indent = text.startsWith('- ') ? '  ' : '';
-  const [first = '', ...words] = text.match(/(?:`[^`]*`|\S)+/g) ?? [];
-  const lines = [first];
-  for (const word of words) {
-    const line = `${lines.at(-1)} ${word}`;
-    if (line.length <= LINE_WIDTH) lines.splice(-1, 1, line);
-    else lines.push(indent + word);
-  }
-  return lines.join('\n');
 }

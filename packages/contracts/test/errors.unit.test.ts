@@ -6,7 +6,13 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
   400: ['request.malformed_json', 'request.validation_failed'],
   401: ['api_key.missing', 'api_key.invalid', 'api_key.test_mode_required', 'api_key.insufficient_scope'],
   402: ['plan.upgrade_required'],
-  404: ['intent.not_found', 'delivery.not_found', 'webhook_endpoint.not_found', 'route.not_found'],
+  404: [
+    'intent.not_found',
+    'delivery.not_found',
+    'webhook_endpoint.not_found',
+    'webhook_replay.not_found',
+    'route.not_found',
+  ],
   405: ['request.method_not_allowed'],
   409: [
     'intent.invalid_state',
@@ -20,6 +26,7 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
     'webhook_endpoint.exists',
     'webhook_endpoint.limit_reached',
     'webhook_endpoint.not_enabled',
+    'webhook_replay.limit_reached',
   ],
   413: ['request.too_large'],
   415: ['request.unsupported_media_type'],

@@ -7,7 +7,7 @@ import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
 import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
-import { loadWatchedIntents } from './watching/watched-intents.ts';
+import { countRebuilds, loadWatchedIntents } from './watching/watched-intents.ts';
 import { type DeliveryBatch, type NewDelivery, recordDeliveries } from './webhooks/deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
 
@@ -121,6 +121,8 @@ export interface WatchedIntentSource {
     closedAfter: Instant,
     each: (intent: PaymentIntent) => void,
   ): Promise<ReadonlyMap<number, bigint>>;
+  /** How often partitions were rebuilt. Another number than at the load: rows may be there now that were missing. */
+  rebuilds(): Promise<number>;
   /** These intents as they are projected now; one whose row cannot be decoded is held. */
   find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]>;
 }
@@ -157,6 +159,7 @@ export function createStore(database: Database): Store {
     watches: new SqlNetworkWatches(database),
     watchedIntents: {
       load: (chains, closedAfter, each) => loadWatchedIntents(database, chains, closedAfter, each),
+      rebuilds: () => countRebuilds(database),
       find: (ids) => states.find(ids),
     },
     webhooks: {

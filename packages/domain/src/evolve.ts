@@ -1,6 +1,6 @@
 import type { IntentId, TransactionHash } from './model/ids.ts';
-import type { IntentEvent } from './model/event.ts';
-import type { Landing, PaymentIntent, PreparedTransaction, Submission, SubmissionStatus } from './model/intent.ts';
+import type { EventData, IntentEvent } from './model/event.ts';
+import type { Landing, PaymentIntent, Submission, SubmissionStatus } from './model/intent.ts';
 import { transferKey } from './model/landing.ts';
 import { COUNTED_MAX, REMEMBERED_MAX } from './model/limits.ts';
 import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
@@ -118,7 +118,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       };
     }
     case 'submission_prepared':
-      return { submissions: prepared(state, event.data.transaction, event.data.attempts, event.at) };
+      return { submissions: prepared(state, event.data, event.at) };
     case 'submission_released': {
       const { hash, outcome } = event.data;
       if (outcome === 'refused') return { submissions: marked(state, hash, { status: 'released' }) };
@@ -286,8 +286,7 @@ const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
 /** A new claim, or an earlier one again. A live one has the same sender and nonce: this one replaces it. */
 const prepared = (
   state: PaymentIntent,
-  transaction: PreparedTransaction,
-  attempts: number,
+  { transaction, attempts, claims }: EventData['submission_prepared'],
   at: number,
 ): readonly Submission[] => {
   const earlier = state.submissions.find(({ hash }) => hash === transaction.hash);
@@ -298,6 +297,7 @@ const prepared = (
     attempts,
     preparedAt: at,
     broadcastAt: earlier?.broadcastAt ?? null,
+    ...(claims === undefined ? {} : { claims }),
   };
   const others = state.submissions.map((submission): Submission =>
     submission.status === 'live' ? { ...submission, status: 'replaced' } : submission,

@@ -3,9 +3,13 @@ import type { InputTopic, Topic } from './port.ts';
 /** Every topic in the cluster: those with messages, and the one whose records only tell the brokers' time. */
 export type TopicName = Topic | 'service.clock';
 
-/** Those with messages. */
-export const TOPICS: readonly Topic[] = ['intent.commands', 'chain.observations', 'intent.events', 'intent.dead'];
-export const TOPIC_NAMES: readonly TopicName[] = [...TOPICS, 'service.clock'];
+export const TOPIC_NAMES: readonly TopicName[] = [
+  'intent.commands',
+  'chain.observations',
+  'intent.events',
+  'intent.dead',
+  'service.clock',
+];
 export const INPUT_TOPICS: readonly InputTopic[] = ['intent.commands', 'chain.observations'];
 export const isInputTopic = (topic: Topic): topic is InputTopic =>
   topic === 'intent.commands' || topic === 'chain.observations';

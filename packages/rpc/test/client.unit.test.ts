@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type RpcProxy, startRpcProxy } from '@pf/testing';
+import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { z } from 'zod';
 import { callRpc, RpcClient, RpcRefusedError, RpcUpstreamError } from '../src/client.ts';
 

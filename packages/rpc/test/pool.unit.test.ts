@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { answering, type RpcFault, type RpcProxy, startRpcProxy, until } from '@pf/testing';
+import { until } from '@pf/testing';
+import { answering, type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { type RpcPool, RpcUnavailableError } from '../src/index.ts';
 import { getChainId, getHeadNumber, getTransactionCount, poolOver } from './upstreams.ts';
 

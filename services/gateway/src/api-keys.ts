@@ -17,8 +17,14 @@ export class ApiKeys {
   /** A cache of its own, so that a flood of guessed keys does not evict valid ones. */
   readonly #unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
 
-  /** @param knownMs how long a key is trusted before it is looked up again */
-  constructor(database: Database, knownMs = KNOWN_MS) {
+  readonly #now: () => number;
+
+  /**
+   * @param knownMs how long a key is trusted before it is looked up again
+   * @param now milliseconds since 1970, by a clock that all processes share
+   */
+  constructor(database: Database, knownMs = KNOWN_MS, now: () => number = Date.now) {
+    this.#now = now;
     // fetch() makes one query for all requests that wait for the same key, and does not cache a rejection.
     this.#known = new LRUCache<string, KeyHolder>({
       max: 10_000,
@@ -37,12 +43,18 @@ export class ApiKeys {
     if (!isApiKey(key)) throw unauthorized('api_key.invalid');
     const hash = hashApiKey(key).toString('base64');
     const known = this.#known.get(hash);
-    if (known) return known;
+    if (known) return this.#inTime(known);
     if (this.#unknown.has(hash)) throw unauthorized('api_key.invalid');
     const found = await this.#known.fetch(hash);
-    if (found) return found;
+    if (found) return this.#inTime(found);
     this.#unknown.set(hash, true);
     throw unauthorized('api_key.invalid');
+  }
+
+  /** A key may expire while it is cached. */
+  #inTime(holder: KeyHolder): KeyHolder {
+    if (holder.expiresAt !== null && holder.expiresAt.getTime() <= this.#now()) throw unauthorized('api_key.invalid');
+    return holder;
   }
 }
 

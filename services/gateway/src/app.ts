@@ -1,4 +1,5 @@
 import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
+import { requestLog, write } from '@pf/http';
 import type { WakeQueue } from '@pf/redis';
 import { type HealthResponse, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
@@ -7,7 +8,7 @@ import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { Commands } from './commands.ts';
 import { openToBrowsers, preflight } from './cors.ts';
-import { type Endpoint, serve, write } from './endpoint.ts';
+import { type Endpoint, serve } from './endpoint.ts';
 import { followIntent } from './events/events.ts';
 import type { Feeds } from './events/feeds.ts';
 import { buildIntent } from './intents/build.ts';
@@ -20,9 +21,9 @@ import { refundIntent } from './intents/refund.ts';
 import { simulateIntent } from './intents/simulate.ts';
 import { submitIntent } from './intents/submit.ts';
 import { updateIntent } from './intents/update.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { reference } from './reference/reference.ts';
-import { requestLog } from './request-log.ts';
 import { deliveryAttempts } from './webhooks/attempts.ts';
 import {
   createEndpoint,
@@ -34,6 +35,7 @@ import {
   updateEndpoint,
 } from './webhooks/endpoints.ts';
 import { listDeliveries } from './webhooks/list.ts';
+import { cancelReplay, createReplay, getReplay, listReplays } from './webhooks/replays.ts';
 import { retryDelivery } from './webhooks/retry.ts';
 import { testEndpoint } from './webhooks/test.ts';
 
@@ -52,6 +54,8 @@ export interface AppDependencies {
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
   readonly partitions: number;
+  /** Remembers when keys were used. */
+  readonly uses: Pick<KeyUses, 'used'>;
   /** Wakes the webhook services. */
   readonly wakes: Pick<WakeQueue, 'wake'>;
   readonly screening: Screening;
@@ -66,7 +70,7 @@ export interface AppDependencies {
  * The HTTP API: every request is authenticated and validated, and gets the response of its endpoint or an error body.
  */
 export function createApp(dependencies: AppDependencies): Express {
-  const { health, keys, limiter, log, trustedProxies = 0 } = dependencies;
+  const { health, log, trustedProxies = 0 } = dependencies;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
   app.use(requestLog(log));
@@ -96,6 +100,10 @@ export function createApp(dependencies: AppDependencies): Express {
     enableEndpoint(dependencies),
     rotateEndpointSecret(dependencies),
     testEndpoint(dependencies),
+    createReplay(dependencies),
+    listReplays(dependencies),
+    getReplay(dependencies),
+    cancelReplay(dependencies),
   ];
   for (const [path, atPath] of Map.groupBy(endpoints, ({ operation }) => operation.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.
@@ -104,7 +112,7 @@ export function createApp(dependencies: AppDependencies): Express {
     const forPayers = atPath.filter(({ operation }) => operation.scope === 'payer');
     if (forPayers.length > 0) route.options(preflight(methodsOf(forPayers)));
     for (const { operation } of forPayers) route[operation.method](openToBrowsers);
-    for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, keys, limiter));
+    for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, dependencies));
     route.all(methodNotAllowed(atPath));
   }
   app.use('/v1', reference());

@@ -1,7 +1,9 @@
 import type { Operation } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
+import { write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { type ApiKeys, requireScope } from './api-keys.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 
 /** The successful response of an endpoint; `body` becomes JSON. */
@@ -25,32 +27,23 @@ export interface Call {
   readonly response: Response;
 }
 
+/** What decides whether a request is served, and remembers that it was. */
+interface Admission {
+  readonly keys: ApiKeys;
+  readonly limiter: Limiter;
+  readonly uses: Pick<KeyUses, 'used'>;
+}
+
 /** Authenticates, rate-limits and authorizes a request, calls its endpoint and writes the response. */
 export const serve =
-  (endpoint: Endpoint, keys: ApiKeys, limiter: Limiter) =>
+  (endpoint: Endpoint, { keys, limiter, uses }: Admission) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = `/v1${endpoint.operation.path}`;
     const holder = await keys.holder(request.headers.authorization);
     response.locals['accountId'] = holder.accountId;
+    uses.used(holder.keyId);
     await limiter.admit(holder, request, response);
     requireScope(holder, endpoint.operation.scope);
     const result = await endpoint.handle({ holder, request, response });
     if (result) write(response, result.status, JSON.stringify(result.body), result.headers);
   };
-
-/** Writes a complete response with a body of JSON text. */
-export function write(
-  response: Response,
-  status: number,
-  json: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  // Express' own helpers would hash the body for an ETag.
-  response
-    .writeHead(status, {
-      ...headers,
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(json),
-    })
-    .end(json);
-}

@@ -4,6 +4,7 @@ import { MeasuredClock } from '@pf/clock';
 import type { Reply } from '@pf/contracts';
 import { createStore, openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
+import { HttpServer } from '@pf/http';
 import { RedisClient, WakeQueue } from '@pf/redis';
 import { loadConfig, runService } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
@@ -12,13 +13,13 @@ import { createApp } from './app.ts';
 import { Commands } from './commands.ts';
 import { gatewayVariables } from './config.ts';
 import { Feeds } from './events/feeds.ts';
+import { KeyUses } from './key-uses.ts';
 import { CommandTurns } from './limits/command-turns.ts';
 import { Limiter } from './limits/limiter.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Outcomes } from './outcomes.ts';
 import { ReplyChannel } from './reply-channel.ts';
-import { HttpServer } from './server.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
@@ -73,6 +74,10 @@ runService('gateway', async ({ log, onShutdown }) => {
   const feeds = new Feeds(database, config.REDIS_URL, log);
   feeds.open();
 
+  const uses = new KeyUses({ database, log, now });
+  uses.start();
+  onShutdown('key uses', () => uses.stop());
+
   const server: HttpServer = new HttpServer(
     createApp({
       adapters: chains.adapters,
@@ -90,7 +95,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       },
       intents,
       keyring: config.SECRETS_KEY,
-      keys: new ApiKeys(database),
+      keys: new ApiKeys(database, undefined, now),
       limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),
       log,
       now,
@@ -99,6 +104,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       signedTransactions,
       trustedProxies: config.TRUSTED_PROXIES,
       webhookAllowHttp: config.WEBHOOK_ALLOW_HTTP,
+      uses,
       wakes,
     }),
   );

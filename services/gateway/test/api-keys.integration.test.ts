@@ -12,7 +12,9 @@ import {
   setPlan,
 } from '@pf/database';
 import { readBackingStack, until } from '@pf/testing';
+import { createLogger } from '@pf/runtime';
 import { ApiKeys, requireScope } from '../src/api-keys.ts';
+import { KeyUses } from '../src/key-uses.ts';
 
 const MODES = [true, false] as const;
 
@@ -44,6 +46,7 @@ describe('API keys', () => {
       livemode,
       scope: 'payer',
       plan: 'free',
+      expiresAt: null,
     });
     expect(await new ApiKeys(database).holder(`bearer  ${key} `)).toMatchObject({ keyId: id });
   });
@@ -53,6 +56,45 @@ describe('API keys', () => {
     expect(hint).toBe(`pk_test_…${key.slice(-4)}`);
     const { rows } = await database.sql.query<{ row: string }>('SELECT k::text AS row FROM service.api_keys k');
     expect(rows.filter(({ row }) => row.includes(key.slice(8)))).toEqual([]);
+  });
+
+  it('are refused from the moment at which they expire, also while they are cached', async () => {
+    const at = Date.now();
+    const { key } = await createKey(database, { accountId, livemode: false, expiresAt: new Date(at + 3_600_000) });
+    let now = at;
+    const keys = new ApiKeys(database, undefined, () => now);
+    expect(await keys.holder(`Bearer ${key}`)).toMatchObject({ accountId });
+    now = at + 3_600_000;
+    await expect(keys.holder(`Bearer ${key}`)).rejects.toMatchObject({ code: 'api_key.invalid' });
+    const { key: old } = await createKey(database, { accountId, livemode: false, expiresAt: new Date(at - 1) });
+    await expect(keys.holder(`Bearer ${old}`)).rejects.toMatchObject({ code: 'api_key.invalid' });
+  });
+
+  it('tell when they were last used, written for all together and at most twice a minute', async () => {
+    const made = [
+      await createKey(database, { accountId, livemode: false }),
+      await createKey(database, { accountId, livemode: true }),
+    ];
+    let now = Date.now();
+    const log = createLogger('test', 'silent');
+    const uses = new KeyUses({ database, log, now: () => now });
+    const lastUses = async (): Promise<readonly (number | undefined)[]> => {
+      const keys = await listKeys(database, { accountId });
+      return made.map(({ id }) => keys.find((key) => key.id === id)?.lastUsedAt?.getTime());
+    };
+    const first = now;
+    for (const { id } of made) uses.used(id);
+    await uses.flush();
+    expect(await lastUses()).toEqual([first, first]);
+    now += 29_000;
+    uses.used(made[0]?.id ?? '');
+    await uses.flush();
+    expect(await lastUses()).toEqual([first, first]);
+    now += 2_000;
+    uses.used(made[0]?.id ?? '');
+    uses.used('key_of_another');
+    await uses.flush();
+    expect(await lastUses()).toEqual([now, first]);
   });
 
   it('are refused when unknown, even while a valid one is cached', async () => {

@@ -4,6 +4,7 @@ import {
   newDeliveryId,
   newIntentId,
   newWebhookEndpointId,
+  newWebhookReplayId,
   type Operation,
   OPERATIONS,
 } from '@pf/contracts';
@@ -22,6 +23,7 @@ const holder: KeyHolder = {
   livemode: false,
   scope: 'full',
   plan: 'scale',
+  expiresAt: null,
 };
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -33,6 +35,7 @@ const bodies: Readonly<Record<string, object>> = {
   submitIntent: { signedTransaction: `0x${'0'.repeat(64)}`, fulfiller: wallet },
   simulateIntent: { targetState: 'confirmed' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
+  createReplay: { since: '2026-11-21T12:00:00.000Z' },
 };
 
 const NO_TEXT = [undefined, null, 7, -1, true, [], {}, ''];
@@ -54,6 +57,7 @@ const NO_METADATA = [
 const NO_AMOUNT = [...NO_TEXT, '-1', '+1', '1e3', '0x1', '1,5', '.5', '01', ' 1', 'ten', '１', '9'.repeat(101)];
 const WALLET = ['x'.repeat(201), '\ud800', '\0'];
 const NO_TYPES = ['all', 7, true, {}, [], ['intent.paid'], ['intent.created', 'intent.created'], [7]];
+const NO_KEY = [null, ...MAYBE_TEXT, 'x'.repeat(256), '🪙'.repeat(256), '\ud800', '\0'];
 const NO_VERSION = [null, 7, '2020-01-01', [], {}];
 /**
  * Invalid values of each field: missing (undefined), of another type, too long, in another alphabet, negative, huge,
@@ -67,7 +71,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     requestor: [...NO_TEXT, ...WALLET],
     direction: [null, 'push', 'REQUEST', 7, [], {}],
     fulfiller: [...MAYBE_TEXT, ...WALLET],
-    idempotencyKey: [null, ...MAYBE_TEXT, 'x'.repeat(256), '🪙'.repeat(256), '\ud800', '\0'],
+    idempotencyKey: NO_KEY,
     ttlSeconds: NO_SECONDS,
     metadata: NO_METADATA,
   },
@@ -94,6 +98,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     name: [7, true, [], {}, 'x'.repeat(101), '\0'],
     eventTypes: NO_TYPES,
     apiVersion: NO_VERSION,
+    idempotencyKey: NO_KEY,
   },
   updateEndpoint: {
     name: [7, true, [], {}, 'x'.repeat(101), '\0'],
@@ -101,7 +106,19 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     apiVersion: NO_VERSION,
     paused: [null, 'true', 1, [], {}],
   },
-  rotateEndpointSecret: { validFrom: [null, 7, 'tomorrow', '2020-01-01', '2020-13-01T00:00:00Z'] },
+  rotateEndpointSecret: {
+    validFrom: [null, 7, 'tomorrow', '2020-01-01', '2020-13-01T00:00:00Z'],
+    idempotencyKey: NO_KEY,
+  },
+  createReplay: {
+    since: [...NO_TEXT, 'yesterday', '2026-11-21', '2026-13-01T00:00:00Z'],
+    until: [null, ...MAYBE_TEXT, 'yesterday', '2026-11-21'],
+    endpointId: [null, ...MAYBE_TEXT, 'x'.repeat(65), '\0'],
+    toEndpointId: [null, ...MAYBE_TEXT, 'x'.repeat(65), '\0'],
+    eventTypes: [null, ...NO_TYPES, ['webhook_endpoint.test']],
+    status: [null, 'pending', 7, [], {}],
+    idempotencyKey: NO_KEY,
+  },
   enableEndpoint: { replay: [null, 'true', 1, [], {}] },
 };
 
@@ -124,8 +141,12 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
     apps = [];
   });
 
-  const idOf = path.startsWith('/webhooks') ? newDeliveryId : newWebhookEndpointId;
-  const target = path.replace('{id}', path.startsWith('/webhook') ? idOf() : newIntentId(0));
+  const idOf: Readonly<Record<string, () => string>> = {
+    webhooks: newDeliveryId,
+    'webhook-endpoints': newWebhookEndpointId,
+    'webhook-replays': newWebhookReplayId,
+  };
+  const target = path.replace('{id}', idOf[path.split('/')[1] ?? '']?.() ?? newIntentId(0));
   const good = request.body === undefined ? undefined : (bodies[id] ?? {});
   const call = (
     client: ApiClient,

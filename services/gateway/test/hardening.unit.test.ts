@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { errorResponse } from '@pf/contracts';
-import { HttpServer } from '../src/server.ts';
+import { HttpServer } from '@pf/http';
 
 /** Sends raw bytes, and reads until the server closes the connection. */
 async function raw(

@@ -103,6 +103,22 @@ describe('BatchDecider', () => {
     expect(batch.replies.get(GATEWAY)).toMatchObject([{ outcome: { kind: 'refused' }, intent: null }]);
   });
 
+  it('leaves no trace of a refused command in the log, even when the expiry of a refund released its original', () => {
+    const model = new PartitionModel();
+    const made = create({}, { partition: 2 });
+    const refundId = newIntentId(2);
+    model.process([made, of(made.intentId, gateway.simulate('confirmed'))], NOW);
+    model.process([of(made.intentId, gateway.refund(refundId))], NOW + 1);
+    const cancel = of(refundId, gateway.cancel(), GATEWAY);
+    const batch = model.process([cancel], NOW + 1 + 1_000 * samples.TTL_SECONDS);
+    expect(eventsOf(batch)).toMatchObject([
+      { type: 'intent.expired', intentId: refundId, commandId: null },
+      { type: 'refund_released', intentId: made.intentId, commandId: null },
+    ]);
+    expect(batch.records.map(({ headers }) => headers)).toEqual([undefined, undefined]);
+    expect(batch.outcomes).toMatchObject([{ outcome: { kind: 'refused' } }]);
+  });
+
   it('notifies streams of public changes only, and not of intents that are new', () => {
     const model = new PartitionModel();
     const made = create();

@@ -27,7 +27,8 @@ export type OnProgress = () => void;
 
 /**
  * The watch sets of all networks of this process: loaded from the projection once, then kept by one reader of the log,
- * however long the log was unavailable in between.
+ * however long the log was unavailable in between. Loaded again after a rebuild: what was missing in the projection
+ * then, its events in the log being older than the positions, would never be seen.
  */
 export class WatchSets {
   readonly #intents: WatchedIntentSource;
@@ -49,6 +50,8 @@ export class WatchSets {
   readonly #behindSince = new Map<number, number>();
   readonly #waiting = new Set<OnProgress>();
   #tidiedAt = Number.NEGATIVE_INFINITY;
+  /** How often partitions had been rebuilt before the sets were loaded. */
+  #rebuilds = 0;
   /** The last reading of the log, settled or running, and the one that waits for it. */
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
@@ -154,15 +157,16 @@ export class WatchSets {
   }
 
   async #read(): Promise<void> {
+    const isTidy = performance.now() - this.#tidiedAt < TIDY_EVERY_MS;
+    if (this.#positions && !isTidy && (await this.#intents.rebuilds()) !== this.#rebuilds) this.drop();
     const positions = this.#positions ?? (await this.#load());
     const at = performance.now();
     const appended = await this.#reader.appendedOffsets('intent.events');
     const ends = await this.#reader.endOffsets('intent.events');
     for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
     for (const [partition, end] of appended.entries()) this.#know(partition, positions.get(partition) ?? 0n, end, at);
-    const now = performance.now();
-    if (now - this.#tidiedAt < TIDY_EVERY_MS) return;
-    this.#tidiedAt = now;
+    if (isTidy) return;
+    this.#tidiedAt = at;
     for (const set of this.#sets.values()) {
       set.prune(this.#now());
       await this.#mend(set);
@@ -192,6 +196,8 @@ export class WatchSets {
   /** Loads the sets, and the positions they are complete up to, from one snapshot of the projection. */
   async #load(): Promise<Map<number, bigint>> {
     const now = this.#now();
+    // Before the load: one that is rebuilt during it is loaded again.
+    this.#rebuilds = await this.#intents.rebuilds();
     const sets = new Map<string, WatchedIntents>(
       this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]),
     );

@@ -48,7 +48,7 @@ class Bench {
       read: () => [],
     } as unknown as LogReader;
     const sets = new WatchSets(
-      { load: async (...wanted) => this.load(...wanted), find: async () => [] },
+      { load: async (...wanted) => this.load(...wanted), rebuilds: async () => 0, find: async () => [] },
       reader,
       [BASE_SEPOLIA],
       30 * 86_400_000,

@@ -10,7 +10,8 @@ import type {
   TransactionHash,
 } from '@pf/domain';
 import { samples } from '@pf/domain/testing';
-import { type Anvil, evmWallet } from '@pf/testing';
+import { type Anvil } from '@pf/testing/chains';
+import { evmWallet } from '@pf/testing/wallets';
 import { type Hex, hexToBytes, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { IntentLog } from './intent-log.ts';

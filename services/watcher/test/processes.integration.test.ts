@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  type Anvil,
   type Cluster,
   type Detours,
   type Instance,
   readBackingStack,
-  startAnvil,
   startCluster,
   startTcpProxy,
   until,
 } from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { z } from 'zod';
 import { type IntentLog, openIntentLog } from './intent-log.ts';
 import { Payer, request } from './payer.ts';

@@ -17,6 +17,7 @@ class Surroundings {
   projected: PaymentIntent[] = [];
   checkpoint = 0;
   loads = 0;
+  rebuilds = 0;
   /** What the log responds instead. */
   failure: Error | null = null;
   /** The log's end, where it is not that of its records. */
@@ -27,6 +28,7 @@ class Surroundings {
       for (const intent of this.projected) each(intent);
       return new Map([[0, BigInt(this.checkpoint)]]);
     },
+    rebuilds: async () => this.rebuilds,
     find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),
   };
   readonly held: IntentId[] = [];
@@ -126,7 +128,10 @@ describe('WatchSets', () => {
   it('pass over an event that only newer code understands, and follow its intent on', async () => {
     around.append(events.created());
     around.append(events.detected());
-    for (const change of [{ type: 'payout_scheduled' }, { schemaVersion: 2, data: 'of another form' }]) {
+    for (const change of [
+      { type: 'payout_scheduled' },
+      { type: 'submission_prepared', schemaVersion: 2, data: { form: 'another' } },
+    ]) {
       const version = around.records.length + 1;
       const shown = JSON.parse(around.records.at(-1) ?? '') as object;
       around.records.push(JSON.stringify({ ...shown, version, ...change }));
@@ -154,6 +159,38 @@ describe('WatchSets', () => {
     jest.advanceTimersByTime(60_000);
     expect(await around.known()).toEqual({ hashes: [FIRST], held: [] });
     expect(around.loads).toBe(1);
+  });
+
+  it('have an intent within a minute of a rebuild whose row was missing when they were loaded', async () => {
+    around.append(events.created());
+    around.project();
+    around.projected = [];
+    expect(await around.status()).toBe(undefined);
+    around.project();
+    around.rebuilds += 1;
+    jest.advanceTimersByTime(60_000);
+    expect(await around.status()).toBe('created');
+    jest.advanceTimersByTime(60_000);
+    expect(await around.status()).toBe('created');
+    expect(around.loads).toBe(2);
+  });
+
+  it('load again what was rebuilt while they loaded it', async () => {
+    around.append(events.created());
+    around.project();
+    around.projected = [];
+    const load = around.source.load.bind(around.source);
+    Object.assign(around.source, {
+      load: async (...asked: Parameters<WatchedIntentSource['load']>) => {
+        const positions = await load(...asked);
+        around.rebuilds = 1;
+        return positions;
+      },
+    });
+    expect(await around.status()).toBe(undefined);
+    around.project();
+    jest.advanceTimersByTime(60_000);
+    expect(await around.status()).toBe('created');
   });
 
   it('replace no intent while a step holds its set', async () => {

@@ -20,4 +20,6 @@ export const webhookVariables = {
     .optional(),
   /** Name servers for the hosts of receivers: addresses, comma-separated. Without it: those of the system. */
   WEBHOOK_NAME_SERVERS: variables.list.optional(),
+  /** How many deliveries of an account and mode replays make due in a second. */
+  WEBHOOK_REPLAY_RATE: z.coerce.number().int().min(1).max(10_000).default(100),
 } as const;

@@ -1,3 +1,4 @@
+import { isApiVersion } from '@pf/contracts';
 import { type DueDelivery, type Settled, UnreadableSecretError } from '@pf/database';
 import { count, currentTrace, type Logger, record } from '@pf/runtime';
 import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
@@ -62,7 +63,10 @@ export class Deliverer {
 
   async #headers(delivery: DueDelivery, body: Buffer, at: number): Promise<Record<string, string>> {
     const [current, ...others] = await this.#secretsOf(delivery, at);
-    const { eventId, deliveryId, number } = delivery;
+    const { apiVersion, eventId, deliveryId, number } = delivery;
+    // Newer code knows it: the delivery waits for a process of that version.
+    if (!isApiVersion(apiVersion))
+      throw new NotSentError(`the API version ${apiVersion} of the endpoint is unknown to this process`);
     const { traceparent } = currentTrace();
     return {
       'Content-Type': 'application/json',
@@ -70,6 +74,7 @@ export class Deliverer {
       'X-PF-Event-Id': eventId,
       'X-PF-Delivery-Id': deliveryId,
       'X-PF-Attempt': String(number),
+      'X-PF-Api-Version': apiVersion,
       ...signatureHeaders({ eventId, timestamp: Math.floor(at / 1_000), body }, [current, ...others]),
       ...(traceparent !== null && { traceparent }),
     };

@@ -9,13 +9,12 @@ import {
   type Lane,
   releaseLanes,
   rememberHealth,
-  type Settled,
   settleAttempts,
 } from '@pf/database';
 import { BackOff, count, type Logger, within } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
 import { Batches } from './batches.ts';
-import type { Deliverer } from './deliverer.ts';
+import type { Deliverer, Made } from './deliverer.ts';
 import { FairSlots, type Starter } from './fair-slots.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 
@@ -46,7 +45,6 @@ const LATER_MS = 1_000;
 /** Longer, and it is left to the sweeps. */
 const LOOKS_MS = 60_000;
 const KNOWN_RECEIVERS = 50_000;
-const GONE = 410;
 /** A URL that has accepted nothing for so long is disabled. */
 const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
 
@@ -155,9 +153,8 @@ class Run implements Starter {
   }
 }
 
-interface Result {
+interface Result extends Made {
   readonly run: Run;
-  readonly settled: Settled;
 }
 
 /**
@@ -294,11 +291,11 @@ export class Lanes {
     const { now } = this.#dependencies;
     const began = now();
     try {
-      const { settled } = await this.#dependencies.deliverer.attempt(delivery);
+      const { outcome, settled } = await this.#dependencies.deliverer.attempt(delivery);
       run.faultless();
       if (settled.reason === null) run.health?.succeeded();
       else run.health?.failed(began, now());
-      this.#results.add({ run, settled });
+      this.#results.add({ run, settled, outcome });
     } catch (error) {
       // Nothing was sent, and nothing is counted.
       this.#dependencies.log.warn({ err: error, deliveryId: delivery.deliveryId }, 'a webhook could not be sent');
@@ -342,7 +339,7 @@ export class Lanes {
     for (const [run, results] of runs) {
       const { endpointId } = run;
       const failed = results.find(({ settled }) => settled.reason !== null)?.settled;
-      const gone = results.some(({ settled }) => settled.responseStatus === GONE);
+      const gone = results.some(({ outcome }) => outcome === 'gone');
       const failingSince = results.some(({ settled }) => settled.reason === null)
         ? null
         : (run.failingSince ?? failed?.at ?? null);

@@ -33,6 +33,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     allowPrivateHosts: config.WEBHOOK_ALLOW_PRIVATE_HOSTS,
     proxy: config.WEBHOOK_PROXY_URL,
     nameServers: config.WEBHOOK_NAME_SERVERS,
+    replaysPerSecond: config.WEBHOOK_REPLAY_RATE,
     log,
     onCrash: crash,
     now: () => clock.referenceTime(),

@@ -1,4 +1,5 @@
-import { type Database, forgetDeliveries } from '@pf/database';
+import { type Database, forgetAnswers, forgetDeliveries, forgetReplays } from '@pf/database';
+import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
 /** How long after their event deliveries are listed and can be retried. */
@@ -7,28 +8,34 @@ const PAUSE_MS = 60 * 60 * 1000;
 /** Rows deleted by one statement: it takes a fraction of a second. */
 const BATCH_ROWS = 2_000;
 
-/** Deletes deliveries past their retention, every hour. Several processes may do so at once. */
+/**
+ * Deletes deliveries, replays, and answers to requests with an idempotency key, past their retention, every hour.
+ * Several processes may do so at once.
+ */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
     pauseMs: PAUSE_MS,
     onFailure: (error) => log.warn({ err: error }, 'old deliveries cannot be deleted: the next run deletes them'),
     work: async (stopping) => {
-      const deleted = await cleanDeliveries(database, now(), stopping);
-      if (deleted > 0) log.info({ deliveries: deleted }, 'old deliveries deleted');
+      const deliveries = await clean(stopping, (rows) =>
+        forgetDeliveries(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
+      );
+      const answers = await clean(stopping, (rows) =>
+        forgetAnswers(database, new Date(now() - IDEMPOTENCY_WINDOW_MS), rows),
+      );
+      const replays = await clean(stopping, (rows) =>
+        forgetReplays(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
+      );
+      if (deliveries + answers + replays > 0) log.info({ deliveries, answers, replays }, 'old rows deleted');
     },
   });
 }
 
-/** Deletes what is past its retention now. @returns the number of deleted deliveries */
-async function cleanDeliveries(
-  database: Database,
-  now: number,
-  stopping: AbortSignal,
-  batchRows = BATCH_ROWS,
-): Promise<number> {
+/** Deletes what is past its retention now, batch by batch. @returns the number of deleted rows */
+async function clean(stopping: AbortSignal, forget: (limit: number) => Promise<number>): Promise<number> {
   for (let deleted = 0; ;) {
-    const count = await forgetDeliveries(database, new Date(now - DELIVERY_RETENTION_MS), batchRows);
+    const count = await forget(BATCH_ROWS);
     deleted += count;
-    if (count < batchRows || stopping.aborted) return deleted;
+    if (count < BATCH_ROWS || stopping.aborted) return deleted;
   }
 }

@@ -1,3 +1,4 @@
+import { isReplayId } from '@pf/contracts';
 import { createStore, type Database, type Keyring, type Wake } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
 import { WakeQueue, WakeWorker } from '@pf/redis';
@@ -7,6 +8,7 @@ import { createRetention } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { Lanes } from './lanes.ts';
+import { Replayer } from './replayer.ts';
 import { createResolver } from './resolver.ts';
 import { createSecretCache } from './secret-cache.ts';
 import { createSender } from './sender.ts';
@@ -36,6 +38,8 @@ export interface WebhookServiceOptions {
   readonly proxy?: URL | undefined;
   /** Name servers for receivers' hosts. Default: the system's. */
   readonly nameServers?: readonly string[] | undefined;
+  /** How many deliveries of an account and mode replays make due in a second. Default 100. */
+  readonly replaysPerSecond?: number;
   readonly log: Logger;
   /** Called if the consumer cannot go on: the process should end and be restarted. */
   readonly onCrash: (error: Error) => void;
@@ -87,6 +91,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     }
   };
   const sweeper = new Sweeper({ database, wake: handOut, log, now, pauseMs: SWEEP_MS, aheadMs: AHEAD_MS });
+  const replayer = new Replayer({ database, announce, log, now, perSecond: options.replaysPerSecond ?? 100 });
   const retention = createRetention(database, log, now);
   const consumer = options.eventLog.group(
     GROUP,
@@ -99,8 +104,9 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     }),
     options.onCrash,
   );
-  const worker = new WakeWorker(redis, (endpointId) => lanes.wake(endpointId));
+  const worker = new WakeWorker(redis, (id) => (isReplayId(id) ? replayer.wake() : lanes.wake(id)));
   sweeper.start();
+  replayer.start();
   retention.start();
   const backlog = watchBacklog(database, log, now);
   await consumer.start();
@@ -110,7 +116,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     live: () => consumer.idleMs() < STUCK_MS && sweeper.idleMs() < STUCK_MS,
     redisReady: () => queue.ready(1_000),
     async stop() {
-      const idle = Promise.all([worker.close(), retention.stop(), backlog.stop(), sweeper.stop()]);
+      const idle = Promise.all([worker.close(), retention.stop(), backlog.stop(), sweeper.stop(), replayer.stop()]);
       await consumer.stop();
       await lanes.stop(CLOSE_MS);
       await idle;

@@ -50,6 +50,7 @@ describe('A webhook delivery', () => {
       'x-pf-event-id': event.eventId,
       'x-pf-delivery-id': delivery.id,
       'x-pf-attempt': '1',
+      'x-pf-api-version': '2026-11-21',
       'webhook-id': event.eventId,
     });
     expect(

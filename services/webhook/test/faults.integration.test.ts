@@ -46,6 +46,30 @@ describe('A fault', () => {
     await until('it to arrive', () => receiver.received.length === 1);
   });
 
+  it('uses up no attempt where the API version of the endpoint is one of newer code', async () => {
+    const warnings: string[] = [];
+    const log = createLogger('webhook', 'silent');
+    log.warn = (fields: unknown) => warnings.push(String((fields as { err?: Error }).err?.message));
+    const { account, receiver } = await harness.account(status(200));
+    const setVersion = (version: string) =>
+      harness.cluster.database.sql.query(
+        'UPDATE service.webhook_endpoints SET api_version = $2 WHERE account_id = $1',
+        [account.id, version],
+      );
+    await setVersion('2099-01-01');
+    const older = await harness.start({ log });
+    await harness.emit(account.id);
+    await until('it to be refused', () => warnings.some((message) => message.includes('2099-01-01')));
+    await older.stop();
+    expect(receiver.received).toEqual([]);
+    expect(await harness.deliveries(account.id)).toMatchObject([{ status: 'pending', attemptCount: 0, error: null }]);
+
+    await setVersion('2026-11-21');
+    await (await harness.start()).sweep();
+    await until('it to arrive', () => receiver.received.length === 1);
+    expect(receiver.received[0]?.headers).toMatchObject({ 'x-pf-attempt': '1', 'x-pf-api-version': '2026-11-21' });
+  });
+
   it('is told in words where it is the receiver’s', async () => {
     const { account } = await harness.account(status(200));
     const servers = await startNameServer((name) => (name.startsWith('dead') ? 'silent' : 'absent'));

@@ -83,7 +83,7 @@ describe('The resolver', () => {
     server = await startNameServer(() => 'absent');
   });
 
-  it('asks nobody for names of this machine', async () => {
+  it('asks no server for names of this machine', async () => {
     for (const name of ['localhost', 'a.localhost', 'LOCALHOST.'])
       expect(await resolve(name)).toEqual([
         { address: '127.0.0.1', family: 4 },

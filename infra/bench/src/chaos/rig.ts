@@ -9,13 +9,11 @@ import { type ReplicatedPostgres, startReplicatedPostgres } from '@pf/local/repl
 import { redisSpec } from '@pf/local/redis';
 import { readSettings } from '@pf/local/settings';
 import {
-  type Anvil,
   type BackingStack,
   type Cluster,
   freePorts,
   type Instance,
   type ServiceName,
-  startAnvil,
   startCluster,
   startTcpProxy,
   type TcpProxy,
@@ -23,6 +21,7 @@ import {
   type WebhookReceiver,
   webhookReceiver,
 } from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { KeptServices } from '../kill-brokers/services.ts';
 import { type Front, startFront } from '../rollout/front.ts';
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiClient, type ApiClient, evmWallet, newWallet, seededRandom, until } from '@pf/testing';
+import { apiClient, type ApiClient, seededRandom, until } from '@pf/testing';
+import { evmWallet, newWallet } from '@pf/testing/wallets';
 import { type Load, startLoad } from '../rollout/load.ts';
 import { judge } from '../rollout/verdict.ts';
 import { type Fault } from './faults.ts';

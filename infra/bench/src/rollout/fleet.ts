@@ -26,6 +26,9 @@ export interface Restarts {
   readonly badEnds: string[];
 }
 
+/** Those that take part in payments. */
+type PaymentService = Exclude<ServiceName, 'dashboard'>;
+
 /** What differs where another release runs. */
 type OtherStart = Pick<StartOptions, 'release' | 'env'>;
 
@@ -34,11 +37,11 @@ type OtherStart = Pick<StartOptions, 'release' | 'env'>;
  * the old one goes.
  */
 export class Fleet {
-  readonly restarts: Readonly<Record<ServiceName, Restarts>>;
+  readonly restarts: Readonly<Record<PaymentService, Restarts>>;
   readonly #cluster: Cluster;
   readonly #front: Front;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #running: Record<ServiceName, Instance[]> = { gateway: [], intent: [], watcher: [], webhook: [] };
+  readonly #running: Record<PaymentService, Instance[]> = { gateway: [], intent: [], watcher: [], webhook: [] };
 
   constructor(cluster: Cluster, front: Front, environment: Readonly<Record<string, string>>) {
     this.#cluster = cluster;
@@ -54,8 +57,8 @@ export class Fleet {
       await Promise.all(this.services.map((service) => this.restart(service, other)));
   }
 
-  get services(): readonly ServiceName[] {
-    return Object.keys(this.#running) as ServiceName[];
+  get services(): readonly PaymentService[] {
+    return Object.keys(this.#running) as PaymentService[];
   }
 
   /** Starts all replicas of all services. */
@@ -67,7 +70,7 @@ export class Fleet {
   }
 
   /** Replaces the oldest process of a service; resolves when it is gone. */
-  async restart(service: ServiceName, other: OtherStart = {}): Promise<void> {
+  async restart(service: PaymentService, other: OtherStart = {}): Promise<void> {
     const restarts = this.restarts[service];
     await this.#join(service, other);
     const old = this.#running[service].shift();
@@ -86,7 +89,7 @@ export class Fleet {
     restarts.done++;
   }
 
-  async #join(service: ServiceName, other: OtherStart = {}): Promise<void> {
+  async #join(service: PaymentService, other: OtherStart = {}): Promise<void> {
     const began = performance.now();
     const instance = await this.#cluster.start(service, {
       ...other,

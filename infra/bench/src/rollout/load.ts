@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Anvil, type ApiClient, type StackWallet, walletOn } from '@pf/testing';
+import { type ApiClient, type StackWallet } from '@pf/testing';
+import { type Anvil } from '@pf/testing/chains';
+import { walletOn } from '@pf/testing/wallets';
 import { type Follower, follow } from './follower.ts';
 import type { Requests } from './requests.ts';
 

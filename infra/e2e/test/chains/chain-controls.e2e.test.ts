@@ -6,25 +6,19 @@ import { controlsOf } from '@pf/chain-controls';
 import type { PublicIntent } from '@pf/domain';
 import { startBlockClock } from '@pf/local/block-clock';
 import {
-  type Anvil,
   type ApiClient,
   apiClient,
   type Cluster,
-  type LocalSolana,
   readBackingStack,
   type RunningPf,
   type StackChain,
   type StackWallet,
-  startAnvil,
   startCluster,
   startPf,
-  startSolana,
-  startTempo,
-  type Tempo,
-  tempoWallet,
   until,
-  walletOn,
 } from '@pf/testing';
+import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type Tempo } from '@pf/testing/chains';
+import { tempoWallet, walletOn } from '@pf/testing/wallets';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;
 type Name = (typeof NAMES)[number];

@@ -9,8 +9,8 @@ import {
   type StackWallet,
   startCluster,
   until,
-  walletOn,
 } from '@pf/testing';
+import { walletOn } from '@pf/testing/wallets';
 import { startTroubled, type TroubledChain } from './troubled-chain.ts';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;

@@ -6,19 +6,14 @@ import {
   type Cluster,
   type Instance,
   readBackingStack,
-  type RpcFault,
-  type RpcProxy,
-  startAnvil,
   startCluster,
-  startRpcProxy,
-  startSolana,
-  startTempo,
   type StackChain,
   type StackWallet,
   until,
   upstreamEnvironment,
-  walletOn,
 } from '@pf/testing';
+import { type RpcFault, type RpcProxy, startAnvil, startRpcProxy, startSolana, startTempo } from '@pf/testing/chains';
+import { walletOn } from '@pf/testing/wallets';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;
 type Name = (typeof NAMES)[number];

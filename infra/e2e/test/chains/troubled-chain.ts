@@ -1,13 +1,7 @@
 import { controlsOf } from '@pf/chain-controls';
-import {
-  type StackChain,
-  type StackWallet,
-  startAnvil,
-  startSolana,
-  startTempo,
-  tempoWallet,
-  walletOn,
-} from '@pf/testing';
+import { type StackChain, type StackWallet } from '@pf/testing';
+import { startAnvil, startSolana, startTempo } from '@pf/testing/chains';
+import { tempoWallet, walletOn } from '@pf/testing/wallets';
 
 /** Submits signed bytes; resolves with the hash. */
 type Submit = (signed: string) => Promise<string>;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type ApiClient,
@@ -19,12 +20,15 @@ const request = {
   requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
 };
 
+const LOG_LINES = 60;
+
 describe('the service during an outage', () => {
   const stack = readBackingStack();
   const proxies: TcpProxy[] = [];
   let cluster: Cluster;
   let gateways: readonly [Instance, Instance];
   let clients: readonly [ApiClient, ApiClient];
+  let writer: Instance;
   let writersDatabase: TcpProxy;
   let redis: TcpProxy;
 
@@ -34,7 +38,7 @@ describe('the service during an outage', () => {
     redis = await startTcpProxy(new URL(stack.redis).host);
     proxies.push(writersDatabase, redis);
     const detours = { redis: redis.address };
-    [gateways] = await Promise.all([
+    [gateways, writer] = await Promise.all([
       Promise.all([cluster.start('gateway', { detours }), cluster.start('gateway', { detours })]),
       cluster.start('intent', { detours: { ...detours, database: writersDatabase.address } }),
     ]);
@@ -57,15 +61,31 @@ describe('the service during an outage', () => {
         [...intents.values()].filter(({ idempotencyKey }) => idempotencyKey === key).map((intent) => intent.id),
       ).toEqual([id]);
   }
-  const createdWith = async (client: ApiClient, idempotencyKey: string): Promise<string> =>
-    until(
-      `a create with the key ${idempotencyKey}`,
-      async () => {
-        const { status, body } = await client.create({ ...request, idempotencyKey });
-        return [200, 201].includes(status) && body.intent.id;
-      },
-      40_000,
+  async function createdWith(client: ApiClient, idempotencyKey: string): Promise<string> {
+    const responses: string[] = [];
+    try {
+      return await until(
+        `a create with the key ${idempotencyKey}`,
+        async () => {
+          const { status, body } = await client.create({ ...request, idempotencyKey });
+          responses.push(`${status} ${body.error?.code ?? body.intent.id}`);
+          return [200, 201].includes(status) && body.intent.id;
+        },
+        40_000,
+      );
+    } catch (error) {
+      throw new Error(`responses: ${responses.join(', ')}; ${await describeWriter()}`, { cause: error });
+    }
+  }
+  /** What a failure is explained by: the writer's readiness and the end of its log. */
+  async function describeWriter(): Promise<string> {
+    const state = await fetch(`${writer.url}/readyz`).then(
+      (response) => response.text(),
+      (error: Error) => error.message,
     );
+    const lines = (await readFile(writer.log, 'utf8')).trimEnd().split('\n');
+    return `the writer is ${state}, and its log ends with\n${lines.slice(-LOG_LINES).join('\n')}`;
+  }
 
   it('creates one intent from 100 concurrent creates with one idempotency key at two gateways', async () => {
     const responses = await Promise.all(

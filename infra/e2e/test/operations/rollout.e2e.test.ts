@@ -1,18 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
 import { Fleet, type Front, judge, Requests, startFront, startLoad } from '@pf/bench/rollout';
-import {
-  type Anvil,
-  apiClient,
-  type Cluster,
-  evmWallet,
-  newWallet,
-  startAnvil,
-  startCluster,
-  until,
-  type WebhookReceiver,
-  webhookReceiver,
-} from '@pf/testing';
+import { apiClient, type Cluster, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
+import { evmWallet, newWallet } from '@pf/testing/wallets';
 
 const BLOCK_MS = 500;
 /** Payments before and after each step of a rollout. */

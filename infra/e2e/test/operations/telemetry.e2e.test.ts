@@ -4,12 +4,10 @@ import { addWebhookEndpoint } from '@pf/database';
 import type { PublicIntent } from '@pf/domain';
 import { type Metric, METRICS, prometheusName } from '@pf/runtime';
 import {
-  type Anvil,
   type ApiClient,
   apiClient,
   type Cluster,
   freePorts,
-  newWallet,
   type OtlpReceiver,
   otlpReceiver,
   parseMetrics,
@@ -18,13 +16,13 @@ import {
   type Sample,
   type ServiceName,
   type StackWallet,
-  startAnvil,
   startCluster,
   until,
-  walletOn,
   type WebhookReceiver,
   webhookReceiver,
 } from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
+import { newWallet, walletOn } from '@pf/testing/wallets';
 
 const SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const;
 /** Secrets: the collector's key, and a token in a webhook receiver's URL. */
@@ -309,7 +307,7 @@ describe('metrics after a payment', () => {
   /** The name without a histogram's suffix. */
   const family = ({ name }: Sample): string => name.replace(/_(bucket|sum|count)$/, '');
   /** The metrics that a successful payment does not touch. */
-  const UNTOUCHED: Readonly<Record<ServiceName, readonly string[]>> = {
+  const UNTOUCHED: Readonly<Record<(typeof SERVICES)[number], readonly string[]>> = {
     gateway: [],
     intent: ['messaging.client.operation.duration'],
     watcher: ['payments.screening.duration', 'payments.broadcasts'],

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient, chainOf, freePorts, newWallet, readStack, until } from '@pf/testing';
+import { apiClient, chainOf, freePorts, readStack, until } from '@pf/testing';
+import { newWallet } from '@pf/testing/wallets';
 
 const root = path.join(import.meta.dirname, '../../../..');
 const stack = readStack();

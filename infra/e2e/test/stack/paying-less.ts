@@ -1,4 +1,5 @@
-import { evmWallet, solanaWallet, type StackChain, type StackWallet, tempoWallet } from '@pf/testing';
+import { type StackChain, type StackWallet } from '@pf/testing';
+import { evmWallet, solanaWallet, tempoWallet } from '@pf/testing/wallets';
 
 /** The instruction TransferChecked: its number, the amount in 8 bytes, the decimals. */
 const TRANSFER_CHECKED = 12;

@@ -6,15 +6,14 @@ import {
   apiClient,
   chainOf,
   hasValidSignature,
-  newWallet,
   pf,
   readStack,
   type StackWallet,
   until,
-  walletOn,
   type WebhookReceiver,
   webhookReceiver,
 } from '@pf/testing';
+import { newWallet, walletOn } from '@pf/testing/wallets';
 import { signWithAmount } from './paying-less.ts';
 
 const AMOUNT = '1.25';

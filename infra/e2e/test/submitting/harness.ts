@@ -5,30 +5,29 @@ import type { LogReader } from '@pf/event-log';
 import { base58 } from '@scure/base';
 import { keccak256, toHex } from 'viem';
 import {
-  type Anvil,
   type ApiResponse,
   type ApiClient,
   apiClient,
-  type ChainWallet,
   type Cluster,
   type Instance,
-  type LocalSolana,
-  newWallet,
   readBackingStack,
-  type RpcProxy,
   type StackChain,
   type StackWallet,
-  startAnvil,
   startCluster,
+  until,
+  upstreamEnvironment,
+} from '@pf/testing';
+import {
+  type Anvil,
+  type LocalSolana,
+  type RpcProxy,
+  startAnvil,
   startRpcProxy,
   startSolana,
   startTempo,
   type Tempo,
-  tempoWallet,
-  until,
-  upstreamEnvironment,
-  walletOn,
-} from '@pf/testing';
+} from '@pf/testing/chains';
+import { type ChainWallet, newWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { BlockFlow } from '../block-flow.ts';
 
 export const NAMES = ['base', 'solana', 'tempo'] as const;

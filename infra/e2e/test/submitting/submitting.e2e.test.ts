@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compareProjection, evmWallet, readWholeLog, tempoWallet, until, walletOn } from '@pf/testing';
+import { compareProjection, readWholeLog, until } from '@pf/testing';
+import { evmWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { sendRaw, usedUp } from '../odd-payments.ts';
 import { KILLS, type Kill, killGateways, fundPayers } from './kills.ts';
 import { type Name, NAMES, SENDS, type Signed, SubmittingHarness } from './harness.ts';

@@ -18,7 +18,8 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { Account, Transaction } from 'viem/tempo';
 import { nodeRpc } from '../../../../packages/testing/src/chains/node-rpc.ts';
-import { solanaWallet, type StackChain, type StackWallet } from '@pf/testing';
+import { type StackChain, type StackWallet } from '@pf/testing';
+import { solanaWallet } from '@pf/testing/wallets';
 
 /** What a wallet returns to the app: the text to submit, and the hash under which the transaction will land. */
 interface Signed {

@@ -4,25 +4,17 @@ import type { PublicIntent, Reference } from '@pf/domain';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { toHex } from 'viem';
 import {
-  type Anvil,
   type ApiResponse,
   type ApiClient,
   apiClient,
-  associatedAccount,
   type Cluster,
-  type LocalSolana,
-  newWallet,
   readBackingStack,
   type StackWallet,
-  startAnvil,
   startCluster,
-  startSolana,
-  startTempo,
-  type Tempo,
-  tempoWallet,
   until,
-  walletOn,
 } from '@pf/testing';
+import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type Tempo } from '@pf/testing/chains';
+import { associatedAccount, newWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { plain, type Shape, shapes, tempoAccounts } from './wallet-shapes.ts';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;

@@ -2,23 +2,18 @@ import { expect } from '@jest/globals';
 import { decodeIntent } from '@pf/contracts';
 import type { PaymentIntent, PublicIntent, PublicPayment, Reference } from '@pf/domain';
 import {
-  type Anvil,
   type ApiClient,
   apiClient,
   type Cluster,
-  type LocalSolana,
   readBackingStack,
   readWholeLog,
   type StackChain,
   type StackWallet,
-  startAnvil,
   startCluster,
-  startSolana,
-  startTempo,
-  type Tempo,
   until,
-  walletOn,
 } from '@pf/testing';
+import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type Tempo } from '@pf/testing/chains';
+import { walletOn } from '@pf/testing/wallets';
 import { BlockFlow } from '../block-flow.ts';
 
 export const NAMES = ['base', 'solana', 'tempo'] as const;

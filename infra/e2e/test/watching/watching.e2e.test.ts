@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicIntent } from '@pf/domain';
-import { evmWallet, tempoWallet, until, walletOn } from '@pf/testing';
+import { until } from '@pf/testing';
+import { evmWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 import { payPlainly, payTogether, sendRaw, spedUp, usedUp } from '../odd-payments.ts';
 import { type LoggedEvent, type Name, NAMES, UNITS, WatchingHarness } from './harness.ts';

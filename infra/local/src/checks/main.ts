@@ -20,10 +20,17 @@ const out = terminal((text) => process.stderr.write(text));
 /** The paths whose format `npm run lint` checks. */
 const FORMATTED = ['.'];
 
-/** Runs a program whose output matters only when it fails. */
+/** A niceness at which tests hardly notice a program, and with which it still ends on a busy machine. */
+const BESIDE_TESTS = 5;
+
+/**
+ * Runs a program whose output matters only when it fails. It takes the time that the tests leave: they wait for brokers
+ * and chains, and must not wait for it.
+ */
 async function quiet(label: string, args: readonly string[]): Promise<Result> {
   return await out.step(label, async () => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (child.pid !== undefined) os.setPriority(child.pid, BESIDE_TESTS);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));
     const [code] = (await once(child, 'close')) as [number | null];
@@ -77,14 +84,13 @@ async function checkApiDocument(): Promise<Result> {
   return problems.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Runs the chosen phases, the cheap ones first. A failed phase does not stop those after it. */
-async function check(phases: ReadonlySet<Phase>, folder: string): Promise<Result> {
-  const results: Result[] = [];
-  const checks: Promise<Result>[] = [];
-  if (phases.has('types')) checks.push(quiet('Types', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']));
-  if (phases.has('lint')) {
-    checks.push(
-      quiet('Lint: ESLint', [bin('eslint', 'bin/eslint.js'), '.']),
+/** The checks that run nothing. */
+async function checkSources(phases: ReadonlySet<Phase>): Promise<readonly Result[]> {
+  const types = () => quiet('Types', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']);
+  const lint = [
+    // The types of all projects at once need more than Node's own limit.
+    () => quiet('Lint: ESLint', ['--max-old-space-size=8192', bin('eslint', 'bin/eslint.js'), '.']),
+    () =>
       quiet('Lint: imports between packages', [
         bin('dependency-cruiser', 'bin/dependency-cruiser.mjs'),
         '--config',
@@ -93,28 +99,39 @@ async function check(phases: ReadonlySet<Phase>, folder: string): Promise<Result
         'services',
         'infra',
       ]),
-      quiet('Lint: format (npm run format)', [bin('prettier', 'bin/prettier.cjs'), '--check', ...FORMATTED]),
-      quiet('Lint: unused files, exports and dependencies', [bin('knip', 'bin/knip.js')]),
-    );
+    () => quiet('Lint: format (npm run format)', [bin('prettier', 'bin/prettier.cjs'), '--check', ...FORMATTED]),
+    () => quiet('Lint: unused files, exports and dependencies', [bin('knip', 'bin/knip.js')]),
+  ];
+  const chosen = [...(phases.has('types') ? [types] : []), ...(phases.has('lint') ? lint : [])];
+  return await Promise.all(chosen.map((run) => run()));
+}
+
+/** The tests on a stack. A failed project does not stop those after it. */
+async function testOnStack(phases: ReadonlySet<Phase>, folder: string): Promise<readonly Result[]> {
+  const stack = await out.step('Start a stack for the tests', () =>
+    startTestStack(main, path.join(folder, 'data'), process.env),
+  );
+  try {
+    // Those of `stack` mostly wait for blocks. The others have databases and topics of their own.
+    const first = await Promise.all([
+      ...(phases.has('integration') ? [jest('integration', folder, stack.file)] : []),
+      ...(phases.has('e2e') ? [jest('stack', folder, stack.file)] : []),
+    ]);
+    return phases.has('e2e') ? [...first, await jest('e2e', folder, stack.file)] : first;
+  } finally {
+    await out.step('Stop the stack', () => stack.stop());
   }
-  results.push(...(await Promise.all(checks)));
+}
+
+async function runTests(phases: ReadonlySet<Phase>, folder: string): Promise<readonly Result[]> {
   await rm(responsesFile, { force: true });
-  if (phases.has('unit')) results.push(await jest('unit', folder, null));
-  if (phases.has('integration') || phases.has('e2e')) {
-    const stack = await out.step('Start a stack for the tests', () =>
-      startTestStack(main, path.join(folder, 'data'), process.env),
-    );
-    try {
-      if (phases.has('integration')) results.push(await jest('integration', folder, stack.file));
-      if (phases.has('e2e'))
-        results.push(await jest('stack', folder, stack.file), await jest('e2e', folder, stack.file));
-    } finally {
-      await out.step('Stop the stack', () => stack.stop());
-    }
-  }
-  if (phases.size === PHASES.length)
-    results.push(await out.step(`${API_DOCUMENT} names a test for each response`, checkApiDocument));
-  return sum(results);
+  return [
+    ...(phases.has('unit') ? [await jest('unit', folder, null)] : []),
+    ...(phases.has('integration') || phases.has('e2e') ? await testOnStack(phases, folder) : []),
+    ...(phases.size === PHASES.length
+      ? [await out.step(`${API_DOCUMENT} names a test for each response`, checkApiDocument)]
+      : []),
+  ];
 }
 
 const names = process.argv.slice(2);
@@ -124,7 +141,7 @@ const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-test-'));
 let result: Result = { passed: 0, failed: 1 };
 try {
   if (unknown.length > 0) throw new Error(`Unknown phase: ${unknown.join(', ')}. The phases are ${PHASES.join(', ')}.`);
-  result = await check(phases, folder);
+  result = sum((await Promise.all([checkSources(phases), runTests(phases, folder)])).flat());
 } catch (error) {
   out.line(`\n${reason(error)}`);
 }

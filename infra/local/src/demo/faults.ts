@@ -1,5 +1,6 @@
 import { type Armed, controlsOf, type AffectedPayment } from '@pf/chain-controls';
-import { type StackChain, type StackWallet, tempoWallet, walletOn } from '@pf/testing';
+import { type StackChain, type StackWallet } from '@pf/testing';
+import { tempoWallet, walletOn } from '@pf/testing/wallets';
 import type { ChainName } from '../chains/chains.ts';
 
 /** The two columns of a line in the timeline. */

@@ -2,16 +2,15 @@ import {
   apiClient,
   chainOf,
   hasValidSignature,
-  newWallet,
   pf,
   readStack,
   stackFile,
   type Stack,
   until,
-  walletOn,
   webhookReceiver,
   type WebhookReceiver,
 } from '@pf/testing';
+import { newWallet, walletOn } from '@pf/testing/wallets';
 import { CHAINS, type ChainName } from '../chains/chains.ts';
 import { faultOn } from './faults.ts';
 import { type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';

@@ -1,4 +1,4 @@
-import { walletOn } from '@pf/testing';
+import { walletOn } from '@pf/testing/wallets';
 import type { DemoFault } from './faults.ts';
 import type { Scenario } from './options.ts';
 import { reasonOf } from './reason.ts';

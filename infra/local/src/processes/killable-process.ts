@@ -16,7 +16,7 @@ export interface KillableProcess {
   /** The running process, null while it is down. */
   readonly pid: number | null;
   /** Ends it with kill -9, or with another signal. Resolves when the process is gone. */
-  kill(signal?: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<void>;
+  kill(signal?: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<void>;
   /** Starts it again on its data. Resolves when it accepts clients. @throws Error naming its log if it does not */
   start(): Promise<void>;
   /** Suspends it (SIGSTOP) and lets it go on (SIGCONT). */

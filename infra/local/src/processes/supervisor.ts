@@ -6,9 +6,9 @@ import { prepareData } from '../stack/preparation.ts';
 import { startSanctions } from '../sanctions/process.ts';
 import { sanctionedAddresses, sanctionsOf } from '../sanctions/addresses.ts';
 import { secretsKeyOf } from '../stack/secrets-key.ts';
-import { metricsOf, startServices } from '../stack/services.ts';
+import { dashboardUrl, metricsOf, startServices } from '../stack/services.ts';
 import type { Settings } from '../stack/settings.ts';
-import { readStack, type Stack, stackAccount, stackFile, writeStack } from '../stack/stack.ts';
+import { formerAccount, readStack, type Stack, stackFile, writeStack } from '../stack/stack.ts';
 import { summary } from '../stack/summary.ts';
 import type { Supervised } from './supervised-process.ts';
 import type { Terminal } from './terminal.ts';
@@ -82,7 +82,7 @@ export async function supervise({
     await requireFreePorts(settings, portsNeeded(settings, withServices));
     const former = await readStack(settings.data);
     // The file stays, since only it has the API keys; but the addresses and process ids of the last run are stale.
-    if (former) await writeStack(settings.data, { ...former, baseUrl: undefined, metrics: undefined, pids: {} });
+    if (former) await writeStack(settings.data, { ...notServing(former), pids: {} });
 
     const dependencies = { settings, environment, terminal, reaper, changed, started: joins(backing) };
     const screening = withServices ? startSanctions(dependencies) : Promise.resolve();
@@ -90,26 +90,38 @@ export async function supervise({
     screening.catch(() => undefined);
     const running = await startBacking(dependencies);
     stopClocks = running.stopClocks;
-    stack = { ...former, ...running.addresses, baseUrl: undefined, metrics: undefined };
+    stack = notServing({ ...former, ...running.addresses });
     if (withServices) {
       await screening;
       await Promise.race([compiled, ended]);
       requireStarting();
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
-      const formerAccount = stackAccount.safeParse(former);
+      const formerOne = formerAccount.safeParse(former);
       const { database, kafka } = running.addresses;
       const { account, logins } = await prepareData(
-        { database, kafka, secretsKey, former: formerAccount.data ?? null },
+        { database, kafka, secretsKey, former: formerOne.data ?? null },
         environment,
         aborted.signal,
       );
-      stack = { ...stack, ...account, sanctionedAddresses: sanctionedAddresses(), sanctions: sanctionsOf(settings) };
+      const { person, ...known } = account;
+      stack = {
+        ...stack,
+        ...known,
+        dashboard: person,
+        sanctionedAddresses: sanctionedAddresses(),
+        sanctions: sanctionsOf(settings),
+      };
       await startServices(
         { settings, environment, terminal, reaper, changed, started: joins(services) },
         running.addresses,
         { secretsKey, logins },
       );
-      stack = { ...stack, baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`, metrics: metricsOf(settings) };
+      stack = {
+        ...stack,
+        baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`,
+        dashboard: { url: dashboardUrl(settings), ...person },
+        metrics: metricsOf(settings),
+      };
     }
     changed();
     await writing;
@@ -132,13 +144,21 @@ export async function supervise({
     stopClocks();
     await stopAll(services);
     await stopAll(backing);
-    if (stack) stack = { ...stack, baseUrl: undefined, metrics: undefined };
+    if (stack) stack = notServing(stack);
     changed();
     await writing;
     reaper.close();
     await owner.release();
   }
 }
+
+/** Without the addresses of services, which do not run. */
+const notServing = <Known extends Pick<Stack, 'baseUrl' | 'dashboard' | 'metrics'>>(stack: Known): Known => ({
+  ...stack,
+  baseUrl: undefined,
+  metrics: undefined,
+  ...(stack.dashboard && { dashboard: { ...stack.dashboard, url: undefined } }),
+});
 
 async function stopAll(processes: readonly Supervised[]): Promise<void> {
   await Promise.all(processes.map((supervised) => supervised.stop()));

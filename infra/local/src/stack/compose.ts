@@ -4,7 +4,7 @@ import { chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { seedAccount } from './account.ts';
-import { readStack, stackAccount, stackFile, writeStack } from './stack.ts';
+import { formerAccount, readStack, stackFile, writeStack } from './stack.ts';
 import { reason, terminal } from '../processes/terminal.ts';
 
 const environment = z.object({
@@ -12,6 +12,8 @@ const environment = z.object({
   SECRETS_KEY: z.string(),
   /** The API with `/v1`, as programs on the host reach it. */
   BASE_URL: z.url(),
+  /** The dashboard, as browsers on the host reach it. */
+  DASHBOARD_URL: z.url(),
   WEBHOOK_HOST: z.string(),
   /** The folder where the chains' container wrote its stack.json. */
   CHAINS_DATA: z.string(),
@@ -26,8 +28,8 @@ async function write(): Promise<string> {
   const chains = await readStack(env.CHAINS_DATA);
   if (chains === null) throw new Error(`${stackFile(env.CHAINS_DATA)} does not exist: the chains have not started.`);
   await mkdir(env.STACK_DATA, { recursive: true });
-  const former = stackAccount.safeParse(await readStack(env.STACK_DATA));
-  const account = await seedAccount({
+  const former = formerAccount.safeParse(await readStack(env.STACK_DATA));
+  const { person, ...account } = await seedAccount({
     database: env.DATABASE_URL,
     secretsKey: env.SECRETS_KEY,
     former: former.data ?? null,
@@ -37,6 +39,7 @@ async function write(): Promise<string> {
     ...chains,
     ...account,
     baseUrl: env.BASE_URL,
+    dashboard: { url: env.DASHBOARD_URL, ...person },
     webhookHost: env.WEBHOOK_HOST,
     pids: {},
     sanctionedAddresses: {},

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type StackAccount, stackAccount } from './stack.ts';
+import { type FormerAccount, stackAccount } from './stack.ts';
 
 /** The input of prepare.ts. It has secrets, so it goes through a pipe. */
 export interface Preparation {
@@ -12,7 +12,7 @@ export interface Preparation {
   /** 32 bytes, base64. */
   readonly secretsKey: string;
   /** The account of the last start. */
-  readonly former: StackAccount | null;
+  readonly former: FormerAccount | null;
 }
 
 const prepared = z.object({

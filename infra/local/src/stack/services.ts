@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import path from 'node:path';
 import { networks } from '@pf/chains/networks';
 import type { BackingAddresses } from '../backing/backing.ts';
@@ -16,18 +17,22 @@ const SERVICES = [
   { name: 'watcher', label: 'watcher: all networks' },
   { name: 'webhook', label: 'webhook: signed deliveries' },
   { name: 'gateway', label: 'gateway: the API' },
+  { name: 'dashboard', label: 'dashboard: accounts and their people' },
 ] as const satisfies readonly { name: PortName; label: string }[];
 
 /** The metrics URL of each service (docs/operations/telemetry.md). */
 export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> =>
   Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
 
+/** Where people open the dashboard. */
+export const dashboardUrl = ({ ports }: Pick<Settings, 'ports'>): string => `http://127.0.0.1:${ports.dashboard}`;
+
 /** What services connect and encrypt with. */
 interface ServiceSecrets extends Pick<Prepared, 'logins'> {
   readonly secretsKey: string;
 }
 
-/** The four services as they run in production, `node dist/main.js`, configured by the same variables. */
+/** The services as they run in production, `node dist/main.js`, configured by the same variables. */
 function serviceSpecs(
   settings: Settings,
   addresses: BackingAddresses,
@@ -52,14 +57,20 @@ function serviceSpecs(
     // A developer's webhook receiver runs on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
     WEBHOOK_ALLOW_HTTP: 'true',
+    DASHBOARD_URL: dashboardUrl(settings),
+    // Derived from a secret of this folder, so that people stay signed in over a restart.
+    SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
+    // Mails are in the log of the dashboard.
+    MAIL_URL: 'log:',
+    MAIL_FROM: 'dashboard@localhost',
     NODE_ENV: 'production',
   };
   return SERVICES.map(({ name, label }) => {
-    const port = settings.ports[name];
+    const port = settings.ports[name === 'dashboard' ? 'dashboardHealth' : name];
     return {
       name,
       label,
-      ports: [name, `${name}Metrics`],
+      ports: [name, ...(name === 'dashboard' ? (['dashboardHealth'] as const) : []), `${name}Metrics`],
       stopSignal: 'SIGTERM',
       orphanSignal: 'SIGKILL',
       // Services shut down within 25 s.
@@ -73,6 +84,7 @@ function serviceSpecs(
           ...shared,
           DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database,
           METRICS_PORT: String(settings.ports[`${name}Metrics`]),
+          ...(name === 'dashboard' && { [PORTS.dashboard.variable]: String(settings.ports.dashboard) }),
           [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port),
         },
       }),

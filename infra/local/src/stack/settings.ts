@@ -17,6 +17,8 @@ export const PORTS = {
   intent: { variable: 'INTENT_PORT', defaultPort: 4001 },
   watcher: { variable: 'WATCHER_PORT', defaultPort: 4002 },
   webhook: { variable: 'WEBHOOK_PORT', defaultPort: 4003 },
+  dashboard: { variable: 'DASHBOARD_PORT', defaultPort: 4004 },
+  dashboardHealth: { variable: 'DASHBOARD_PORT', defaultPort: 4005 },
   postgres: { variable: 'POSTGRES_PORT', defaultPort: 4010 },
   redis: { variable: 'REDIS_PORT', defaultPort: 4011 },
   kafka: { variable: 'KAFKA_PORT', defaultPort: 4012 },
@@ -32,6 +34,7 @@ export const PORTS = {
   intentMetrics: { variable: 'METRICS_PORT', defaultPort: 4041 },
   watcherMetrics: { variable: 'METRICS_PORT', defaultPort: 4042 },
   webhookMetrics: { variable: 'METRICS_PORT', defaultPort: 4043 },
+  dashboardMetrics: { variable: 'METRICS_PORT', defaultPort: 4044 },
 } as const satisfies Record<ChainName, Port> & Record<string, Port>;
 
 export type PortName = keyof typeof PORTS;

@@ -12,19 +12,27 @@ const chain = z.object({
 });
 export type StackChain = z.infer<typeof chain>;
 
-export const stackAccount = z.object({
+const stackAccountFields = {
   accountId: z.string(),
   /** API keys in plain text. They are stored nowhere else. */
   apiKeys: z.object({ test: z.string(), live: z.string() }),
   /** The secret of test mode. */
   webhookSecret: z.string(),
-});
+};
+/** The owner of the account, who signs in to the dashboard. */
+const person = z.object({ email: z.string(), password: z.string() });
+/** The file of an older version has no person. */
+export const formerAccount = z.object({ ...stackAccountFields, dashboard: person.optional() });
+export type FormerAccount = z.infer<typeof formerAccount>;
+export const stackAccount = z.object({ ...stackAccountFields, person });
 export type StackAccount = z.infer<typeof stackAccount>;
 
 const stack = z.object({
-  ...stackAccount.partial().shape,
+  ...z.object(stackAccountFields).partial().shape,
   /** The API with `/v1`; absent while it does not run. */
   baseUrl: z.string().optional(),
+  /** The dashboard, and who can sign in; without `url` while it does not run. */
+  dashboard: person.extend({ url: z.string().optional() }).optional(),
   database: z.string(),
   redis: z.string(),
   kafka: z.string(),

@@ -10,6 +10,13 @@ export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
           ['Test API key', stack.apiKeys.test],
         ] as [string, string][])
       : []),
+    ...(stack.dashboard?.url
+      ? ([
+          ['Dashboard', stack.dashboard.url],
+          ['Sign in as', stack.dashboard.email],
+          ['Password', stack.dashboard.password],
+        ] as [string, string][])
+      : []),
     ...CHAIN_NAMES.flatMap((name): [string, string][] => {
       const chain = stack.chains[name];
       return chain ? [[CHAINS[name].label, chain.rpcUrl]] : [];

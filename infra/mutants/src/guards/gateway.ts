@@ -25,11 +25,11 @@ export const gatewayGuards: readonly Mutant[] = [
   },
   {
     name: 'A gateway that stops closes kept connections with a response',
-    file: 'services/gateway/src/server.ts',
+    file: 'packages/http/src/server.ts',
     guard: 'if (this.#closing) response.shouldKeepAlive = false;',
-    instead: '',
+    instead: 'if (this.#open.size < 0) response.shouldKeepAlive = false;',
     test: {
-      file: 'services/gateway/test/server.unit.test.ts',
+      file: 'packages/http/test/server.unit.test.ts',
       name: 'serves a last request on a kept connection and closes it with the response',
     },
   },

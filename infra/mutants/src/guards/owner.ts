@@ -8,8 +8,9 @@ export const ownerGuards: readonly Mutant[] = [
     guard: '(await producer.transaction()).abort();',
     instead: 'undefined;',
     test: {
-      file: 'packages/event-log/test/ownership/handover.integration.test.ts',
-      name: 'rejects the commit of an earlier owner that was suspended while the partition moved',
+      file: 'packages/event-log/test/transport/kafka.integration.test.ts',
+      suite: 'packages/event-log/test/transport/suite.ts',
+      name: 'fences a writer when the next one opens, and never shows what it writes later',
     },
   },
   {

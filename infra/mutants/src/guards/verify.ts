@@ -37,12 +37,12 @@ export const verifyGuards: readonly Mutant[] = [
   {
     ...uncompared('Solana: nothing beside the payment', 'instructions', solana, solana.others),
     guard: "compare(\n    'instructions',",
-    instead: "void (\n    'instructions',",
+    instead: "String(\n    'instructions',",
   },
   {
     ...uncompared('Solana: creation, memo, transfer, in this order', 'order', solana, solana.others),
     guard: "compare(\n    'order',",
-    instead: "void (\n    'order',",
+    instead: "String(\n    'order',",
   },
   uncompared('Solana: one transfer', 'transfers', solana, solana.others),
   uncompared(

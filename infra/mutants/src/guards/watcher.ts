@@ -210,4 +210,14 @@ export const watcherGuards: readonly Mutant[] = [
       name: 'soon reports a landing again that the ledger passed over and then counted as lost',
     },
   },
+  {
+    name: 'A watcher loads its intents again after a rebuild',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: '(await this.#intents.rebuilds()) !== this.#rebuilds',
+    instead: '(await this.#intents.rebuilds()) < 0',
+    test: {
+      file: 'services/watcher/test/watch-sets.unit.test.ts',
+      name: 'have an intent within a minute of a rebuild whose row was missing when they were loaded',
+    },
+  },
 ];

@@ -75,6 +75,66 @@ export const webhookGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A replay sends an event to a URL once',
+    file: 'packages/database/src/webhooks/replaying.ts',
+    guard: ' AND known.replay_id IS DISTINCT FROM excluded.replay_id',
+    instead: '',
+    test: {
+      file: 'packages/database/test/webhooks/replays.integration.test.ts',
+      name: 'sends no event twice, though several endpoints have it and it fails again meanwhile',
+    },
+  },
+  {
+    name: 'A webhook endpoint gets the types that it asks for',
+    file: 'packages/database/src/webhooks/deliveries.ts',
+    guard: '(endpoint.event_types?.includes(event.eventType) ?? true),',
+    instead: 'true,',
+    test: {
+      file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
+      name: 'are made for the types that their URL asks for',
+    },
+  },
+  {
+    name: 'Nothing is sent to a paused webhook endpoint',
+    file: 'packages/database/src/webhooks/lanes.ts',
+    guard: ' AND paused_at IS NULL ORDER BY id',
+    instead: ' ORDER BY id',
+    test: {
+      file: 'packages/database/test/webhooks/lanes.integration.test.ts',
+      name: 'is neither acquired nor renewed while its URL is paused',
+    },
+  },
+  {
+    name: 'A live webhook endpoint has an https:// URL',
+    file: 'services/gateway/src/webhooks/endpoints.ts',
+    guard: '{ httpAllowed: !holder.livemode || webhookAllowHttp }',
+    instead: '{ httpAllowed: true }',
+    test: {
+      file: 'services/gateway/test/webhooks/endpoints.integration.test.ts',
+      name: 'are refused beyond 16, and in live mode at http:// URLs',
+    },
+  },
+  {
+    name: 'A process does not start with another SECRETS_KEY than the others',
+    file: 'packages/database/src/webhooks/secrets-key.ts',
+    guard: 'if (known !== undefined) decrypt(keyring, CANARY, known);',
+    instead: '',
+    test: {
+      file: 'packages/database/test/webhooks/secrets-key.integration.test.ts',
+      name: 'is refused at the start when it is not that of the others',
+    },
+  },
+  {
+    name: 'One webhook URL is added to an account at a time',
+    file: 'packages/database/src/webhooks/endpoints.ts',
+    guard: "await tx.$executeRaw(advisoryLock('webhook_endpoints', accountId));",
+    instead: '',
+    test: {
+      file: 'packages/database/test/webhooks/endpoints.integration.test.ts',
+      name: 'leaves the API no place above the limit',
+    },
+  },
+  {
     name: 'Deliveries and the position in the log are one transaction',
     file: 'packages/database/src/webhooks/deliveries.ts',
     guard: 'return inTransaction(database, async (client) => {\n    if (!(await moveWebhookPosition(',

@@ -125,7 +125,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: ' ? message : null;',
     test: {
       file: 'services/intent/test/batch-decider.unit.test.ts',
-      name: 'leaves no trace of a refused command in the log, even when an expiry came first',
+      name: 'leaves no trace of a refused command in the log, even when the expiry of a refund released its original',
     },
   },
   {
@@ -350,6 +350,26 @@ export const writerGuards: readonly Mutant[] = [
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',
       name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'The submissions of one wallet are not counted for another',
+    file: 'packages/domain/src/model/limits.ts',
+    guard: 'intent.submissions.filter(({ sender }) => sender === wallet)',
+    instead: 'intent.submissions.filter(() => wallet.length > 0)',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'are limited for a wallet that submits different transactions, and not for others',
+    },
+  },
+  {
+    name: 'A released transaction that is submitted again counts again',
+    file: 'packages/domain/src/decide/submitting.ts',
+    guard: 'claimsOf(earlier) + 1;',
+    instead: 'claimsOf(earlier);',
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'are counted when a released transaction is submitted again, and when it replaces another',
     },
   },
   {

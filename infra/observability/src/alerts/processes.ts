@@ -1,7 +1,8 @@
-import type { Alert } from '../alert.ts';
+import { type Alert, occurred } from '../alert.ts';
 
 const clock = (service: string, reference: string): string =>
   `payments_clock_offset_seconds{service_name="${service}",instance="a",reference="${reference}"}`;
+const mails = (outcome: string): string => `payments_mails_total{service_name="dashboard",outcome="${outcome}"}`;
 const process = (metric: string): string => `${metric}{service_name="intent",instance="a"}`;
 
 /** Causes that slow everything in a process. */
@@ -69,6 +70,14 @@ for a Postgres connection for 5 minutes.`,
       },
       at: '25m',
     },
+  },
+  {
+    name: 'MailsFailing',
+    severity: 'ticket',
+    expr: occurred('payments_mails_total{outcome="failed"}', '1h', 'service_name'),
+    summary: 'Mails to people are given up: no one can sign up, accept an invitation or set a new password.',
+    fires: { series: { [mails('failed')]: '0+0x5 1+0x30' }, at: '20m', labels: { service_name: 'dashboard' } },
+    quiet: { series: { [mails('failed')]: '2+0x100', [mails('sent')]: '0+1x100' }, at: '90m' },
   },
   {
     name: 'MemoryHigh',

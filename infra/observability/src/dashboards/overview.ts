@@ -68,6 +68,19 @@ export const overview: DashboardSpec = {
       ],
     },
     {
+      title: 'People',
+      panels: [
+        chart('Sign-ins', 'ops', '`refused`: a wrong password or code. Many of them: passwords are being guessed.', [
+          'sum by (outcome) (rate(payments_sign_ins_total[$__rate_interval]))',
+          '{{outcome}}',
+        ]),
+        chart('Mails', 'ops', '`failed`: given up after three tries.', [
+          'sum by (outcome) (rate(payments_mails_total[$__rate_interval]))',
+          '{{outcome}}',
+        ]),
+      ],
+    },
+    {
       title: 'Processes',
       panels: [
         chart('Running', 'short', 'Processes, by version.', [

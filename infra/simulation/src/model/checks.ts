@@ -13,6 +13,8 @@ const require = (holds: boolean, invariant: Invariant, what: () => string): void
 
 /** A watcher broadcasts every 15 s; another one takes over within as long. */
 const REBROADCAST_WITHIN_MS = 45_000;
+/** How long a watcher may take to load what a rebuild has mended, and an operator to rebuild. */
+const MENDED_WITHIN_MS = 65_000;
 
 /** Compares what happened with what the model expects. Sees everything, at one moment. */
 export class Checks {
@@ -103,6 +105,7 @@ export class Checks {
     // A database that was set back has forgotten the bytes.
     if (calmSince === null || plan.kinds.has('set-back store')) return;
     const now = kernel.now();
+    const within = REBROADCAST_WITHIN_MS + (plan.kinds.has('damaged rows') ? MENDED_WITHIN_MS : 0);
     for (const intent of this.#fold.intents.values()) {
       const live = liveSubmission(intent);
       if (live === undefined) continue;
@@ -110,7 +113,7 @@ export class Checks {
       if (network.chain.canLandOnlyIfSent(hash, sender, Number(nonce))) {
         const since = this.#absent.get(hash) ?? now;
         this.#absent.set(hash, since);
-        require(now - since <= REBROADCAST_WITHIN_MS, 'a claimed transaction is not forgotten', () =>
+        require(now - since <= within, 'a claimed transaction is not forgotten', () =>
           `${hash} of ${intent.id}, which is ${intent.status}, was in no pool and no block for ${now - since} ms`);
       } else this.#absent.delete(hash);
     }

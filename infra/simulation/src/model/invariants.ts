@@ -18,6 +18,9 @@ export type Invariant =
   | 'no intent expires early'
   | 'a public event is due for delivery'
   | 'the projection is the fold of the log'
+  | 'a log that lost its end raises the alarm'
+  | 'a log that lost its end is not written on'
+  | 'no position moves back'
   | 'nothing stands still'
   | 'no request fails for a reason of the service'
   | 'nothing unforeseen is thrown';

@@ -77,6 +77,18 @@ export const defects: readonly Planted[] = [
     instead: 'const round = candidates.slice(0, 1);',
   },
   {
+    name: 'A watcher does not look again for what it could not read when it loaded its intents',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: 'const isTidy = performance.now() - this.#tidiedAt < TIDY_EVERY_MS;',
+    instead: 'const isTidy = this.#tidiedAt > 0;',
+  },
+  {
+    name: 'An owner goes on behind a log that lost its end',
+    file: 'packages/event-log/src/ownership/owned-partition.ts',
+    guard: 'if (position > end)\n      throw',
+    instead: 'if (position < 0n)\n      throw',
+  },
+  {
     name: 'A settlement counts as final as soon as it is confirmed',
     file: 'packages/domain/src/decide/observing.ts',
     guard: "const isFinal = level === 'finalized';",

@@ -63,6 +63,13 @@ const faults: Partial<Record<FaultKind, Fault>> = {
     world.setBackDatabase(random.between(10, 5_000));
     return null;
   },
+  // Who has loaded the row before it was damaged does not notice.
+  'damaged rows': (world, random) => {
+    const mend = world.damageRow(random);
+    if (mend !== null && random.chance(0.7))
+      for (const service of world.services) if (service.name.startsWith('watcher')) service.kill();
+    return mend;
+  },
   'redis outages': (world) => {
     world.kernel.shutDown('redis');
     return () => world.kernel.startUp('redis');

@@ -5,16 +5,19 @@ import type { World } from '../world/world.ts';
 const RECOVERY_MS = 60_000;
 const PAUSE_MS = 1_000;
 
+/** The body of a create that nothing is special about. */
+export const plainIntent = ({ merchants, network: { network } }: World) => ({
+  chain: network.chain,
+  token: 'USDC',
+  amount: '1',
+  requestor: merchants[0]?.address,
+  ttlSeconds: 60,
+});
+
 /** Creates intents through every gateway, after the storm: each has to succeed soon. @throws InvariantError */
 export async function probe(world: World): Promise<void> {
   const end = world.kernel.now() + RECOVERY_MS;
-  const body = {
-    chain: world.network.network.chain,
-    token: 'USDC',
-    amount: '1',
-    requestor: world.merchants[0]?.address,
-    ttlSeconds: 60,
-  };
+  const body = plainIntent(world);
   await Promise.all(
     Array.from({ length: 2 * world.plan.partitions + 2 }, async (_, index) => {
       const gateway = world.random.pick(world.gatewayNames);

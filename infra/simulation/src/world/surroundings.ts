@@ -1,10 +1,10 @@
-import { encodeInput, newIntentId, type ObservationMessage } from '@pf/contracts';
+import { encodeInput, eventOf, newIntentId, type ObservationMessage, parseDeadLetter, parseEvent } from '@pf/contracts';
 import type { KeyHolder, Store } from '@pf/database';
-import type { AccountId } from '@pf/domain';
+import { type AccountId, evolve, type IntentId, type PaymentIntent } from '@pf/domain';
 import type { LogRecord, LogTransport, Topic } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { CALM, HONEST, SimulatedNetwork, SimulatedWallet } from '@pf/simulation/chain';
-import { type Kernel, Random } from '@pf/simulation/kernel';
+import { currentProcess, type Kernel, Random } from '@pf/simulation/kernel';
 import { type MemberTimes, SimulatedBroker, simulatedTransport } from '@pf/simulation/log';
 import { SimulatedDatabase } from '@pf/simulation/store';
 import { Model } from '../model/model.ts';
@@ -19,6 +19,7 @@ export const HOLDER: KeyHolder = {
   livemode: false,
   scope: 'full',
   plan: 'free',
+  expiresAt: null,
 };
 const PAYERS = 3;
 const MERCHANTS = 2;
@@ -28,6 +29,10 @@ const DOWN_MS = [50, 2_000] as const;
 const REPEAT_MS = [10, 1_500] as const;
 /** How long an operator takes after an alarm. */
 const OPERATOR_MS = [1_000, 20_000] as const;
+/** How soon an operator tries a rebuild again that had to wait for the writer. */
+const REBUILD_AGAIN_MS = 200;
+/** How long after a rebuild the dead letters are replayed: batches that were decided before it are committed then. */
+const REPLAY_MS = 15_000;
 /** While things go wrong, about as in production. A stack at rest is polled less, so that runs are short. */
 const STORM_TIMES: MemberTimes = { heartbeatMs: 300, fetchWaitMs: 300 };
 const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
@@ -51,9 +56,15 @@ export class Surroundings {
   calmSince: number | null = null;
   /** An error that a gateway could not explain to its client. */
   unforeseen: string | null = null;
+  /** The alarm of a broken log, by process and partition, where the alarm names one. */
+  readonly brokenLogs = new Set<string>();
   readonly #beganAt: number;
   readonly #memberTimes = { ...STORM_TIMES };
   #repeatedSends = 0;
+  /** Intents whose rows were damaged. */
+  readonly #damaged = new Set<IntentId>();
+  /** Up to where the dead letters were replayed, by partition. */
+  readonly #replayed = new Map<number, bigint>();
 
   constructor(kernel: Kernel, plan: Plan) {
     this.kernel = kernel;
@@ -62,6 +73,10 @@ export class Surroundings {
     this.random = new Random(kernel.seed, 'world');
     this.log = traceLogger(kernel, (alarm, { partition }) => {
       if (alarm === 'hanging_transaction') this.#abortHanging(Number(partition));
+      if (alarm === 'broken_log')
+        this.brokenLogs.add(
+          `${currentProcess('an alarm').name.replace(/-.*/, '')} ${typeof partition === 'number' ? partition : 'any'}`,
+        );
     });
     this.broker = new SimulatedBroker(kernel, { partitions: plan.partitions });
     this.transport = this.#repeating(
@@ -177,11 +192,62 @@ export class Surroundings {
     this.database.failOver(Math.min(lagMs, age), this.random.between(...DOWN_MS));
   }
 
+  /** Damages the row of an open intent. @returns what the operator does then; null where no intent is open */
+  damageRow(random: Random): (() => void) | null {
+    const open = [...this.database.tables.intents.values()].filter(
+      ({ intent }) => intent.closedAt === null && intent.heldFrom === undefined,
+    );
+    if (open.length === 0) return null;
+    // Where most is lost with it.
+    const paid = open.filter(({ intent }) => intent.submissions.length > 0 || intent.settlement !== null);
+    const { partition, intent } = random.pick(paid.length > 0 ? paid : open);
+    this.kernel.note('postgres', `the row of ${intent.id} is damaged`);
+    this.database.damage(intent.id);
+    this.#damaged.add(intent.id);
+    return () => this.#rebuild(partition);
+  }
+
+  /** `pf log rebuild`, when everything in the log is projected. */
+  #rebuild(partition: number): void {
+    const position = this.database.tables.checkpoints.get(partition)?.position ?? 0n;
+    const { stableEnd, end } = this.broker.log('intent.events', partition);
+    if (position !== BigInt(end) || stableEnd !== end || !this.kernel.isUp(this.database.name)) {
+      this.kernel.schedule(REBUILD_AGAIN_MS, () => this.#rebuild(partition));
+      return;
+    }
+    const folded = new Map<IntentId, PaymentIntent>();
+    for (const { value } of this.committed('intent.events', partition, 0n).records) {
+      const event = eventOf(parseEvent(value ?? ''));
+      folded.set(event.intentId, evolve(folded.get(event.intentId), event));
+    }
+    this.database.rebuild(partition, [...folded.values()]);
+    this.kernel.note('operator', `rebuilds partition ${partition}`);
+    this.kernel.schedule(REPLAY_MS, () => this.#replay(partition));
+  }
+
+  /** `pf dead-letters replay`: what was observed of intents whose rows were damaged. */
+  #replay(partition: number): void {
+    if (this.broker.faults.tooFewReplicas) {
+      this.kernel.schedule(REBUILD_AGAIN_MS, () => this.#replay(partition));
+      return;
+    }
+    const { records, next } = this.committed('intent.dead', partition, this.#replayed.get(partition) ?? 0n);
+    this.#replayed.set(partition, next);
+    for (const { value } of records) {
+      const { intentId, topic, payload } = parseDeadLetter(value ?? '');
+      if (intentId === null || payload === null || !this.#damaged.has(intentId as IntentId)) continue;
+      this.broker.produce([{ topic, record: { partition, key: intentId, value: payload } }]);
+    }
+  }
+
   /** Sets the faults of the network, the broker and the chain that last for the whole storm. */
   setLastingFaults(isStorm: boolean): void {
     const has = (kind: Parameters<Plan['kinds']['has']>[0]): boolean => isStorm && this.plan.kinds.has(kind);
     this.calmSince = isStorm ? null : this.kernel.now();
     Object.assign(this.#memberTimes, isStorm ? STORM_TIMES : CALM_TIMES);
+    // Also where a failover has brought the damage back.
+    if (!isStorm && this.#damaged.size > 0)
+      for (let partition = 0; partition < this.plan.partitions; partition++) this.#rebuild(partition);
     const { network } = this.kernel;
     network.slowShare = has('slow messages') ? 0.05 : 0;
     network.lostRequests = has('lost messages') ? 0.01 : 0;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { RpcPool } from '@pf/rpc';
-import { answering, type RpcProxy, startRpcProxy } from '@pf/testing';
+import { answering, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { broadcast } from '../../src/base/broadcast.ts';
 import { getChainId } from '../../src/evm/calls.ts';
 import { poolOver } from './chain.ts';

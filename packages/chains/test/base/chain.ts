@@ -1,7 +1,8 @@
 import type { Address, ChainId, PaymentTerms, TransactionHash } from '@pf/domain';
 import { RpcPool } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
-import { type Anvil, evmWallet, startAnvil } from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
+import { evmWallet } from '@pf/testing/wallets';
 import { Transaction, Wallet } from 'ethers';
 import { concat, type Hex, hexToBytes, parseTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

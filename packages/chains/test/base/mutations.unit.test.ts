@@ -55,6 +55,9 @@ async function resigned(type: 0 | 1 | 2, content: Uint8Array): Promise<Buffer> {
 function judge(raw: Buffer): Differences | null {
   const decoded = decodeSigned(raw);
   if (!decoded.ok) return null;
+  const differs = differences(decoded.value, terms, fulfiller);
+  // viem reads no chain id beyond 2^53: such a transaction must differ, or isPayment throws.
+  if (decoded.value.chainId > Number.MAX_SAFE_INTEGER) return differs;
   // What is read is read whole: another library writes the same bytes.
   const serialized = `0x${raw.toString('hex')}` as TransactionSerialized;
   const { r, s, yParity, v, ...fields } = parseTransaction(serialized) as TransactionSerializable & {
@@ -70,7 +73,7 @@ function judge(raw: Buffer): Differences | null {
       ...(fields.type === 'legacy' ? { v: v ?? 0n } : { yParity: yParity ?? 0 }),
     }),
   ).toBe(serialized);
-  return differences(decoded.value, terms, fulfiller);
+  return differs;
 }
 
 function isPayment(raw: Buffer): boolean {

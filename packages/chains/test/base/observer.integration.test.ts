@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
-import { type RpcProxy, evmWallet, startAnvil, startRpcProxy } from '@pf/testing';
+import { type RpcProxy, startAnvil, startRpcProxy } from '@pf/testing/chains';
+import { evmWallet } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 import { BaseObserver } from '../../src/base/observer.ts';
 import type { KeptBytes, SignedTransaction } from '../../src/index.ts';

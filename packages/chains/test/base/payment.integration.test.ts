@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
-import { type RpcProxy, startRpcProxy } from '@pf/testing';
+import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { Transaction, Wallet } from 'ethers';
 import { BaseAdapter } from '../../src/base/adapter.ts';
 import type { BuildResult, SignedTransaction, Verification } from '../../src/index.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PaymentTerms } from '@pf/domain';
-import { evmWallet } from '@pf/testing';
+import { evmWallet } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 import { type BaseUnderTest, startBase } from './chain.ts';
 import { Watched } from '../conformance/watching.ts';

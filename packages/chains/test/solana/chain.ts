@@ -1,7 +1,8 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
 import { RpcPool } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
-import { type LocalSolana, solanaWallet, startSolana as startNode } from '@pf/testing';
+import { type LocalSolana, startSolana as startNode } from '@pf/testing/chains';
+import { solanaWallet } from '@pf/testing/wallets';
 import {
   type Address as KitAddress,
   assertIsTransactionWithinSizeLimit,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, Observation, PaymentTerms } from '@pf/domain';
-import { type RpcProxy, startRpcProxy, until } from '@pf/testing';
+import { until } from '@pf/testing';
+import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { PublicKey } from '@solana/web3.js';
 import type { Cursor, SignedTransaction } from '../../src/index.ts';
 import { named, Watcher } from '../conformance/watching.ts';

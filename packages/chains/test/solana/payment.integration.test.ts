@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
-import { freezeAccount, type RpcProxy, startRpcProxy } from '@pf/testing';
+import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
+import { freezeAccount } from '@pf/testing/wallets';
 import {
   ComputeBudgetProgram,
   Keypair,

@@ -1,6 +1,7 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
 import { RpcPool } from '@pf/rpc';
-import { startTempo, type Tempo, type TempoTransaction, tempoWallet } from '@pf/testing';
+import { startTempo, type Tempo } from '@pf/testing/chains';
+import { type TempoTransaction, tempoWallet } from '@pf/testing/wallets';
 import { Secp256k1 } from 'ox';
 import { SignatureEnvelope, TxEnvelopeTempo } from 'ox/tempo';
 import { concat, encodeFunctionData, erc20Abi, type Hex, hexToBytes, toHex } from 'viem';

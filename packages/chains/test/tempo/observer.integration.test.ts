@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
-import { type RpcProxy, startRpcProxy, startTempo, tempoWallet } from '@pf/testing';
+import { type RpcProxy, startRpcProxy, startTempo } from '@pf/testing/chains';
+import { tempoWallet } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 import { named, Watcher } from '../conformance/watching.ts';
 import type { SignedTransaction } from '../../src/index.ts';

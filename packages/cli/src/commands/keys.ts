@@ -49,12 +49,15 @@ export function keysCommand(surroundings: CommandContext): Command {
           all.length === 0
             ? `No ${mode} keys. Next: pf keys create --mode ${mode}`
             : table([
-                ['ID', 'KEY', 'SCOPE', 'CREATED', 'REVOKED'],
-                ...all.map(({ id, hint, scope, createdAt, revokedAt }) => [
+                ['ID', 'KEY', 'SCOPE', 'NAME', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'],
+                ...all.map(({ id, hint, scope, name, createdAt, lastUsedAt, expiresAt, revokedAt }) => [
                   id,
                   hint,
                   scope,
+                  name ?? '',
                   moment(createdAt),
+                  lastUsedAt ? moment(lastUsedAt) : '',
+                  expiresAt ? moment(expiresAt) : '',
                   revokedAt ? moment(revokedAt) : '',
                 ]),
               ]),

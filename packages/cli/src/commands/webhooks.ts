@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { addDeliveryCommands } from './deliveries.ts';
 import { addEndpointCommands } from './endpoints.ts';
+import { addReplayCommands } from './replays.ts';
 import { moment, table } from '../output.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
@@ -161,6 +162,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   addEndpointCommands(webhooks, surroundings);
   addDeliveryCommands(webhooks, surroundings);
+  addReplayCommands(webhooks, surroundings);
   return webhooks;
 }
 
@@ -187,7 +189,7 @@ const DISABLED_BECAUSE: Readonly<Record<EndpointDisabledBy, string>> = {
   failing: 'disabled after failing for 5 days',
 };
 
-function statusOf({ disabledAt, disabledBy }: WebhookEndpoint): string {
-  if (!disabledAt) return 'active';
+function statusOf({ pausedAt, disabledAt, disabledBy }: WebhookEndpoint): string {
+  if (!disabledAt) return pausedAt ? `paused, ${moment(pausedAt)}` : 'active';
   return `${DISABLED_BECAUSE[disabledBy ?? 'account']}, ${moment(disabledAt)}`;
 }

@@ -96,10 +96,12 @@ export interface components {
             /** @description The types that are sent; `null`: all, also those that are added later. */
             readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[] | null;
             /**
-             * @description The form of what is sent.
+             * @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
              */
             readonly apiVersion?: "2026-11-21";
+            /** @description A string of 1 to 255 characters that identifies this request, so that it can be repeated safely. */
+            readonly idempotencyKey?: string;
         };
         readonly UpdateEndpointRequest: {
             /** @description Your own name for it. */
@@ -107,12 +109,37 @@ export interface components {
             /** @description The types that are sent; `null`: all, also those that are added later. */
             readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[] | null;
             /**
-             * @description The form of what is sent.
+             * @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
              */
             readonly apiVersion?: "2026-11-21";
             /** @description While it is true, deliveries wait. */
             readonly paused?: boolean;
+        };
+        readonly CreateReplayRequest: {
+            /**
+             * Format: date-time
+             * @description Deliveries of events from this time on. Times are those at which the service read the events.
+             */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description Deliveries of events before this time: at most the time of the request.
+             */
+            readonly until?: string;
+            /** @description Only deliveries to this endpoint, which may have been removed. */
+            readonly endpointId?: string;
+            /** @description The endpoint that gets the events, instead of their own. */
+            readonly toEndpointId?: string;
+            /** @description Only events of these types. */
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[];
+            /**
+             * @description `failed` (default): deliveries that failed. `all`: those that arrived as well.
+             * @enum {string}
+             */
+            readonly status?: "failed" | "all";
+            /** @description A string of 1 to 255 characters that identifies this request, so that it can be repeated safely. */
+            readonly idempotencyKey?: string;
         };
         /**
          * @example {
@@ -232,10 +259,30 @@ export interface components {
             /** @description Whether the intent was created with a live key. */
             readonly livemode: boolean;
         };
+        readonly UnexpectedPayment: {
+            /** @description Solana signature or EVM transaction hash of the payment. */
+            readonly txSignature: string;
+            /** @description The wallet that paid. Send the money back to it. */
+            readonly sender: string;
+            /** @description The wallet that received it. */
+            readonly recipient: string;
+            /** @description The contract or mint of the token that was paid. */
+            readonly tokenAddress: string;
+            /** @description Decimal string; `null` if the token is not the intent's. */
+            readonly amount: string | null;
+            /** @description The amount in base units of the token, as a decimal string. */
+            readonly amountBaseUnits: string;
+            /** @description The reference that the payment carries. */
+            readonly reference: string;
+            /** @description What is not as the intent asks: empty for a payment with its terms. */
+            readonly differs: readonly ("token" | "recipient" | "amount" | "sender" | "reference")[];
+            /** @description The state in which the payment found the intent, if it had ended; otherwise `null`. */
+            readonly late: ("expired" | "cancelled" | "failed") | null;
+        };
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -273,26 +320,6 @@ export interface components {
                 readonly intent: components["schemas"]["PaymentIntent"];
                 readonly payment?: components["schemas"]["UnexpectedPayment"];
             };
-        };
-        readonly UnexpectedPayment: {
-            /** @description Solana signature or EVM transaction hash of the payment. */
-            readonly txSignature: string;
-            /** @description The wallet that paid. Send the money back to it. */
-            readonly sender: string;
-            /** @description The wallet that received it. */
-            readonly recipient: string;
-            /** @description The contract or mint of the token that was paid. */
-            readonly tokenAddress: string;
-            /** @description Decimal string; `null` if the token is not the intent's. */
-            readonly amount: string | null;
-            /** @description The amount in base units of the token, as a decimal string. */
-            readonly amountBaseUnits: string;
-            /** @description The reference that the payment carries. */
-            readonly reference: string;
-            /** @description What is not as the intent asks: empty for a payment with its terms. */
-            readonly differs: readonly ("token" | "recipient" | "amount" | "sender" | "reference")[];
-            /** @description The state in which the payment found the intent, if it had ended; otherwise `null`. */
-            readonly late: ("expired" | "cancelled" | "failed") | null;
         };
         readonly WebhookDelivery: {
             /** @description Unique identifier, prefixed `whd_`. */
@@ -344,7 +371,7 @@ export interface components {
             readonly name: string | null;
             /** @description The types that are sent; `null`: all, also those that are added later. */
             readonly eventTypes: readonly string[] | null;
-            /** @description The form of what is sent. */
+            /** @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it. */
             readonly apiVersion: string;
             /**
              * @description `enabled`; `paused` by you; `disabled` because it failed.
@@ -363,6 +390,55 @@ export interface components {
              */
             readonly createdAt: string;
             /** @description Whether it gets live events. */
+            readonly livemode: boolean;
+        };
+        readonly WebhookReplay: {
+            /** @description Unique identifier, prefixed `whr_`. */
+            readonly id: string;
+            /**
+             * @description `counting` what is to be sent; `sending`; `completed`: everything that it has sent was accepted or has failed; `cancelled`.
+             * @enum {string}
+             */
+            readonly state: "counting" | "sending" | "completed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description Deliveries of events from this time on. Times are those at which the service read the events.
+             */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description Deliveries of events before this time: at most the time of the request.
+             */
+            readonly until: string;
+            /** @description Only deliveries to this endpoint, which may have been removed. */
+            readonly endpointId: string | null;
+            /** @description The endpoint that gets the events, instead of their own. */
+            readonly toEndpointId: string | null;
+            /** @description Only events of these types. */
+            readonly eventTypes: readonly string[] | null;
+            /**
+             * @description `failed` (default): deliveries that failed. `all`: those that arrived as well.
+             * @enum {string}
+             */
+            readonly status: "failed" | "all";
+            /** @description Deliveries that match, as counted so far; they are all counted once it is `sending`. */
+            readonly total: number;
+            /** @description Sent by it, and still to be accepted. */
+            readonly pending: number;
+            /** @description Sent by it, and accepted. A delivery counts for the replay that has sent it last. */
+            readonly delivered: number;
+            /** @description Sent by it, and failed for good. */
+            readonly failed: number;
+            /** @description Left as they were: accepted or outstanding already, or their endpoint is disabled or does not select the type. */
+            readonly skipped: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly createdAt: string;
+            /** @description When it was completed or cancelled. */
+            readonly endedAt: string | null;
+            /** @description Whether it sends live events. */
             readonly livemode: boolean;
         };
         readonly ListIntentsQuery: {
@@ -425,6 +501,15 @@ export interface components {
              * @enum {string}
              */
             readonly status?: "pending" | "delivered" | "failed";
+        };
+        readonly ListReplaysQuery: {
+            /**
+             * @description Number of objects to return.
+             * @default 20
+             */
+            readonly limit?: number;
+            /** @description The `nextCursor` of the previous page. */
+            readonly cursor?: string;
         };
     };
     responses: never;

@@ -12,6 +12,7 @@ import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookE
 import { errorResponse } from '../errors.ts';
 import { intentEvent, unexpectedPayment } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
+import { createReplayRequest, webhookReplay } from '../replays.ts';
 
 /** The schemas that become named types in the OpenAPI document and in clients. */
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
@@ -30,6 +31,8 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   SimulateIntentRequest: simulateIntentRequest,
   CreateEndpointRequest: createEndpointRequest,
   UpdateEndpointRequest: updateEndpointRequest,
+  WebhookReplay: webhookReplay,
+  CreateReplayRequest: createReplayRequest,
 };
 
 /** Registers the name of each component's schema. Idempotent. */

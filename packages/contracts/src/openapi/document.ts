@@ -5,6 +5,7 @@ import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
 import { nameComponents } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
+import { webhookOperations } from './webhooks.ts';
 import { errorsOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
@@ -45,6 +46,7 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
       security: [{ apiKey: [] }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths: paths,
+      webhooks: webhookOperations(),
       components: {
         securitySchemes: {
           apiKey: {

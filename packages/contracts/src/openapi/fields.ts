@@ -86,7 +86,8 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   url: 'The URL that events are sent to. It starts with `https://` in live mode.',
   name: 'Your own name for it.',
   eventTypes: 'The types that are sent; `null`: all, also those that are added later.',
-  apiVersion: 'The form of what is sent.',
+  apiVersion: 'The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.',
+  idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
   paused: 'While it is true, deliveries wait.',
   status: '`enabled`; `paused` by you; `disabled` because it failed.',
   disabledReason: '`gone`: it returned 410. `failing`: it had accepted nothing for 5 days.',
@@ -94,6 +95,29 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   failingSince: 'The first failed attempt since the last successful one; `null` if the last one succeeded.',
   createdAt: 'When it was created. It gets events from then on.',
   livemode: 'Whether it gets live events.',
+};
+
+const REPLAY: Readonly<Record<string, string>> = {
+  id: 'Unique identifier, prefixed `whr_`.',
+  state:
+    '`counting` what is to be sent; `sending`; `completed`: everything that it has sent was accepted or has failed; ' +
+    '`cancelled`.',
+  since: 'Deliveries of events from this time on. Times are those at which the service read the events.',
+  until: 'Deliveries of events before this time: at most the time of the request.',
+  endpointId: 'Only deliveries to this endpoint, which may have been removed.',
+  toEndpointId: 'The endpoint that gets the events, instead of their own.',
+  eventTypes: 'Only events of these types.',
+  status: '`failed` (default): deliveries that failed. `all`: those that arrived as well.',
+  total: 'Deliveries that match, as counted so far; they are all counted once it is `sending`.',
+  pending: 'Sent by it, and still to be accepted.',
+  delivered: 'Sent by it, and accepted. A delivery counts for the replay that has sent it last.',
+  failed: 'Sent by it, and failed for good.',
+  skipped:
+    'Left as they were: accepted or outstanding already, or their endpoint is disabled or does not select the type.',
+  createdAt: 'When it was created.',
+  endedAt: 'When it was completed or cancelled.',
+  livemode: 'Whether it sends live events.',
+  idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
 };
 
 const REQUEST: Readonly<Record<string, string>> = {
@@ -122,6 +146,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   WebhookEndpoint: ENDPOINT,
   CreateEndpointRequest: ENDPOINT,
   UpdateEndpointRequest: ENDPOINT,
+  WebhookReplay: REPLAY,
+  CreateReplayRequest: REPLAY,
   CreateIntentRequest: REQUEST,
   BuildIntentRequest: REQUEST,
   SubmitIntentRequest: REQUEST,

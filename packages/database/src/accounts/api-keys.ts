@@ -12,8 +12,12 @@ export interface ApiKey {
   readonly hint: string;
   readonly livemode: boolean;
   readonly scope: KeyScope;
+  readonly name: string | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  readonly expiresAt: Date | null;
+  /** To a minute or so; null if it was never used. */
+  readonly lastUsedAt: Date | null;
 }
 
 /** The account, mode and scope of an API key, which the gateway needs for every request. */
@@ -23,6 +27,7 @@ export interface KeyHolder {
   readonly livemode: boolean;
   readonly scope: KeyScope;
   readonly plan: Plan;
+  readonly expiresAt: Date | null;
 }
 
 interface ApiKeyRow extends Omit<ApiKey, 'accountId' | 'scope'> {
@@ -30,27 +35,31 @@ interface ApiKeyRow extends Omit<ApiKey, 'accountId' | 'scope'> {
   readonly scope: string;
 }
 
-const fromRow = ({ id, accountId, hint, livemode, scope, createdAt, revokedAt }: ApiKeyRow): ApiKey => ({
-  id,
+const fromRow = ({ accountId, scope, ...key }: ApiKeyRow): ApiKey => ({
+  ...key,
   accountId: accountId as AccountId,
-  hint,
-  livemode,
   scope: keyScope.parse(scope),
-  createdAt,
-  revokedAt,
 });
+
+/** What is not read of a key. */
+const WITHOUT_HASH = { hash: true } as const;
 
 /** SHA-256 of a key's text: what is stored and looked up. 190 random bits need no salt and no slow hash. */
 export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
+/** What the account says about a key that is created. */
+export interface NewApiKey {
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly scope?: KeyScope;
+  readonly name?: string | null;
+  readonly expiresAt?: Date | null;
+}
+
 /** Creates a key of an account. `key` is its plain text, which is not stored. */
 export async function createKey(
   { prisma }: Database,
-  {
-    accountId,
-    livemode,
-    scope = 'full',
-  }: { readonly accountId: string; readonly livemode: boolean; readonly scope?: KeyScope },
+  { accountId, livemode, scope = 'full', name = null, expiresAt = null }: NewApiKey,
 ): Promise<ApiKey & { readonly key: string }> {
   const key = newApiKey(livemode);
   const row = await prisma.apiKey.create({
@@ -61,7 +70,10 @@ export async function createKey(
       hint: apiKeyHint(key),
       livemode,
       scope,
+      name,
+      expiresAt,
     },
+    omit: WITHOUT_HASH,
   });
   return { ...fromRow(row), key };
 }
@@ -74,6 +86,7 @@ export async function listKeys(
   const rows = await prisma.apiKey.findMany({
     where: { accountId, ...(livemode !== undefined && { livemode }) },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    omit: WITHOUT_HASH,
   });
   return rows.map(fromRow);
 }
@@ -87,17 +100,24 @@ export async function revokeKey(
   { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
 ): Promise<ApiKey | null> {
   await prisma.apiKey.updateMany({ where: { id: keyId, accountId, revokedAt: null }, data: { revokedAt: new Date() } });
-  const row = await prisma.apiKey.findFirst({ where: { id: keyId, accountId } });
+  const row = await prisma.apiKey.findFirst({ where: { id: keyId, accountId }, omit: WITHOUT_HASH });
   return row && fromRow(row);
 }
 
-/** The holder of a key, by hashApiKey of its text; null if the key does not exist or was revoked. */
+/** The holder of a key, by hashApiKey of its text; null if the key does not exist, was revoked or has expired. */
 export async function findKeyHolder({ sql }: Database, hash: Buffer): Promise<KeyHolder | null> {
-  const { rows } = await sql.query<{ id: string; account_id: string; livemode: boolean; scope: string; plan: string }>({
+  const { rows } = await sql.query<{
+    id: string;
+    account_id: string;
+    livemode: boolean;
+    scope: string;
+    plan: string;
+    expires_at: Date | null;
+  }>({
     name: 'find-key-holder',
-    text: `SELECT k.id, k.account_id, k.livemode, k.scope, a.plan
+    text: `SELECT k.id, k.account_id, k.livemode, k.scope, k.expires_at, a.plan
              FROM service.api_keys k JOIN service.accounts a ON a.id = k.account_id
-            WHERE k.hash = $1 AND k.revoked_at IS NULL`,
+            WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
     values: [hash],
   });
   const row = rows[0];
@@ -108,5 +128,22 @@ export async function findKeyHolder({ sql }: Database, hash: Buffer): Promise<Ke
     livemode: row.livemode,
     scope: keyScope.parse(row.scope),
     plan: plan.parse(row.plan),
+    expiresAt: row.expires_at,
   };
+}
+
+/** When keys were last used, by id: one statement for all of them. A time that is hardly later is not written. */
+export async function recordKeyUses({ sql }: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
+  if (uses.size === 0) return;
+  await sql.query({
+    name: 'record-key-uses',
+    // A key that another gateway writes now needs no second write.
+    text: `WITH later AS (
+             SELECT k.id, used.at FROM service.api_keys k
+               JOIN unnest($1::text[], $2::timestamptz[]) AS used (id, at) ON used.id = k.id
+              WHERE k.last_used_at IS NULL OR k.last_used_at < used.at - interval '30 seconds'
+                FOR NO KEY UPDATE OF k SKIP LOCKED)
+           UPDATE service.api_keys k SET last_used_at = later.at FROM later WHERE k.id = later.id`,
+    values: [[...uses.keys()], [...uses.values()]],
+  });
 }

@@ -138,7 +138,7 @@ export function rebuildProjection(
     await run(`INSERT INTO ledger.intent_events SELECT * FROM ${REBUILT.events}`);
     await run(
       `UPDATE ledger.checkpoints AS kept
-        SET position = rebuilt.position, last_at = rebuilt.last_at
+        SET position = rebuilt.position, last_at = rebuilt.last_at, rebuilds = kept.rebuilds + 1
         FROM ${REBUILT.checkpoints} AS rebuilt WHERE kept.partition = $1`,
       partition,
     );

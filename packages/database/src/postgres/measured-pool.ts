@@ -37,7 +37,9 @@ function describe(text: string): Described {
   if (known) return known;
   const verb = /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? '';
   const operation = OPERATIONS.has(verb) ? (verb as Operation) : 'OTHER';
-  const table = /\b(?:FROM|INTO|UPDATE)\s+"?((?:ledger|service)"?\."?\w+)/i.exec(text)?.[1]?.replaceAll('"', '');
+  const table = /\b(?:FROM|INTO|UPDATE)\s+"?((?:dashboard|ledger|service)"?\."?\w+)/i
+    .exec(text)?.[1]
+    ?.replaceAll('"', '');
   const made = { operation, summary: table === undefined ? operation : `${operation} ${table}` };
   if (described.size < CACHED_DESCRIPTIONS) described.set(text, made);
   return made;

@@ -6,13 +6,14 @@ export const DATABASE_ROLES = [
   'pf_intent',
   'pf_watcher',
   'pf_webhook',
+  'pf_dashboard',
   'pf_operator',
   'pf_monitor',
 ] as const;
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
 /** The schemas that hold everything. */
-const SCHEMAS = ['ledger', 'service'] as const;
+const SCHEMAS = ['dashboard', 'ledger', 'service'] as const;
 
 /**
  * For a process whose every statement finds its rows by an index. Postgres keeps the plan of a prepared statement: one
@@ -36,7 +37,7 @@ const limits = (statement: string, lock: string, idleInTransaction: string): Rea
 });
 
 export interface RoleDefinition {
-  /** By table; 'all' for every table of both schemas. `UPDATE (column)` is the right to change that column only. */
+  /** By table; 'all' for every table of all schemas. `UPDATE (column)` is the right to change that column only. */
   readonly rights: Readonly<Record<string, readonly string[]>> | 'all';
   /** The right to create temporary tables, which no other role has. */
   readonly temporary?: true;
@@ -51,16 +52,21 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'ledger.intents': ['SELECT'],
       'ledger.intent_events': ['SELECT'],
       'service.accounts': ['SELECT (id, plan)'],
-      'service.api_keys': ['SELECT (id, account_id, hash, livemode, scope, revoked_at)'],
+      'service.api_keys': [
+        'SELECT (id, account_id, hash, livemode, scope, revoked_at, expires_at, last_used_at)',
+        'UPDATE (last_used_at)',
+      ],
       'service.command_outcomes': ['SELECT'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE (status, next_attempt_at, delivered_at, failed_at, error)'],
       'service.delivery_attempts': ['SELECT'],
+      'service.idempotent_answers': ['SELECT', 'INSERT', 'UPDATE (ciphertext, created_at)'],
       'service.secrets_canary': ['SELECT', 'INSERT'],
       'service.webhook_endpoints': [
         'SELECT',
         'INSERT',
         'UPDATE (url, name, event_types, paused_at, api_version, disabled_at, disabled_by, failing_since)',
       ],
+      'service.webhook_replays': ['SELECT', 'INSERT', 'UPDATE (state, read_at, ended_at, next_step_at)'],
       'service.webhook_secrets': ['SELECT', 'INSERT', 'DELETE'],
       'service.signed_transactions': ['SELECT (intent_id, hash)', 'INSERT', 'UPDATE (created_at)'],
     },
@@ -91,13 +97,35 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'ledger.intent_events': ['SELECT'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
+      'service.idempotent_answers': ['SELECT', 'UPDATE (created_at)', 'DELETE'],
       'service.webhook_endpoints': ['SELECT', 'UPDATE (disabled_at, disabled_by, failing_since)'],
       'service.webhook_lanes': ['SELECT', 'INSERT', 'UPDATE'],
+      'service.webhook_replays': ['SELECT', 'UPDATE', 'DELETE'],
       'service.webhook_positions': ['SELECT', 'INSERT', 'UPDATE'],
       'service.secrets_canary': ['SELECT', 'INSERT'],
       'service.webhook_secrets': ['SELECT'],
     },
     settings: limits('9s', '5s', '15s'),
+  },
+  pf_dashboard: {
+    rights: {
+      'dashboard.attempts': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'dashboard.credentials': ['SELECT', 'INSERT', 'UPDATE'],
+      'dashboard.invitations': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'dashboard.members': ['SELECT', 'INSERT', 'UPDATE (role)', 'DELETE'],
+      'dashboard.sessions': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'dashboard.two_factors': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'dashboard.users': ['SELECT', 'INSERT', 'UPDATE'],
+      'dashboard.verifications': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'service.accounts': ['SELECT', 'INSERT (id, name)', 'UPDATE (name)'],
+      // Not the hashes.
+      'service.api_keys': [
+        'SELECT (id, account_id, hint, livemode, scope, name, created_at, revoked_at, expires_at, last_used_at)',
+        'INSERT',
+        'UPDATE (revoked_at)',
+      ],
+    },
+    settings: limits('8s', '3s', '10s'),
   },
   // `pf`: accounts, keys, URLs and secrets, and the repair of the projection, which folds into temporary tables and
   // reads the log between the statements of a transaction.
@@ -163,7 +191,10 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
       const { rights, temporary, settings } = ROLE_DEFINITIONS[role];
       for (const schema of SCHEMAS) {
         await attempt(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`);
-        await attempt(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`);
+        const isUsed = rights === 'all' || Object.keys(rights).some((table) => table.startsWith(`${schema}.`));
+        await attempt(
+          isUsed ? `GRANT USAGE ON SCHEMA ${schema} TO ${role}` : `REVOKE USAGE ON SCHEMA ${schema} FROM ${role}`,
+        );
       }
       const granted =
         rights === 'all'

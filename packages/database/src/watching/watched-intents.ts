@@ -35,3 +35,11 @@ export async function loadWatchedIntents(
     return new Map(checkpoints.map(({ partition, position }) => [partition, BigInt(position)]));
   });
 }
+
+/** WatchedIntentSource.rebuilds in Postgres. */
+export async function countRebuilds({ sql }: Database): Promise<number> {
+  const { rows } = await sql.query<{ rebuilds: string }>(
+    'SELECT coalesce(sum(rebuilds), 0) AS rebuilds FROM ledger.checkpoints',
+  );
+  return Number(rows[0]?.rebuilds);
+}

@@ -1,6 +1,7 @@
 import { type DisabledReason, endpointDisabledEvent, newDeliveryId, newWebhookEndpointId } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
+import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 
 /** Why a URL is disabled: the account removed it, it returned 410 Gone, or nothing was accepted for days. */
@@ -13,6 +14,7 @@ export interface WebhookEndpoint {
   readonly livemode: boolean;
   readonly url: string;
   readonly createdAt: Date;
+  readonly pausedAt: Date | null;
   readonly disabledAt: Date | null;
   readonly disabledBy: EndpointDisabledBy | null;
   /** The first failed attempt since the last successful one; null if the last one succeeded. */
@@ -32,6 +34,7 @@ const fromRow = ({
   livemode,
   url,
   createdAt,
+  pausedAt,
   disabledAt,
   disabledBy,
   failingSince,
@@ -41,6 +44,7 @@ const fromRow = ({
   livemode,
   url,
   createdAt,
+  pausedAt,
   disabledAt,
   disabledBy:
     disabledBy === null ? null : DISABLED_BY.includes(disabledBy) ? (disabledBy as EndpointDisabledBy) : 'account',
@@ -60,11 +64,8 @@ export async function addWebhookEndpoint(
   { accountId, livemode, url }: { readonly accountId: string; readonly livemode: boolean; readonly url: string },
 ): Promise<WebhookEndpoint | null> {
   return prisma.$transaction(async (tx) => {
-    // The lock of the account's row serializes concurrent calls: the second finds what the first has added.
-    const accounts = await tx.$queryRaw<
-      unknown[]
-    >`SELECT id FROM service.accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
-    if (accounts.length === 0) return null;
+    await tx.$executeRaw(advisoryLock('webhook_endpoints', accountId));
+    if ((await tx.account.count({ where: { id: accountId } })) === 0) return null;
     const [known] = await tx.webhookEndpoint.findMany({ where: { accountId, livemode, url, ...NOT_REMOVED } });
     if (!known)
       return fromRow(

@@ -17,16 +17,18 @@ const TAG_BYTES = 16;
 
 const keysOf = (keyring: Keyring): readonly Buffer[] => (Buffer.isBuffer(keyring) ? [keyring] : keyring);
 
+function firstKey(keyring: Keyring): Buffer {
+  const [key] = keysOf(keyring);
+  if (key === undefined) throw new Error('SECRETS_KEY holds no key');
+  return key;
+}
+
 /** The name of a key, which tells nothing of it: the beginning of a hash. */
 const idOf = (key: Buffer): Buffer =>
   createHash('sha256').update('SECRETS_KEY').update(key).digest().subarray(0, KEY_ID_BYTES);
 
 /** What begins everything that the first key of the ring has encrypted. */
-export const currentPrefix = (keyring: Keyring): Buffer => {
-  const [key] = keysOf(keyring);
-  if (key === undefined) throw new Error('SECRETS_KEY holds no key');
-  return Buffer.concat([Buffer.of(NAMED), idOf(key)]);
-};
+export const currentPrefix = (keyring: Keyring): Buffer => Buffer.concat([Buffer.of(NAMED), idOf(firstKey(keyring))]);
 
 /**
  * AES-256-GCM: format, key id, nonce, tag, ciphertext. With one key there is nothing to tell apart: the key id is left
@@ -35,10 +37,8 @@ export const currentPrefix = (keyring: Keyring): Buffer => {
  * @param named whether to name the key
  */
 export function encrypt(keyring: Keyring, id: string, text: string, named = keysOf(keyring).length > 1): Buffer {
-  const [key] = keysOf(keyring);
-  if (key === undefined) throw new Error('SECRETS_KEY holds no key');
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id));
+  const cipher = createCipheriv('aes-256-gcm', firstKey(keyring), nonce).setAAD(Buffer.from(id));
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   const prefix = named ? currentPrefix(keyring) : Buffer.of(ANONYMOUS);
   return Buffer.concat([prefix, nonce, cipher.getAuthTag(), ciphertext]);

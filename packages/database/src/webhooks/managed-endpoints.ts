@@ -1,6 +1,7 @@
 import { endpointTestEvent, ENDPOINTS_MAX, newDeliveryId, newWebhookEndpointId } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
+import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { disableWebhookEndpoint, type EndpointDisabledBy } from './endpoints.ts';
 import type { Keyring } from './keyring.ts';
@@ -38,9 +39,9 @@ export type CreatedEndpoint =
   | { readonly kind: 'exists'; readonly endpointId: string }
   | { readonly kind: 'too_many' };
 
-/** Creates an endpoint with a secret of its own. */
-export function createManagedEndpoint(
-  database: Database,
+/** Creates an endpoint with a secret of its own, within the caller's transaction. */
+export async function createManagedEndpoint(
+  client: pg.PoolClient,
   keyring: Keyring,
   { accountId, livemode }: Owner,
   {
@@ -51,23 +52,20 @@ export function createManagedEndpoint(
     at,
   }: Pick<ManagedEndpoint, 'url' | 'name' | 'eventTypes'> & { readonly apiVersion: string; readonly at: Date },
 ): Promise<CreatedEndpoint> {
-  return inTransaction(database, async (client) => {
-    // Serializes creates of one account, so that the second finds what the first has added.
-    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('webhook_endpoints ' || $1, 0))`, [accountId]);
-    const known = await endpointsOf(client, accountId, livemode);
-    const same = known.find((one) => one.url === url);
-    if (same) return { kind: 'exists', endpointId: same.id };
-    if (known.length >= ENDPOINTS_MAX) return { kind: 'too_many' };
-    const id = newWebhookEndpointId();
-    const { rows } = await client.query<ManagedEndpoint>(
-      `INSERT INTO service.webhook_endpoints (id, account_id, livemode, url, name, event_types, api_version, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
-      [id, accountId, livemode, url, name, eventTypes, apiVersion, at],
-    );
-    const secret = newWebhookSecret();
-    await insertWebhookSecret(client, keyring, { accountId, livemode, endpointId: id }, { secret, validFrom: at });
-    return { kind: 'created', endpoint: rows[0] as ManagedEndpoint, secret };
-  });
+  await client.query(advisoryLock('webhook_endpoints', accountId));
+  const known = await endpointsOf(client, accountId, livemode);
+  const same = known.find((one) => one.url === url);
+  if (same) return { kind: 'exists', endpointId: same.id };
+  if (known.length >= ENDPOINTS_MAX) return { kind: 'too_many' };
+  const id = newWebhookEndpointId();
+  const { rows } = await client.query<ManagedEndpoint>(
+    `INSERT INTO service.webhook_endpoints (id, account_id, livemode, url, name, event_types, api_version, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+    [id, accountId, livemode, url, name, eventTypes, apiVersion, at],
+  );
+  const secret = newWebhookSecret();
+  await insertWebhookSecret(client, keyring, { accountId, livemode, endpointId: id }, { secret, validFrom: at });
+  return { kind: 'created', endpoint: rows[0] as ManagedEndpoint, secret };
 }
 
 async function endpointsOf(
@@ -97,6 +95,15 @@ export async function managedEndpoint(
     [accountId, livemode, id],
   );
   return rows[0] ?? null;
+}
+
+/** Whether the account has, or had, this endpoint in this mode. */
+export async function everHadEndpoint({ sql }: Database, { accountId, livemode }: Owner, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    'SELECT FROM service.webhook_endpoints WHERE account_id = $1 AND livemode = $2 AND id = $3',
+    [accountId, livemode, id],
+  );
+  return rowCount === 1;
 }
 
 /** Fields that are undefined stay as they are. */

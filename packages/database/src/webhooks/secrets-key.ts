@@ -35,11 +35,36 @@ export interface RotatedSecrets {
   readonly unreadable: readonly string[];
 }
 
+/** What is encrypted with SECRETS_KEY, by row. */
+const ENCRYPTED = ['service.webhook_secrets', 'service.idempotent_answers'] as const;
+
 /**
  * Encrypts every secret with the first key of the ring, while services that have all keys of the ring are running. May
  * be interrupted and repeated.
  */
 export async function rotateSecretsKey(database: Database, keyring: Keyring): Promise<RotatedSecrets> {
+  const unreadable: string[] = [];
+  let rotated = 0;
+  for (const table of ENCRYPTED) {
+    const done = await rotateTable(database, keyring, table);
+    rotated += done.rotated;
+    unreadable.push(...done.unreadable);
+  }
+  // Last: until then a process with the former key alone could still read something.
+  if (unreadable.length === 0)
+    await database.sql.query(
+      `INSERT INTO service.secrets_canary (id, ciphertext) VALUES ($1, $2)
+       ON CONFLICT (id) DO UPDATE SET ciphertext = excluded.ciphertext`,
+      [CANARY, encrypt(keyring, CANARY, CANARY)],
+    );
+  return { rotated, unreadable };
+}
+
+async function rotateTable(
+  database: Database,
+  keyring: Keyring,
+  table: (typeof ENCRYPTED)[number],
+): Promise<RotatedSecrets> {
   const prefix = currentPrefix(keyring);
   const unreadable: string[] = [];
   let rotated = 0;
@@ -47,7 +72,7 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
     const from: string = after;
     after = await inTransaction(database, async (client) => {
       const { rows } = await client.query<{ id: string; ciphertext: Buffer }>(
-        `SELECT id, ciphertext FROM service.webhook_secrets
+        `SELECT id, ciphertext FROM ${table}
           WHERE id > $1 AND substring(ciphertext FROM 1 FOR $2) <> $3 ORDER BY id LIMIT $4 FOR UPDATE`,
         [from, prefix.length, prefix, AT_ONCE],
       );
@@ -61,7 +86,7 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
         }
       });
       await client.query(
-        `UPDATE service.webhook_secrets s SET ciphertext = renewed.ciphertext
+        `UPDATE ${table} s SET ciphertext = renewed.ciphertext
            FROM unnest($1::text[], $2::bytea[]) AS renewed (id, ciphertext) WHERE s.id = renewed.id`,
         [renewed.map(({ id }) => id), renewed.map(({ ciphertext }) => ciphertext)],
       );
@@ -69,12 +94,5 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
       return rows.length < AT_ONCE ? null : (rows.at(-1)?.id ?? null);
     });
   }
-  // Last: until then a process with the former key alone could still read something.
-  if (unreadable.length === 0)
-    await database.sql.query(
-      `INSERT INTO service.secrets_canary (id, ciphertext) VALUES ($1, $2)
-       ON CONFLICT (id) DO UPDATE SET ciphertext = excluded.ciphertext`,
-      [CANARY, encrypt(keyring, CANARY, CANARY)],
-    );
   return { rotated, unreadable };
 }

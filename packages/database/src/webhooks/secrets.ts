@@ -23,7 +23,7 @@ export interface SecretOwner {
 export const SECRET_OVERLAP_MS = 24 * 3_600_000;
 
 /** Secrets of one owner: each that is in force makes `webhook-signature` longer. */
-const SECRETS_MAX = 5;
+export const SECRETS_MAX = 5;
 
 /** An owner has as many secrets as it may have: one must end before another can be made. */
 export class TooManySecretsError extends Error {
@@ -44,28 +44,40 @@ export async function createWebhookSecret(
   owner: SecretOwner,
   validFrom: Date = new Date(),
 ): Promise<string> {
-  const secret = newWebhookSecret();
   const inherited = await inheritedSecrets(database, keyring, owner);
-  await inTransaction(database, async (client) => {
-    for (const one of inherited) await insertWebhookSecret(client, keyring, owner, one);
-    await insertWebhookSecret(client, keyring, owner, { secret, validFrom });
-    const values = [owner.accountId, owner.livemode, owner.endpointId ?? null];
-    await client.query(
-      `DELETE FROM service.webhook_secrets s
-        WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3 AND EXISTS (
-         SELECT FROM service.webhook_secrets newer
-          WHERE newer.account_id = $1 AND newer.livemode = $2 AND newer.endpoint_id IS NOT DISTINCT FROM $3
-            AND newer.valid_from > s.valid_from AND newer.valid_from < $4)`,
-      [...values, new Date(Date.now() - SECRET_OVERLAP_MS)],
-    );
-    const { rows } = await client.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM service.webhook_secrets
-        WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3`,
-      values,
-    );
-    if ((rows[0]?.count ?? 0) > SECRETS_MAX)
-      throw new TooManySecretsError(`there are ${SECRETS_MAX} secrets already, each for 24 hours after the next`);
-  });
+  return inTransaction(database, (client) => addWebhookSecret(client, keyring, owner, validFrom, inherited));
+}
+
+/**
+ * As createWebhookSecret, within the caller's transaction.
+ * @param inherited from inheritedSecrets(), read before
+ */
+export async function addWebhookSecret(
+  client: pg.PoolClient,
+  keyring: Keyring,
+  owner: SecretOwner,
+  validFrom: Date,
+  inherited: readonly WebhookSecret[],
+): Promise<string> {
+  const secret = newWebhookSecret();
+  for (const one of inherited) await insertWebhookSecret(client, keyring, owner, one);
+  await insertWebhookSecret(client, keyring, owner, { secret, validFrom });
+  const values = [owner.accountId, owner.livemode, owner.endpointId ?? null];
+  await client.query(
+    `DELETE FROM service.webhook_secrets s
+      WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3 AND EXISTS (
+       SELECT FROM service.webhook_secrets newer
+        WHERE newer.account_id = $1 AND newer.livemode = $2 AND newer.endpoint_id IS NOT DISTINCT FROM $3
+          AND newer.valid_from > s.valid_from AND newer.valid_from < $4)`,
+    [...values, new Date(Date.now() - SECRET_OVERLAP_MS)],
+  );
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM service.webhook_secrets
+      WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3`,
+    values,
+  );
+  if ((rows[0]?.count ?? 0) > SECRETS_MAX)
+    throw new TooManySecretsError(`there are ${SECRETS_MAX} secrets already, each for 24 hours after the next`);
   return secret;
 }
 
@@ -85,7 +97,7 @@ export async function insertWebhookSecret(
 }
 
 /** What signs for a URL that has no secret of its own yet. */
-async function inheritedSecrets(
+export async function inheritedSecrets(
   database: Database,
   keyring: Keyring,
   { endpointId, ...account }: SecretOwner,

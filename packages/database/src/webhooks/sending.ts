@@ -13,6 +13,8 @@ export interface DueDelivery {
   /** Null for an event that is of no intent. */
   readonly intentId: string | null;
   readonly url: string;
+  /** The version in which the endpoint gets its events. */
+  readonly apiVersion: string;
   /** What the next attempt counts as, from 1. */
   readonly number: number;
   readonly firstAttemptAt: Date | null;
@@ -33,6 +35,7 @@ interface DueRow {
   readonly event_at: Date;
   readonly intent_id: string | null;
   readonly url: string;
+  readonly api_version: string;
   readonly attempt_count: number;
   readonly first_attempt_at: Date | null;
   readonly next_attempt_at: Date;
@@ -60,7 +63,8 @@ export async function dueDeliveries(
 ): Promise<readonly DueDelivery[]> {
   const { rows } = await sql.query<DueRow>({
     name: 'due-deliveries',
-    text: `SELECT due.* FROM unnest($1::text[], $2::int[]) AS lane (endpoint_id, wanted) CROSS JOIN LATERAL (
+    text: `SELECT due.*, w.api_version FROM unnest($1::text[], $2::int[]) AS lane (endpoint_id, wanted)
+             JOIN service.webhook_endpoints w ON w.id = lane.endpoint_id CROSS JOIN LATERAL (
              SELECT d.id, d.endpoint_id, d.account_id, d.livemode, d.event_id, d.event_type, d.intent_id, d.url,
                     d.attempt_count, d.first_attempt_at, d.next_attempt_at, d.traceparent, d.request_id,
                     coalesce(e.body, d.body) AS body, coalesce(e.at, d.created_at) AS event_at
@@ -81,6 +85,7 @@ export async function dueDeliveries(
     eventAt: row.event_at,
     intentId: row.intent_id,
     url: row.url,
+    apiVersion: row.api_version,
     number: row.attempt_count + 1,
     firstAttemptAt: row.first_attempt_at,
     dueAt: row.next_attempt_at,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeEvent, newIntentId } from '@pf/contracts';
 import { events, samples } from '@pf/domain/testing';
 import {
+  createStore,
   type EventRecord,
   type LogFault,
   type LogSource,
@@ -62,9 +63,12 @@ describe('Folding a partition of the log from empty', () => {
     await own.database.sql.query('DELETE FROM ledger.intent_events WHERE intent_id = $1', [second]);
     expect(await differing()).toEqual([first, second].sort());
 
+    const { watchedIntents } = createStore(own.database);
+    expect(await watchedIntents.rebuilds()).toBe(0);
     const report = await rebuildProjection(own.database, partition, log);
     expect(report.differing).toEqual([first, second].sort());
     expect(await differing()).toEqual([]);
+    expect(await watchedIntents.rebuilds()).toBe(1);
     expect((await readCheckpoint(own.database, partition)).position).toBe(end());
   });
 

@@ -7,46 +7,74 @@ import type { AccountId, ChainId } from '@pf/domain';
 import { openRoleLogins, until } from '@pf/testing';
 import type pg from 'pg';
 import {
-  addWebhookEndpoint,
+  acceptInvitation,
+  accountKeys,
+  createAccountKey,
+  listKeys,
+  recordKeyUses,
+  revokeAccountKey,
   acquireLanes,
+  answerOnce,
+  cancelReplay,
+  addWebhookEndpoint,
   BY_INDEX,
+  changeMember,
+  countAttempts,
   countOutstanding,
   createKey,
+  createReplay,
+  createOwnedAccount,
   createStore,
   type Database,
   DATABASE_ROLES,
   type DatabaseRole,
+  endSession,
   findIntent,
   findKeyHolder,
+  forgetAnswers,
+  forgetAttempts,
   forgetDeliveries,
+  forgetExpired,
   forgetOutcomes,
+  forgetReplays,
   grantRights,
   hashApiKey,
   intentEvents,
   inTransaction,
   isDatabaseUnavailable,
+  invite,
   listAccounts,
   listDeliveries,
   listIntents,
+  listReplays,
   lookAtIntents,
+  nextReplayStep,
+  listMembers,
+  memberAccount,
+  membershipsOf,
   openAccount,
   openDatabase,
+  openInvitations,
   outstandingLanes,
   type LogSource,
   rebuildProjection,
   releaseLanes,
   rememberHealth,
+  renameAccount,
   settleAttempts,
   removeWebhookEndpoint,
   retryDelivery,
   revokeKey,
   ROLE_DEFINITIONS,
+  sessionsOf,
   setPlan,
+  stepReplay,
   UnscreenedPayments,
   verifyProjection,
   disableFailingEndpoint,
   dueDeliveries,
   webhookSecrets,
+  withdrawInvitation,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
@@ -115,6 +143,8 @@ describe('the roles of the database', () => {
   const WORK: Readonly<Record<DatabaseRole, (database: Database) => Promise<void>>> = {
     async pf_gateway(database) {
       expect(await findKeyHolder(database, hashApiKey(apiKey))).toMatchObject({ accountId });
+      const [used] = await listKeys(own.database, owner());
+      await recordKeyUses(database, new Map([[used?.id ?? '', now]]));
       const { intents, signedTransactions } = createStore(database);
       await intents.findIntent(intentId, owner());
       await intents.findIntentByKey('key', owner(), 0);
@@ -127,6 +157,14 @@ describe('the roles of the database', () => {
       await signedTransactions.keep(transaction());
       expect(await listDeliveries(database, owner(), {}, null, 10)).toHaveLength(1);
       expect(await retryDelivery(database, { deliveryId, ...owner(), at: now })).not.toBeNull();
+      const request = { ...owner(), operation: 'test', idempotencyKey: 'key' };
+      await answerOnce(database, SECRETS_KEY, request, now, () => Promise.resolve({}));
+      const all = { endpointId: null, toEndpointId: null, eventTypes: null, status: 'all' as const };
+      const replay = await inTransaction(database, (client) =>
+        createReplay(client, owner(), { ...all, since: new Date(0), until: now }, now),
+      );
+      expect(await listReplays(database, owner(), null, 10)).toEqual([replay]);
+      expect(await cancelReplay(database, owner(), replay?.id ?? '', now)).toMatchObject({ state: 'cancelled' });
     },
     async pf_intent(database) {
       const { ledger } = createStore(database);
@@ -156,6 +194,7 @@ describe('the roles of the database', () => {
       expect(await payments.flag(payment, {})).toBe(true);
     },
     async pf_webhook(database) {
+      const later = new Date(now.getTime() + 3_600_000);
       const { webhooks } = createStore(database);
       expect((await webhooks.positions([1, 2])).size).toBe(2);
       expect(await webhooks.recordDeliveries({ partition: 2, from: 0n, next: 1n, events: [], at: now })).toEqual([]);
@@ -172,9 +211,80 @@ describe('the roles of the database', () => {
       await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
       expect((await releaseLanes(database, [endpointId], lease)).size).toBe(1);
       expect(await forgetDeliveries(database, new Date(Date.now() + 60_000), 10)).toBe(1);
+      await inTransaction(own.database, (client) =>
+        createReplay(
+          client,
+          owner(),
+          { since: new Date(0), until: later, endpointId: null, toEndpointId: null, eventTypes: null, status: 'all' },
+          now,
+        ),
+      );
+      while (await stepReplay(database, { now: later, perSecond: 1_000 }))
+        expect(await nextReplayStep(database)).not.toBe(0);
+      expect(await forgetReplays(database, new Date(later.getTime() + 1), 10)).toBeGreaterThan(0);
+      expect(await forgetAnswers(database, new Date(Date.now() + 60_000), 10)).toBe(1);
+    },
+    async pf_dashboard(database) {
+      const { prisma } = database;
+      const user = { id: 'usr_1', name: 'Olivia', email: 'olivia@shop.example' };
+      // What the sign-in library does: with Prisma, on the tables that are its own.
+      await prisma.user.create({ data: user });
+      await prisma.user.update({ where: { id: user.id }, data: { emailVerified: true } });
+      const credential = { id: 'c', accountId: user.id, providerId: 'credential', userId: user.id };
+      await prisma.credential.create({ data: credential });
+      await prisma.credential.update({ where: { id: 'c' }, data: { password: 'hash' } });
+      const expiresAt = new Date(Date.now() - 60_000);
+      await prisma.session.create({ data: { id: 's', token: 't', userId: user.id, expiresAt } });
+      await prisma.session.update({ where: { id: 's' }, data: { updatedAt: now } });
+      expect(await sessionsOf(database, user.id, new Date(0))).toHaveLength(1);
+      expect(await endSession(database, { userId: user.id, id: 'another' })).toBe(false);
+      await prisma.verification.create({ data: { id: 'v', identifier: 'i', value: 'x', expiresAt } });
+      await prisma.verification.update({ where: { id: 'v' }, data: { value: 'y' } });
+      await prisma.twoFactor.create({ data: { id: 'f', secret: 's', backupCodes: 'b', userId: user.id } });
+      await prisma.twoFactor.update({ where: { id: 'f' }, data: { verified: true } });
+      await prisma.twoFactor.deleteMany({ where: { userId: user.id } });
+      const own = await createOwnedAccount(database, { name: 'Shop', userId: user.id, max: 1 });
+      expect(await createOwnedAccount(database, { name: 'Another', userId: user.id, max: 1 })).toBeNull();
+      if (!own) throw new Error('no account');
+      await renameAccount(database, own.id, 'Coffee bar');
+      const of = { accountId: own.id, userId: user.id };
+      expect(await memberAccount(database, of)).toMatchObject({ name: 'Coffee bar', role: 'owner' });
+      expect(await membershipsOf(database, user.id)).toHaveLength(1);
+      expect(await changeMember(database, { ...of, role: null })).toBe('last_owner');
+      expect(await changeMember(database, { ...of, role: 'owner' })).toBeNull();
+      expect(await listMembers(database, { accountId: own.id })).toHaveLength(1);
+      const invitation = { accountId: own.id, role: 'viewer', invitedBy: user.id, at: now, max: 2 } as const;
+      const valid = { token: 'token', expiresAt: new Date(Date.now() + 60_000) };
+      expect(await invite(database, { ...invitation, ...valid, email: user.email })).toBe('member');
+      expect(await invite(database, { ...invitation, ...valid, email: 'v@shop.example' })).toMatchObject({
+        role: 'viewer',
+      });
+      expect(await invite(database, { ...invitation, ...valid, token: 'b', email: 'w@shop.example' })).toBe('full');
+      const acceptance = { token: 'token', userId: user.id, email: user.email, at: now, max: 2 };
+      expect(await acceptInvitation(database, acceptance)).toBe('invalid');
+      const [open] = await openInvitations(database, own.id, now);
+      expect(await withdrawInvitation(database, { accountId: own.id, id: open?.id ?? '' })).toBe(true);
+      const newKey = {
+        accountId: own.id,
+        livemode: true,
+        scope: 'full',
+        name: 'Till',
+        expiresAt: null,
+        at: now,
+      } as const;
+      const made = await createAccountKey(database, { ...newKey, max: 1 });
+      expect(await createAccountKey(database, { ...newKey, max: 1 })).toBeNull();
+      expect(await accountKeys(database, own.id, now)).toHaveLength(1);
+      expect(await revokeAccountKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now })).not.toBeNull();
+      expect(await codeOf(database, 'SELECT hash FROM service.api_keys')).toBe(DENIED);
+      const keys = [{ key: 'k', windowSeconds: 60 }];
+      await countAttempts(database, keys, now);
+      expect(await countAttempts(database, keys, now)).toMatchObject([{ key: 'k', count: 2 }]);
+      await forgetAttempts(database, 'k');
+      expect(await forgetExpired(database, now, 10)).toBe(2);
     },
     async pf_operator(database) {
-      expect(await listAccounts(database)).toHaveLength(1);
+      expect((await listAccounts(database)).map(({ id }) => id)).toContain(accountId);
       const other = await openAccount(database, SECRETS_KEY, { name: 'other' });
       await setPlan(database, other.id, 'growth').catch(() => undefined);
       const { id: keyId } = await createKey(database, { accountId: other.id, livemode: true });
@@ -210,8 +320,8 @@ describe('the roles of the database', () => {
       `SELECT table_name.name, verb, has_table_privilege($1, table_name.name, verb)
                 OR (verb IN ('SELECT', 'INSERT', 'UPDATE') AND has_any_column_privilege($1, table_name.name, verb))
                 AS allowed
-         FROM (SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname IN ('ledger', 'service'))
-                AS table_name,
+         FROM (SELECT schemaname || '.' || tablename AS name FROM pg_tables
+                WHERE schemaname IN ('dashboard', 'ledger', 'service')) AS table_name,
               unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS verb`,
       [role],
     );
@@ -222,6 +332,7 @@ describe('the roles of the database', () => {
         : (rights[table] ?? []).some((right) => right.split(' ')[0] === verb);
     expect(rows.filter(({ name, verb, allowed }) => allowed !== given(name, verb))).toEqual([]);
     for (const statement of [
+      'CREATE TABLE dashboard.mine ()',
       'CREATE TABLE ledger.mine ()',
       'CREATE TABLE service.mine ()',
       'CREATE TABLE public.mine ()',
@@ -250,7 +361,8 @@ describe('the roles of the database', () => {
 
   it('cover every table', async () => {
     const { rows } = await own.database.sql.query<{ name: string }>(
-      "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname IN ('ledger', 'service')",
+      `SELECT schemaname || '.' || tablename AS name FROM pg_tables
+        WHERE schemaname IN ('dashboard', 'ledger', 'service')`,
     );
     const used = new Set(
       Object.values(ROLE_DEFINITIONS).flatMap(({ rights }) => (rights === 'all' ? [] : Object.keys(rights))),
@@ -348,7 +460,7 @@ describe('the roles of the database', () => {
       await blocker.query('BEGIN; LOCK TABLE ledger.intents IN ACCESS EXCLUSIVE MODE');
       const error: unknown = await findIntent(as.pf_gateway, intentId, owner()).catch((failure: unknown) => failure);
       expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['55P03', true]);
-      expect(await running()).toBe(0);
+      await until('the server to be done', async () => (await running()) === 0);
     } finally {
       await blocker.query('ROLLBACK');
       blocker.release();
@@ -363,7 +475,7 @@ describe('the roles of the database', () => {
     try {
       const error: unknown = await gateway.sql.query('SELECT pg_sleep(60)').catch((failure: unknown) => failure);
       expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['57014', true]);
-      expect(await running()).toBe(0);
+      await until('the server to be done', async () => (await running()) === 0);
     } finally {
       await gateway.close();
       await grantRights(own.url);

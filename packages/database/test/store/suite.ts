@@ -14,6 +14,7 @@ import {
   type Store,
 } from '../../src/index.ts';
 import { NOW, PartitionLog } from '../ledger/partition-log.ts';
+import { deliverableEvent } from '../webhooks/deliverable-event.ts';
 
 /** An empty store, and what the port itself does not offer. */
 export interface StoreUnderTest {
@@ -389,6 +390,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         expect(await loaded([CHAIN], NOW)).toEqual({ seen: new Set([open]), positions });
         expect(await loaded([CHAIN, OTHER_CHAIN], NOW)).toEqual({ seen: new Set([open, elsewhere]), positions });
         expect(ids(await store.watchedIntents.find([closed, newIntentId(PARTITION)]))).toEqual([closed]);
+        expect(await store.watchedIntents.rebuilds()).toBe(0);
       }),
     );
   });
@@ -512,19 +514,8 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
   });
 
   describe('Recording deliveries', () => {
-    const event = (accountId: AccountId, livemode = false): DeliverableEvent => {
-      const intentId = newIntentId(PARTITION);
-      return {
-        eventId: `evt_${intentId}`,
-        eventType: 'intent.created',
-        intentId,
-        version: 1,
-        accountId,
-        livemode,
-        traceparent: null,
-        requestId: null,
-      };
-    };
+    const event = (accountId: AccountId, livemode = false): DeliverableEvent =>
+      deliverableEvent({ accountId, livemode }, { partition: PARTITION });
     const shop = 'acct_shop' as AccountId;
     const at = new Date(NOW);
     const batch = (from: bigint, next: bigint, ...batched: readonly DeliverableEvent[]) => ({

@@ -1,21 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newIntentId } from '@pf/contracts';
+import type { AccountId } from '@pf/domain';
 import {
   addWebhookEndpoint,
   type DeliverableEvent,
   dueDeliveries,
   type DueDelivery,
   forgetDeliveries,
+  managedEndpoints,
   openAccount,
   recordDeliveries,
   removeWebhookEndpoint,
   retryDelivery,
   type Settled,
   settleAttempts,
+  updateManagedEndpoint,
   webhookPositions,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+import { deliverableEvent } from './deliverable-event.ts';
 
 const HOUR = 3_600_000;
 
@@ -36,19 +39,7 @@ describe('Deliveries', () => {
   });
 
   const events = (count: number): DeliverableEvent[] =>
-    Array.from({ length: count }, () => {
-      const intentId = newIntentId(0);
-      return {
-        eventId: `evt_${intentId}`,
-        eventType: 'intent.created',
-        intentId,
-        version: 1,
-        accountId,
-        livemode: false,
-        traceparent: null,
-        requestId: null,
-      };
-    });
+    Array.from({ length: count }, () => deliverableEvent({ accountId, livemode: false }));
   const record = (from: bigint, next: bigint, batch: readonly DeliverableEvent[]) =>
     recordDeliveries(own.database, { partition, from, next, events: batch, at: now });
   const project = async (batch: readonly DeliverableEvent[]): Promise<void> => {
@@ -94,6 +85,18 @@ describe('Deliveries', () => {
     if (!delivery) throw new Error('nothing is due');
     return { database, deliveryId, endpointId, delivery };
   };
+
+  it('are made for the types that their URL asks for', async () => {
+    const owner = { accountId: accountId as AccountId, livemode: false };
+    const [endpoint] = await managedEndpoints(own.database, owner);
+    await webhookPositions(own.database, [partition]);
+    const made = [];
+    for (const eventTypes of [['intent.confirmed'], ['intent.confirmed', 'intent.created'], null]) {
+      await updateManagedEndpoint(own.database, owner, endpoint?.id ?? '', { eventTypes }, now);
+      made.push((await record(0n, 0n, events(1)))?.length);
+    }
+    expect(made).toEqual([0, 1, 1]);
+  });
 
   it('are read for sending, except those that the lane has', async () => {
     const { deliveryId, endpointId } = await claimable();

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newIntentId } from '@pf/contracts';
+import { API_VERSIONS, ENDPOINTS_MAX } from '@pf/contracts';
+import type { AccountId } from '@pf/domain';
+import { until } from '@pf/testing';
 import {
   addWebhookEndpoint,
-  type DeliverableEvent,
+  createManagedEndpoint,
   disableFailingEndpoint,
   dueDeliveries,
   enableWebhookEndpoint,
+  inTransaction,
   listWebhookEndpoints,
+  managedEndpoints,
   openAccount,
   recordDeliveries,
   rememberHealth,
@@ -15,6 +19,7 @@ import {
   webhookPositions,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+import { deliverableEvent } from './deliverable-event.ts';
 
 describe('A webhook URL', () => {
   let own: OwnDatabase;
@@ -36,19 +41,8 @@ describe('A webhook URL', () => {
     await webhookPositions(own.database, [partition]);
   });
 
-  const event = (): DeliverableEvent => {
-    const intentId = newIntentId(0);
-    return {
-      eventId: `evt_${intentId}`,
-      eventType: 'intent.created',
-      intentId,
-      version: 1,
-      ...mode(),
-      traceparent: null,
-      requestId: null,
-    };
-  };
-  const record = (at: Date) => recordDeliveries(own.database, { partition, from: 0n, next: 0n, events: [event()], at });
+  const record = (at: Date) =>
+    recordDeliveries(own.database, { partition, from: 0n, next: 0n, events: [deliverableEvent(mode())], at });
   const deliveries = (of = endpointId) =>
     own.database.prisma.delivery.findMany({ where: { endpointId: of }, orderBy: { createdAt: 'asc' } });
   const shown = async () => (await listWebhookEndpoints(own.database, mode())).find(({ id }) => id === endpointId);
@@ -120,5 +114,60 @@ describe('A webhook URL', () => {
     expect(await record(now)).toEqual([]);
     expect(await deliveries()).toEqual([]);
     expect(await enable(true)).toBeNull();
+  });
+
+  describe('that is added by an operator and by the API at once', () => {
+    const raced = 'https://raced.example/hooks';
+    const add = () => addWebhookEndpoint(own.database, { ...mode(), url: raced });
+    const create = (to = raced) =>
+      inTransaction(own.database, (client) =>
+        createManagedEndpoint(
+          client,
+          randomBytes(32),
+          { accountId: accountId as AccountId, livemode: false },
+          { url: to, name: null, eventTypes: null, apiVersion: API_VERSIONS[0], at: now },
+        ),
+      );
+    const managed = () => managedEndpoints(own.database, { accountId: accountId as AccountId, livemode: false });
+    const waiting = async (): Promise<number> => {
+      const { rowCount } = await own.database.sql.query(
+        `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+          WHERE NOT l.granted AND d.datname = current_database()`,
+      );
+      return rowCount ?? 0;
+    };
+    /** Lets the second begin when the first is about to write, and both go on together. */
+    const race = async <First, Second>(first: () => Promise<First>, second: () => Promise<Second>) => {
+      const client = await own.database.sql.connect();
+      try {
+        await client.query('BEGIN');
+        await client.query('LOCK TABLE service.webhook_endpoints IN SHARE MODE');
+        const began = first();
+        await until('the first to wait', async () => (await waiting()) === 1);
+        const both = Promise.all([began, second()]);
+        await until('the second to wait', async () => (await waiting()) === 2);
+        await client.query('COMMIT');
+        return await both;
+      } finally {
+        // A transaction that has not ended goes with its connection.
+        client.release(true);
+      }
+    };
+
+    it('is one endpoint, whichever comes first', async () => {
+      const [added, found] = await race(add, create);
+      expect(found).toEqual({ kind: 'exists', endpointId: added?.id });
+      await removeWebhookEndpoint(own.database, { ...mode(), url: raced, at: now });
+      const [created, known] = await race(create, add);
+      expect(created).toMatchObject({ kind: 'created', endpoint: { id: known?.id } });
+      expect((await managed()).map((endpoint) => endpoint.url).toSorted()).toEqual([raced, url]);
+    });
+
+    it('leaves the API no place above the limit', async () => {
+      for (let n = 2; n < ENDPOINTS_MAX; n++) await create(`https://shop.example/${n}`);
+      const [, refused] = await race(add, () => create('https://shop.example/more'));
+      expect(refused).toEqual({ kind: 'too_many' });
+      expect(await managed()).toHaveLength(ENDPOINTS_MAX);
+    });
   });
 });

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newDeliveryId, newIntentId } from '@pf/contracts';
-import { acquireLanes, addWebhookEndpoint, openAccount, outstandingLanes, releaseLanes } from '../../src/index.ts';
+import type { AccountId } from '@pf/domain';
+import {
+  acquireLanes,
+  addWebhookEndpoint,
+  openAccount,
+  outstandingLanes,
+  releaseLanes,
+  updateManagedEndpoint,
+} from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const LEASE_MS = 45_000;
@@ -65,6 +73,17 @@ describe('A lane', () => {
     expect(await release('a')).toEqual({ woken: true, due: false });
     expect(await acquire('b')).toEqual([endpointId]);
     expect(await release('b')).toEqual({ woken: false, due: false });
+  });
+
+  it('is neither acquired nor renewed while its URL is paused', async () => {
+    const owner = { accountId: accountId as AccountId, livemode: false };
+    const pause = (paused: boolean) => updateManagedEndpoint(own.database, owner, endpointId, { paused }, now);
+    expect(await acquire('a')).toEqual([endpointId]);
+    await pause(true);
+    expect(await acquire('a', later(1))).toEqual([]);
+    expect(await acquire('b', later(LEASE_MS))).toEqual([]);
+    await pause(false);
+    expect(await acquire('b', later(LEASE_MS))).toEqual([endpointId]);
   });
 
   it('tells who releases it that something is still due', async () => {

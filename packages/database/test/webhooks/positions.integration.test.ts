@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newIntentId } from '@pf/contracts';
 import {
   addWebhookEndpoint,
   createAccount,
@@ -8,6 +7,7 @@ import {
   webhookPositions,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+import { deliverableEvent } from './deliverable-event.ts';
 
 const PARTITION = 3;
 
@@ -25,19 +25,8 @@ describe('The position of the webhooks in the log', () => {
   });
   afterAll(() => own.close());
 
-  const event = (version: number): DeliverableEvent => {
-    const intentId = newIntentId(PARTITION);
-    return {
-      eventId: `evt_${intentId}`,
-      eventType: 'intent.created',
-      intentId,
-      version,
-      accountId,
-      livemode: false,
-      traceparent: null,
-      requestId: null,
-    };
-  };
+  const event = (version: number) =>
+    deliverableEvent({ accountId, livemode: false }, { partition: PARTITION, version });
   const record = (events: readonly DeliverableEvent[]) =>
     recordDeliveries(own.database, { partition: PARTITION, from: 0n, next: 5n, events, at: new Date() });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  answerOnce,
   createWebhookSecret,
   openAccount,
   rotateSecretsKey,
@@ -27,8 +28,11 @@ describe('SECRETS_KEY', () => {
     await verifySecretsKey(database, [first, second]);
 
     const services = [second, first];
+    const key = { ...owner, operation: 'test', idempotencyKey: 'key' };
+    const at = new Date();
+    await answerOnce(database, first, key, at, () => Promise.resolve({ secret: 'whsec_1' }));
     const made = await createWebhookSecret(database, services, owner, new Date(Date.now() + 1_000));
-    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 2, unreadable: [] });
+    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 3, unreadable: [] });
     expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 0, unreadable: [] });
     for (const keyring of [second, services])
       expect((await webhookSecrets(database, keyring, owner)).map(({ secret }) => secret)).toEqual([
@@ -38,11 +42,18 @@ describe('SECRETS_KEY', () => {
     expect(await webhookSecrets(database, second, { ...owner, livemode: true })).toMatchObject([
       { secret: account.webhookSecrets.live },
     ]);
+    expect(await answerOnce(database, second, key, at, () => Promise.reject(new Error('is done already')))).toEqual({
+      answer: { secret: 'whsec_1' },
+      replayed: true,
+    });
     await verifySecretsKey(database, second);
     await expect(verifySecretsKey(database, first)).rejects.toBeInstanceOf(UnreadableSecretError);
   });
 
   it('is refused at the start when it is not that of the others', async () => {
+    // Two keys: what they encrypt is not to be rotated.
+    await openAccount(own.database, [second, first], { name: 'others' });
+    await verifySecretsKey(own.database, second);
     await expect(verifySecretsKey(own.database, randomBytes(32))).rejects.toThrow('SECRETS_KEY is not the one');
     // Without a canary, too: by the newest secret.
     await own.database.sql.query('DELETE FROM service.secrets_canary');

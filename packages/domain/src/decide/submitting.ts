@@ -1,9 +1,9 @@
 import type { Outcome } from '../model/decision.ts';
 import type { Command } from '../model/input.ts';
 import type { Lifetime, PaymentIntent, PreparedTransaction } from '../model/intent.ts';
-import { refusalAtLimit, refusalAtSubmissions } from '../model/limits.ts';
+import { refusalAtClaims } from '../model/limits.ts';
 import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
-import { isPastClaim, liveSubmission, RELEASE_WITHIN_MS, submissionOf } from '../model/submission.ts';
+import { claimsOf, isPastClaim, liveSubmission, RELEASE_WITHIN_MS, submissionOf } from '../model/submission.ts';
 import { termsOf } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
 import { accept, refuse, refuseWith } from './outcome.ts';
@@ -42,7 +42,7 @@ export const prepareSubmission = (
   if (live !== undefined && live.hash !== hash && !excludes(live, transaction))
     return refuseWith(refusalInProgress(intent));
 
-  const limit = refusalAtLimit(intent, 'submit') ?? (earlier === undefined ? refusalAtSubmissions(intent) : null);
+  const limit = refusalAtClaims(intent, transaction.sender);
   if (limit !== null) {
     // A claimed transaction may still land: its payer may submit it again, and is not told to pay elsewhere.
     if (earlier?.status === 'live') return accept(intent.id, { attempts: Math.max(2, earlier.attempts) });
@@ -53,7 +53,9 @@ export const prepareSubmission = (
   // continues its count: a node that has the old one refuses the new one, and the old one may still land.
   const own = earlier === undefined || earlier.status === 'released' ? 0 : earlier.attempts;
   const attempts = Math.max(own, live?.attempts ?? 0) + 1;
-  draft.append(intent.id, 'submission_prepared', { transaction, attempts });
+  const claims = earlier === undefined ? 1 : claimsOf(earlier) + 1;
+  const counts = claims !== attempts || earlier?.claims !== undefined;
+  draft.append(intent.id, 'submission_prepared', { transaction, attempts, ...(counts ? { claims } : {}) });
   return accept(intent.id, { attempts });
 };
 

@@ -66,7 +66,12 @@ export interface EventData {
     readonly transaction: UnsignedTransaction;
     readonly lifetime: Lifetime;
   };
-  submission_prepared: { readonly transaction: PreparedTransaction; readonly attempts: number };
+  /** `claims`: how often this transaction was prepared, where that is not `attempts`. Earlier versions lack it. */
+  submission_prepared: {
+    readonly transaction: PreparedTransaction;
+    readonly attempts: number;
+    readonly claims?: number;
+  };
   /** refused: no node has it. dropped: it can provably never land. The public state does not change. */
   submission_released: {
     readonly hash: TransactionHash;

@@ -81,11 +81,13 @@ export type SubmissionStatus = 'live' | 'released' | 'replaced' | 'dropped' | 'l
 
 export interface Submission extends PreparedTransaction {
   readonly status: SubmissionStatus;
-  /** How often it was prepared: 1 after the first time. */
+  /** How often it was prepared since it was last released: 1 at first. One that replaces another goes on. */
   readonly attempts: number;
   readonly preparedAt: Instant;
   /** When a broadcast was recorded or it was found on chain; null before. */
   readonly broadcastAt: Instant | null;
+  /** How often it was prepared, where that is not `attempts`. */
+  readonly claims?: number;
 }
 
 /** A transfer as the chain recorded it. */

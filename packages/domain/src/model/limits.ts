@@ -1,13 +1,15 @@
-import type { PaymentIntent } from './intent.ts';
+import type { Address } from './ids.ts';
+import type { PaymentIntent, Submission } from './intent.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
+import { claimsOf } from './submission.ts';
 
 /**
- * From how many events of an intent on a request that would append another is refused. What a payer may repeat ends
- * first, so that no payer can use up what the account needs: its own changes, and refunds last of all. What ends an
- * intent or only tells what has happened (detect, cancel, expiry, broadcasts and their refusals, observations) is never
- * refused for its number.
+ * From how many events of an intent on a request of its account that would append another is refused. What payers can
+ * make of it is less, so they cannot use up what the account needs: its own changes, and refunds last of all. What ends
+ * an intent or only tells what has happened (detect, cancel, expiry, broadcasts and their refusals, observations) is
+ * never refused for its number.
  */
-export const EVENTS_MAX = { submit: 1_000, change: 1_500, refund: 2_000 } as const;
+export const EVENTS_MAX = { change: 1_500, refund: 2_000 } as const;
 
 /**
  * From how many events of an intent on a build is returned, but not recorded: one more for the same fulfiller, and one
@@ -16,8 +18,13 @@ export const EVENTS_MAX = { submit: 1_000, change: 1_500, refund: 2_000 } as con
  */
 export const RECORDED_BUILDS = { again: 250, other: 500 } as const;
 
-/** How many different transactions may be submitted for one intent. */
-export const SUBMISSIONS_MAX = 50;
+/**
+ * How often an intent may be claimed: by one wallet, by one wallet once all of them have claimed it `crowded.from`
+ * times, and by all of them. Each wallet has room of its own, because nothing else tells an honest payer from one that
+ * submits again and again what no node takes: so a few cannot make the intent unpayable for others. A wallet is
+ * verified to be able to pay before it can claim, so many cost the amount in each of them.
+ */
+export const CLAIMS_MAX = { wallet: 10, crowded: { from: 100, wallet: 2 }, intent: 200 } as const;
 
 /**
  * How many transfers are counted before one with other terms is passed over, and before an extra payment is. Anyone can
@@ -32,20 +39,44 @@ export const REMEMBERED_MAX = 1_000;
 export const refusalAtLimit = (intent: PaymentIntent, request: keyof typeof EVENTS_MAX): Refusal | null =>
   intent.version < EVENTS_MAX[request]
     ? null
-    : refusalAt(intent, 'events', EVENTS_MAX[request], `The payment intent has ${intent.version} events`);
+    : refusalAt(
+        intent,
+        { limit: 'events', max: EVENTS_MAX[request] },
+        `The payment intent has ${intent.version} events`,
+        'Create another one.',
+      );
 
-/** Null while another transaction may be submitted. */
-export const refusalAtSubmissions = (intent: PaymentIntent): Refusal | null =>
-  intent.submissions.length < SUBMISSIONS_MAX
+/** Null while this wallet may claim the intent once more. */
+export const refusalAtClaims = (intent: PaymentIntent, wallet: Address): Refusal | null => {
+  const claims = claimsAmong(intent.submissions);
+  if (claims >= CLAIMS_MAX.intent)
+    return refusalAt(
+      intent,
+      { limit: 'submissions', max: CLAIMS_MAX.intent },
+      `Payments of this intent were submitted ${claims} times`,
+      'Create another one.',
+    );
+  const own = claimsAmong(intent.submissions.filter(({ sender }) => sender === wallet));
+  const max = claims < CLAIMS_MAX.crowded.from ? CLAIMS_MAX.wallet : CLAIMS_MAX.crowded.wallet;
+  return own < max
     ? null
     : refusalAt(
         intent,
-        'submissions',
-        SUBMISSIONS_MAX,
-        `${intent.submissions.length} transactions were submitted for this payment intent`,
+        { limit: 'submissions', max },
+        `This wallet has submitted payments of this intent ${own} times`,
+        'Pay from another wallet, or create another payment intent.',
       );
+};
 
-const refusalAt = (intent: PaymentIntent, limit: 'events' | 'submissions', max: number, fact: string): Refusal =>
-  refusalOf(intent, 'intent.limit_reached', `${fact}, and the limit for this request is ${max}. Create another one.`, {
-    details: { limit, max },
+const claimsAmong = (submissions: readonly Submission[]): number =>
+  submissions.reduce((sum, submission) => sum + claimsOf(submission), 0);
+
+const refusalAt = (
+  intent: PaymentIntent,
+  details: { readonly limit: 'events' | 'submissions'; readonly max: number },
+  fact: string,
+  remedy: string,
+): Refusal =>
+  refusalOf(intent, 'intent.limit_reached', `${fact}, and the limit for this request is ${details.max}. ${remedy}`, {
+    details,
   });

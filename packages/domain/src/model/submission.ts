@@ -23,6 +23,9 @@ export const liveSubmission = (intent: PaymentIntent): Submission | undefined =>
 export const submissionOf = (intent: PaymentIntent, hash: TransactionHash): Submission | undefined =>
   intent.submissions.find((submission) => submission.hash === hash);
 
+/** How often this transaction has claimed the intent. */
+export const claimsOf = ({ claims, attempts }: Submission): number => claims ?? attempts;
+
 /** True while this transaction is the one that can still land. */
 export const isLive = (intent: PaymentIntent, hash: TransactionHash): boolean =>
   submissionOf(intent, hash)?.status === 'live';

@@ -42,9 +42,10 @@ export const prepared = (
   hash: TransactionHash,
   change: Partial<PreparedTransaction> = {},
   attempts = 1,
+  claims?: number,
 ): ExpectedEvent => ({
   type: 'submission_prepared',
-  data: { transaction: signed(hash, change), attempts },
+  data: { transaction: signed(hash, change), attempts, ...(claims === undefined ? {} : { claims }) },
 });
 export const refused = (hash: TransactionHash): ExpectedEvent => ({
   type: 'submission_released',

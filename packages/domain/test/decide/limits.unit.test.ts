@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type Address,
+  CLAIMS_MAX,
   COUNTED_MAX,
   decide,
   EVENTS_MAX,
@@ -10,7 +11,6 @@ import {
   type PaymentIntent,
   RECORDED_BUILDS,
   REMEMBERED_MAX,
-  SUBMISSIONS_MAX,
   type TransactionHash,
 } from '@pf/domain';
 import fc from 'fast-check';
@@ -34,6 +34,7 @@ import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
 import { ALICE, BOB, CAROL, FIRST, INTENT, SECOND, SCENARIO_START, UNKNOWN } from '../../src/testing/samples.ts';
 
 const hashOf = (n: number): TransactionHash => `0x${n.toString(16).padStart(64, '0')}` as TransactionHash;
+const walletOf = (n: number): Address => `0x${(n + 1).toString(16).padStart(40, '0')}` as Address;
 const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const dust = (n: number) => watcher.landed(hashOf(n), { amount: 1n });
@@ -48,11 +49,13 @@ const long = (events: number): readonly ExpectedEvent[] => [
 /** A history of a paid intent with this many events. */
 const longPaid = (events: number): readonly ExpectedEvent[] => [...paid, ...long(events - paid.length + 1).slice(1)];
 
+/** A submission is prepared, broadcast and dropped. */
+const EVENTS_OF_A_CLAIM = 3;
+
 describe('a request that would append to an intent at its limit', () => {
   const update = ({ updatedAt }: PaymentIntent): Input => gateway.update({ updatedAt, metadata: { note: 'one more' } });
 
   it.each([
-    ['a submission', EVENTS_MAX.submit, long, () => gateway.prepare(FIRST)],
     ['an update', EVENTS_MAX.change, long, update],
     ['a simulation', EVENTS_MAX.change, long, () => gateway.simulate('pending')],
     ['a refund', EVENTS_MAX.refund, longPaid, () => gateway.refund()],
@@ -71,23 +74,16 @@ describe('a request that would append to an intent at its limit', () => {
       .thenNothing();
   });
 
-  it('leaves the account what payers can use up: submissions after builds, changes and refunds after both', () => {
-    const limits = [RECORDED_BUILDS.again, RECORDED_BUILDS.other, ...Object.values(EVENTS_MAX)];
-    expect(limits).toEqual(limits.toSorted((a, b) => a - b));
-    given(...long(RECORDED_BUILDS.other))
+  it('leaves the account what payers can use up: changes beyond all that they can repeat, then refunds', () => {
+    const ofPayers = RECORDED_BUILDS.other + EVENTS_OF_A_CLAIM * CLAIMS_MAX.intent + COUNTED_MAX.extra;
+    expect(ofPayers).toBeLessThan(EVENTS_MAX.change);
+    expect(EVENTS_MAX.change).toBeLessThan(EVENTS_MAX.refund);
+  });
+
+  it('is accepted if it is a submission: only submissions are counted for it', () => {
+    given(...long(EVENTS_MAX.refund))
       .when(gateway.prepare(FIRST))
       .then(prepared(FIRST));
-  });
-
-  it('is accepted if it submits the live transaction again, which then cannot be released', () => {
-    const claimed = given(...long(EVENTS_MAX.submit), prepared(FIRST));
-    claimed.when(gateway.prepare(FIRST)).thenNothing().withOutcome({ attempts: 2 });
-  });
-
-  it('is refused as in progress, not at the limit, if it would replace the live transaction', () => {
-    given(...long(EVENTS_MAX.submit), prepared(FIRST, { nonce: '7' }))
-      .when(gateway.prepare(SECOND, { nonce: '7' }))
-      .thenRefused('intent.submission_in_progress');
   });
 
   it('can still be ended, paid and expired', () => {
@@ -138,15 +134,83 @@ describe('a build', () => {
 });
 
 describe('submissions of one intent', () => {
-  const tried = times(SUBMISSIONS_MAX, (n) => [prepared(hashOf(n)), refused(hashOf(n))]).flat();
+  /** What a wallet tries again and again, and no node takes. */
+  const tried = (sender: Address, count: number, hashes = count): readonly ExpectedEvent[] =>
+    times(count, (n) => {
+      const hash = hashOf(Number.parseInt(sender.slice(-6), 16) * 1_000 + (n % hashes));
+      const claims = Math.floor(n / hashes) + 1;
+      return [prepared(hash, { sender }, 1, claims === 1 ? undefined : claims), refused(hash)];
+    }).flat();
+  const byWallets = (count: number, each: number): readonly ExpectedEvent[] =>
+    times(count, (n) => tried(walletOf(n), each)).flat();
+  const wallets = CLAIMS_MAX.crowded.from / CLAIMS_MAX.wallet;
+  const crowded = [created(), ...byWallets(wallets, CLAIMS_MAX.wallet)];
+  const others = (CLAIMS_MAX.intent - CLAIMS_MAX.crowded.from) / CLAIMS_MAX.crowded.wallet;
+  const full = [...crowded, ...times(others, (n) => tried(walletOf(wallets + n), CLAIMS_MAX.crowded.wallet)).flat()];
 
-  it('are limited to different transactions', () => {
-    given(created(), ...tried)
-      .when(gateway.prepare(SECOND))
+  it.each([
+    ['different transactions', CLAIMS_MAX.wallet],
+    ['one transaction', 1],
+  ])('are limited for a wallet that submits %s, and not for others', (_what, hashes) => {
+    given(created(), ...tried(BOB, CLAIMS_MAX.wallet, hashes))
+      .when(gateway.prepare(FIRST, { sender: BOB }))
       .thenRefused('intent.limit_reached')
-      .withOutcome({ details: { limit: 'submissions', max: SUBMISSIONS_MAX } })
-      .when(gateway.prepare(hashOf(0)))
-      .then(prepared(hashOf(0)));
+      .withOutcome({ details: { limit: 'submissions', max: CLAIMS_MAX.wallet } })
+      .when(gateway.prepare(SECOND, { sender: CAROL }))
+      .then(prepared(SECOND, { sender: CAROL }));
+  });
+
+  it('are counted when a released transaction is submitted again, and when it replaces another', () => {
+    given(created(), prepared(FIRST), refused(FIRST))
+      .when(gateway.prepare(FIRST))
+      .then(prepared(FIRST, {}, 1, 2))
+      .when(gateway.prepare(SECOND))
+      .then(prepared(SECOND, {}, 2, 1))
+      .when(gateway.prepare(SECOND))
+      .then(prepared(SECOND, {}, 3, 2));
+  });
+
+  it('are counted by attempts where an earlier version has not counted them', () => {
+    const before = times(CLAIMS_MAX.wallet, (n) => prepared(FIRST, {}, n + 1));
+    given(created(), ...before, refused(FIRST))
+      .when(gateway.prepare(SECOND))
+      .thenRefused('intent.limit_reached');
+  });
+
+  it('leave a wallet some room however often a few others have submitted', () => {
+    let scenario: Scenario = given(...crowded);
+    for (let n = 0; n < CLAIMS_MAX.crowded.wallet; n++)
+      scenario = scenario
+        .when(gateway.prepare(hashOf(n), { sender: CAROL }))
+        .then(prepared(hashOf(n), { sender: CAROL }))
+        .when(gateway.release(hashOf(n)))
+        .then(refused(hashOf(n)));
+    scenario
+      .when(gateway.prepare(FIRST, { sender: CAROL }))
+      .thenRefused('intent.limit_reached')
+      .withOutcome({ details: { limit: 'submissions', max: CLAIMS_MAX.crowded.wallet } });
+  });
+
+  it('are limited for all wallets together, and a payment is recorded beyond', () => {
+    given(...full)
+      .when(gateway.prepare(FIRST, { sender: CAROL }))
+      .thenRefused('intent.limit_reached')
+      .withOutcome({ details: { limit: 'submissions', max: CLAIMS_MAX.intent } })
+      .when(watcher.landed(FIRST, { from: CAROL }))
+      .then(pending(FIRST, { fulfiller: CAROL }), confirmed(FIRST, { from: CAROL }));
+  });
+
+  it('are accepted beyond the limit if they submit the live transaction again, which then cannot be released', () => {
+    given(created(), ...tried(BOB, CLAIMS_MAX.wallet - 1), prepared(FIRST))
+      .when(gateway.prepare(FIRST))
+      .thenNothing()
+      .withOutcome({ attempts: 2 });
+  });
+
+  it('are refused as in progress, not at the limit, if they would replace the live transaction', () => {
+    given(created(), ...tried(BOB, CLAIMS_MAX.wallet - 1), prepared(FIRST, { nonce: '7' }))
+      .when(gateway.prepare(SECOND, { nonce: '7' }))
+      .thenRefused('intent.submission_in_progress');
   });
 });
 
@@ -214,9 +278,14 @@ const right = ({ tokenAddress, requestor, amountBaseUnits, reference, direction 
 });
 const liveHash = ({ submissions, txSignature }: PaymentIntent): TransactionHash =>
   submissions.find(({ status }) => status === 'live')?.hash ?? txSignature ?? FIRST;
-const claim = (intent: PaymentIntent, hash: TransactionHash, nonce: string | null): Input =>
+const claim = (
+  intent: PaymentIntent,
+  hash: TransactionHash,
+  nonce: string | null,
+  sender: Address = right(intent).from,
+): Input =>
   gateway.prepare(hash, {
-    sender: right(intent).from,
+    sender,
     nonce,
     terms: {
       chain: intent.chain,
@@ -237,6 +306,7 @@ const MOVES: Readonly<Record<string, Move>> = {
       blob: 'b'.repeat(2_000),
     }),
   prepare: (intent, fresh) => claim(intent, hashOf(fresh), null),
+  prepareByAnother: (intent, fresh) => claim(intent, hashOf(fresh), null, walletOf(fresh)),
   replace: (intent, fresh) => claim(intent, hashOf(fresh), '7'),
   repeat: (intent) => claim(intent, liveHash(intent), '7'),
   broadcast: (intent) => gateway.recordBroadcast(liveHash(intent)),
@@ -257,7 +327,7 @@ const MOVES: Readonly<Record<string, Move>> = {
 };
 
 /** No client and no stranger can make an intent larger: only reorganizations of its payment add events beyond this. */
-const MOST_EVENTS = EVENTS_MAX.refund + COUNTED_MAX.extra + 2 * SUBMISSIONS_MAX;
+const MOST_EVENTS = EVENTS_MAX.refund + COUNTED_MAX.extra + EVENTS_OF_A_CLAIM * CLAIMS_MAX.intent;
 const MOST_EVENTS_A_REORG = 8;
 const MOST_BYTES = 512 * 1024;
 const sizeOf = (intent: PaymentIntent): number =>
@@ -270,6 +340,8 @@ const GROWTHS = [
   [{ moves: ['update'], intent: 0 }],
   [{ moves: ['build'], intent: 0 }],
   [{ moves: ['prepare', 'release'], intent: 0 }],
+  [{ moves: ['prepareByAnother', 'release'], intent: 0 }],
+  [{ moves: ['prepareByAnother', 'broadcast', 'drop'], intent: 0 }],
   [{ moves: ['replace'], intent: 0 }],
   [{ moves: ['replace', 'repeat', 'repeat'], intent: 0 }],
   [{ moves: ['prepare', 'broadcast', 'drop'], intent: 0 }],

@@ -68,7 +68,7 @@ describe('a submission', () => {
       .when(gateway.release(FIRST))
       .then(refused(FIRST))
       .when(gateway.prepare(FIRST))
-      .then(prepared(FIRST))
+      .then(prepared(FIRST, {}, 1, 2))
       .withOutcome({ attempts: 1 })
       .when(gateway.release(FIRST))
       .then(refused(FIRST));
@@ -87,9 +87,9 @@ describe('a submission', () => {
   it('is replaced by another with the same sender and nonce, and can replace that one again', () => {
     const replaced = given(created(), prepared(FIRST))
       .when(gateway.prepare(SECOND))
-      .then(prepared(SECOND, {}, 2));
+      .then(prepared(SECOND, {}, 2, 1));
     expect(statuses(replaced)).toEqual(['replaced', 'live']);
-    const back = replaced.when(gateway.prepare(FIRST)).then(prepared(FIRST, {}, 3));
+    const back = replaced.when(gateway.prepare(FIRST)).then(prepared(FIRST, {}, 3, 2));
     expect(statuses(back)).toEqual(['live', 'replaced']);
   });
 

@@ -75,11 +75,12 @@ const RULES = `
   show what was really paid. A landing that matches the terms ends in \`confirmed\` or is recorded as an extra payment.
 - **Once.** A transfer (transaction and index) counts once for an intent, however often it is observed. A transfer that
   a reorg has undone counts again when it lands again.
-- **Limits.** Every request that would append to an intent is refused with \`intent.limit_reached\` from a number of
-  events on: 500 for builds, 1,000 for submissions, 1,500 for updates and simulations, 2,000 for refunds. Transfers with
-  other terms are recorded up to 100 counted ones, extra payments up to 200. An observation is never refused: beyond the
-  limit it changes nothing, unless it settles, ends or restores something. The log thus lacks some dust, and in exchange
-  what an intent must remember to count each transfer once is bounded.
+- **Limits.** A request of the account that would append to an intent is refused with \`intent.limit_reached\` from a
+  number of events on: 1,500 for updates and simulations, 2,000 for refunds. A wallet is refused its 11th submission,
+  and its 3rd where all wallets have submitted 100 times; 200 are the end for all. From 500 events on builds are not
+  recorded. Transfers with other terms are recorded up to 100 counted ones, extra payments up to 200. An observation is
+  never refused: beyond the limit it changes nothing, unless it settles, ends or restores something. The log thus lacks
+  some dust, and in exchange what an intent must remember to count each transfer once is bounded.
 - **By hash.** Only \`dropped\` and \`reverted\` are judged by the hash of the transaction.
 - **Two payers never both broadcast.** A transaction is prepared before it is broadcast, and only one can be live.
   Another with the same sender and nonce replaces it if it can land for at least as long, because at most one of the two

@@ -347,7 +347,7 @@ export const COMMAND_ROWS: readonly Row[] = [
         {
           if: 'a node refused the same hash',
           given: [...live, events.refused(FIRST)],
-          then: [events.prepared(FIRST)],
+          then: [events.prepared(FIRST, {}, 1, 2)],
           outcome: { attempts: 1 },
         },
         { if: 'the same hash was dropped', given: [...live, events.dropped(FIRST)] },
@@ -355,7 +355,7 @@ export const COMMAND_ROWS: readonly Row[] = [
           if: 'another hash with the same sender and nonce is live',
           given: live,
           when: gateway.prepare(SECOND),
-          then: [events.prepared(SECOND, {}, 2)],
+          then: [events.prepared(SECOND, {}, 2, 1)],
           outcome: { attempts: 2 },
         },
         {

@@ -1,7 +1,7 @@
 import type { Producer } from 'kafkajs';
 import type { Names } from '../names.ts';
 import { type BrokerClock, SILENT } from '../port.ts';
-import { BRIEF_RETRY, createClient } from './client.ts';
+import { BRIEF_RETRY, createClient, createProducer } from './client.ts';
 import { askLess, type Cluster } from './cluster.ts';
 import { MajorityClock } from './majority-clock.ts';
 import type { EventLogOptions } from './options.ts';
@@ -80,14 +80,7 @@ export class KafkaBrokerClock implements BrokerClock {
   async #connect(): Promise<Connected> {
     const client = createClient(this.#options, 'clock', BRIEF_RETRY, { timeoutMs: TIMEOUT_MS });
     const { kafka, cluster } = askLess(client, this.#topic);
-    const producer = kafka.producer({
-      allowAutoTopicCreation: false,
-      retry: BRIEF_RETRY,
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition ?? 0,
-    });
+    const producer = createProducer(kafka);
     await producer.connect();
     return { producer, cluster: cluster() };
   }

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import kafkajs from 'kafkajs';
-import type { ISocketFactory, Kafka, logCreator, RetryOptions } from 'kafkajs';
+import type { ISocketFactory, Kafka, logCreator, Producer, RetryOptions } from 'kafkajs';
 import type { EventLogOptions } from './options.ts';
 import type { LogSink } from '../port.ts';
 import type { Lifeline } from './lifeline.ts';
@@ -92,3 +92,14 @@ export function createClient(
     ...(sasl ? { sasl } : {}),
   });
 }
+
+/** A producer without idempotence, which writes each record to the partition that the record names. */
+export const createProducer = (client: Kafka): Producer =>
+  client.producer({
+    allowAutoTopicCreation: false,
+    retry: BRIEF_RETRY,
+    createPartitioner:
+      () =>
+      ({ message }) =>
+        message.partition ?? 0,
+  });

@@ -129,7 +129,7 @@ async function outcomeOf(
   // An abort by the coordinator raises the epoch.
   const raised = before.producerEpoch - open.producerEpoch;
   // A fence raises it once where the transaction has ended, and twice where it aborts it. The former owner may still
-  // have committed what was ongoing before the fence; and after the fence of yet another process nobody knows.
+  // have committed what was ongoing before the fence; and after the fence of yet another process it is unknown.
   const fences = after === null ? 1 : after.producerEpoch - before.producerEpoch;
   if (after !== null && after.producerId !== before.producerId) return null;
   if (fences === 1 && raised === 0 && COMMITTED.includes(before.state)) return true;

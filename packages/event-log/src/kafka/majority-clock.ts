@@ -22,7 +22,7 @@ export class MajorityClock {
   }
 
   /**
-   * The time on which more than half of the brokers agree. Resolves as soon as they do: one that hangs holds nobody up.
+   * The time on which more than half of the brokers agree. Resolves as soon as they do: one that hangs delays none.
    *
    * @param brokers how to read the clock of each, by its id, in ms since 1970
    * @throws Error where no majority agrees

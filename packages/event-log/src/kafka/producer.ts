@@ -1,5 +1,5 @@
 import type { CompressionTypes, Kafka, Producer, TopicMessages } from 'kafkajs';
-import { BRIEF_RETRY } from './client.ts';
+import { createProducer } from './client.ts';
 import { compressionType } from './compression.ts';
 import { toMessage } from './record.ts';
 import type { Names } from '../names.ts';
@@ -21,14 +21,7 @@ export class KafkaProducer implements LogProducer {
   }
 
   static async open(client: Kafka, names: Names, compression = compressionType()): Promise<KafkaProducer> {
-    const producer = client.producer({
-      allowAutoTopicCreation: false,
-      retry: BRIEF_RETRY,
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition ?? 0,
-    });
+    const producer = createProducer(client);
     await producer.connect();
     return new KafkaProducer(producer, names, compression);
   }

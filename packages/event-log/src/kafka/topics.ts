@@ -1,16 +1,16 @@
 import { pause } from '@pf/runtime';
 import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
-import { openCluster } from './cluster.ts';
+import { type Cluster, openCluster } from './cluster.ts';
 import { createClient, PATIENT_RETRY } from './client.ts';
-import { brokerErrorType } from '../errors.ts';
+import { asError, brokerErrorType } from '../errors.ts';
 import { type Names, OWNER_GROUP, type TopicName, TOPIC_NAMES } from '../names.ts';
 import type { EventLogOptions } from './options.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
 const FOREVER = -1;
-/** A healthy cluster elects the leaders of a new topic within milliseconds. */
+/** In a healthy cluster the leaders of a new topic respond within milliseconds. */
 const LEADERS_MS = 15_000;
 const LEADERS_PAUSE_MS = 50;
 
@@ -77,46 +77,46 @@ export async function createTopics(options: EventLogOptions, names: Names): Prom
         configEntries: Object.entries(topicConfig(topic, replication)).map(([name, value]) => ({ name, value })),
       })),
     });
-    await awaitLeaders(
-      admin,
-      TOPIC_NAMES.map((topic) => names.topic(topic)),
-    );
   });
-  await wakeCoordinators(options, names);
-}
-
-/** Resolves when every partition of the topics has a leader; rejects with the last error after LEADERS_MS. */
-async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
-  const end = performance.now() + LEADERS_MS;
-  for (;;) {
-    try {
-      const metadata = await admin.fetchTopicMetadata({ topics });
-      if (
-        metadata.topics.every(
-          ({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0),
-        )
-      )
-        return;
-    } catch (error) {
-      // A new topic is unknown for some milliseconds: the request is repeated until the time is up.
-      if (performance.now() > end) throw error;
-    }
-    if (performance.now() > end)
-      throw new Error(`Kafka found no leaders for ${topics.join(', ')} within ${LEADERS_MS} ms`);
-    await pause(LEADERS_PAUSE_MS);
+  const cluster = await openCluster(createClient(options, 'admin', PATIENT_RETRY));
+  try {
+    const giveUp = performance.now() + LEADERS_MS;
+    for (const topic of TOPIC_NAMES) await awaitLeaders(cluster, names.topic(topic), options.partitions, giveUp);
+    // The first request for a coordinator makes the broker create its internal topics, and a consumer that joins
+    // meanwhile crashes. So the request is made here, until it succeeds.
+    await cluster.awaitCoordinators(names.group(OWNER_GROUP), names.transactionalId(0));
+  } finally {
+    await cluster.close();
   }
 }
 
 /**
- * The first request for a coordinator makes the broker create its internal topics, and a consumer that joins meanwhile
- * crashes. So the request is made here, until it succeeds.
+ * Resolves when every partition's leader responds. It is named in the metadata some milliseconds before it knows that
+ * it leads, and a request for several partitions is repeated whole when one of them refuses.
+ *
+ * @param giveUp of performance.now()
+ * @throws Error with the last refusal when the time is up
  */
-async function wakeCoordinators(options: EventLogOptions, names: Names): Promise<void> {
-  const cluster = await openCluster(createClient(options, 'admin', PATIENT_RETRY));
-  try {
-    await cluster.awaitCoordinators(names.group(OWNER_GROUP), names.transactionalId(0));
-  } finally {
-    await cluster.close();
+export async function awaitLeaders(
+  cluster: Pick<Cluster, 'offsets' | 'refresh'>,
+  topic: string,
+  count: number,
+  giveUp: number,
+): Promise<void> {
+  const partitions = Array.from({ length: count }, (_, partition) => partition);
+  for (;;) {
+    try {
+      await cluster.offsets(topic, partitions, 'appended');
+      return;
+    } catch (error) {
+      if (performance.now() > giveUp)
+        throw new Error(`Not every partition of ${topic} has a leader that responds: ${asError(error).message}`, {
+          cause: error,
+        });
+    }
+    await pause(LEADERS_PAUSE_MS);
+    // A new topic is unknown for some milliseconds, which the next request reports.
+    await cluster.refresh().catch(() => undefined);
   }
 }
 

@@ -12,6 +12,23 @@ describe('the topics of the log', () => {
     await expect(log.verifyTopics()).resolves.toBeUndefined();
   });
 
+  it('take one request for all their partitions as soon as they are created, so nothing is written twice', async () => {
+    for (let round = 0; round < 5; round++) {
+      const log = await freshLog();
+      const [publisher, reader] = await Promise.all([log.publisher(), log.reader('test')]);
+      const partitions = Array.from({ length: log.partitions }, (_, partition) => partition);
+      try {
+        await Promise.all(
+          partitions.map((partition) => publisher.publish('intent.dead', { partition, key: 'pi_test', value: 'once' })),
+        );
+        const ends = await Promise.all(partitions.map((partition) => reader.endOffset('intent.dead', partition)));
+        expect(ends).toEqual(partitions.map(() => 1n));
+      } finally {
+        await Promise.all([publisher.close(), reader.close()]);
+      }
+    }
+  });
+
   it('are deleted only with a prefix', async () => {
     const log = await freshLog();
     await log.deleteTopics();

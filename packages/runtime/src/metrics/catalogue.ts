@@ -40,7 +40,7 @@ const lines = (...parts: readonly string[]): string => parts.join(' ');
  */
 export const METRICS = {
   'http.server.request.duration': histogram({
-    services: ['gateway'],
+    services: ['gateway', 'dashboard'],
     unit: 's',
     buckets: REQUEST,
     description: lines(
@@ -56,7 +56,7 @@ export const METRICS = {
       'http.route': some({
         what: 'route patterns such as `/v1/intents/{id}`; absent if no route matched',
         pattern: /^\/[\w/{}.*-]*$/,
-        most: 24,
+        most: 64,
       }).optional(),
       'http.response.status_code': some({
         what: 'HTTP status codes; 499 if the client disconnected before its response',
@@ -67,7 +67,7 @@ export const METRICS = {
     },
   }),
   'http.server.active_requests': level({
-    services: ['gateway'],
+    services: ['gateway', 'dashboard'],
     unit: '{request}',
     description: 'Requests under way, including open streams.',
     labels: { 'url.scheme': of('http') },
@@ -102,13 +102,28 @@ export const METRICS = {
     labels: { verdict: of('clean', 'match', 'unavailable') },
   }),
   'payments.rate_limited': counter({
-    services: ['gateway'],
+    services: ['gateway', 'dashboard'],
     unit: '{request}',
     description: lines(
       'Requests refused with 429, by the quota that was used up. `commands`: too many commands of the account, or of',
-      'test mode, were under way in one partition.',
+      'test mode, were under way in one partition. `dashboard`: sign-ins, mails and other attempts of people.',
     ),
-    labels: { policy: of('key', 'address', 'commands') },
+    labels: { policy: of('key', 'address', 'commands', 'dashboard') },
+  }),
+  'payments.sign_ins': counter({
+    services: ['dashboard'],
+    unit: '{attempt}',
+    description: lines(
+      'Sign-ins of people, by outcome. `refused`: a wrong password, code or unconfirmed address; `second_factor`: the',
+      'password was right, and a code is needed.',
+    ),
+    labels: { outcome: of('signed_in', 'second_factor', 'refused') },
+  }),
+  'payments.mails': counter({
+    services: ['dashboard'],
+    unit: '{mail}',
+    description: 'Mails to people: links and invitations. `failed`: given up after three tries.',
+    labels: { outcome: of('sent', 'failed') },
   }),
   'payments.streams.open': level({
     services: ['gateway'],
@@ -452,19 +467,19 @@ export const METRICS = {
     labels: { outcome: of('committed', 'aborted') },
   }),
   'payments.dependency.up': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: '',
     description: '1 if the dependency responded to the last readiness probe, 0 if not. Absent before the first probe.',
     labels: {
       dependency: some({
-        what: '`clock`, `database`, `kafka`, `redis`; `server` is 0 once a gateway has begun to shut down',
+        what: '`clock`, `database`, `kafka`, `redis`; `server` is 0 once a gateway or dashboard has begun to shut down',
         pattern: /^(clock|database|kafka|redis|server)$/,
         most: 5,
       }),
     },
   }),
   'payments.build.info': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: '',
     description: 'Always 1: its label tells which version runs.',
     labels: { 'service.version': some({ what: 'versions', pattern: /^[\w.+-]{1,64}$/, most: 4 }) },
@@ -514,7 +529,7 @@ export const METRICS = {
     },
   }),
   'db.client.operation.duration': histogram({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: 's',
     buckets: STEP,
     description: 'Statements to Postgres, including the wait for a connection.',
@@ -525,38 +540,38 @@ export const METRICS = {
     },
   }),
   'db.client.connection.count': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: '{connection}',
     description: 'Connections to Postgres.',
     labels: { 'db.client.connection.state': of('idle', 'used') },
   }),
   'db.client.connection.pending_requests': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: '{request}',
     description:
       'Statements that wait for a connection: more than 0 for long means too few connections, or a slow Postgres.',
     labels: {},
   }),
   'process.memory.usage': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: 'By',
     description: 'Resident memory.',
     labels: {},
   }),
   'process.cpu.time': total({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: 's',
     description: 'CPU time used since the start.',
     labels: { 'cpu.mode': of('user', 'system') },
   }),
   'nodejs.eventloop.delay.p99': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: 's',
     description: 'The 99th percentile of how late timers fired since the last collection.',
     labels: {},
   }),
   'nodejs.eventloop.utilization': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
     unit: '1',
     description:
       'The share of time since the last collection in which the event loop was busy: near 1 a process is at its limit.',

@@ -267,7 +267,7 @@ export class SimulatedBroker {
     return this.log('intent.events', partition).open();
   }
 
-  /** WriteTxnMarkers: nobody asks the coordinator. */
+  /** WriteTxnMarkers: the coordinator is not asked. */
   writeMarker(partition: number, producerId: string, committed: boolean): void {
     this.log('intent.events', partition).mark(producerId, committed);
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeIntent, encodeIntent, encodeOutcome, newWebhookEndpointId, parseOutcome } from '@pf/contracts';
 import type { Store, WatchCursor } from '@pf/database';
-import type { AccountId, Instant } from '@pf/domain';
+import type { AccountId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { currentProcess, type Kernel } from '../kernel/index.ts';
 import { Journal } from './journal.ts';
 import * as statements from './statements.ts';
@@ -63,6 +63,19 @@ export class SimulatedDatabase {
     const id = newWebhookEndpointId();
     this.change(({ endpoints }) => endpoints.set(id, { id, accountId, livemode, disabled: false }));
     return id;
+  }
+
+  /** Damages the stored state of an intent: what is read is held, and has what the columns say. */
+  damage(id: IntentId): void {
+    this.change(({ intents }) => {
+      const row = intents.get(id);
+      if (row) intents.set(id, { ...row, intent: statements.undecodable(row.intent) });
+    });
+  }
+
+  /** What `pf log rebuild` does. @param folded the intents of the partition as its log says, up to its checkpoint */
+  rebuild(partition: number, folded: readonly PaymentIntent[]): void {
+    this.change((tables) => statements.rebuild(tables, partition, folded));
   }
 
   /** Changes the tables in one transaction, outside of the network. */
@@ -148,6 +161,7 @@ export class SimulatedDatabase {
           await run('end of watched intents', sameServer);
           return positions;
         },
+        rebuilds: () => run('count rebuilds', statements.countRebuilds),
         find: (ids) => run('find watched intents', (tables) => statements.findIntents(tables, ids)),
       },
       webhooks: {

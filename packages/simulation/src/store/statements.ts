@@ -14,7 +14,15 @@ import {
   type WatchCursor,
   type WatchLease,
 } from '@pf/database';
-import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import {
+  type ChainId,
+  type CommandId,
+  type Instant,
+  type IntentId,
+  NOTHING_HAPPENED,
+  type PaymentIntent,
+  type TransactionHash,
+} from '@pf/domain';
 import type { DeliveryRow, IntentRow, Tables } from './tables.ts';
 
 /** What the statements of packages/database do, each as a function of the tables. */
@@ -203,6 +211,28 @@ export const watchedRows = (
   [...intents.values()].filter(
     ({ intent }) => chains.includes(intent.chain) && (intent.closedAt === null || intent.closedAt > closedAfter),
   );
+
+export const countRebuilds = ({ rebuilds }: Tables): number =>
+  [...rebuilds.values()].reduce((sum, count) => sum + count, 0);
+
+/** As packages/database/src/ledger/decoding.ts reads a row whose state cannot be decoded. */
+export const undecodable = (intent: PaymentIntent): PaymentIntent => ({
+  ...intent,
+  ...NOTHING_HAPPENED,
+  decimals: 0,
+  amount: '',
+  fulfiller: null,
+  metadata: null,
+  txSignature: null,
+  refundedBy: null,
+  heldFrom: intent.version,
+});
+
+/** What `pf log rebuild` does: these are the partition's intents, as its log says. */
+export function rebuild(tables: Tables, partition: number, folded: readonly PaymentIntent[]): void {
+  for (const intent of folded) tables.intents.set(intent.id, { partition, intent });
+  tables.rebuilds.set(partition, (tables.rebuilds.get(partition) ?? 0) + 1);
+}
 
 export function positions({ webhookPositions }: Tables, partitions: readonly number[]): ReadonlyMap<number, bigint> {
   return new Map(

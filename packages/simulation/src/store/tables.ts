@@ -36,6 +36,8 @@ export class Tables {
   /** By intent and version. */
   readonly events: Table<string, ProjectedEvent>;
   readonly checkpoints: Table<number, Checkpoint>;
+  /** By partition. */
+  readonly rebuilds: Table<number, number>;
   readonly outcomes: Table<CommandId, Outcome>;
   /** By intent and hash. */
   readonly signedTransactions: Table<string, StoredTransaction & { readonly createdAt: Instant }>;
@@ -51,6 +53,7 @@ export class Tables {
     this.intentsByKey = new Table(journal);
     this.events = new Table(journal);
     this.checkpoints = new Table(journal);
+    this.rebuilds = new Table(journal);
     this.outcomes = new Table(journal);
     this.signedTransactions = new Table(journal);
     this.watches = new Table(journal);

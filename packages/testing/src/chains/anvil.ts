@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { networkOf } from '@pf/chains';
+import { networkOf } from '@pf/chains/networks';
 import type { ChainId } from '@pf/domain';
 import { type Abi, encodeFunctionData, toHex } from 'viem';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-import { networkOf } from '@pf/chains';
+import { networkOf } from '@pf/chains/networks';
 import type { ChainId } from '@pf/domain';
 import { type Hex, toHex } from 'viem';
 import { type AnvilProcess, startAnvilProcess } from './anvil-process.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { networkOf } from '@pf/chains';
+import { networkOf } from '@pf/chains/networks';
 import { type Database, grantRights, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createEventLog, type EventLog } from '@pf/event-log';
@@ -14,7 +14,7 @@ import { openRoleLogins } from './role-logins.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from '../until.ts';
 
-export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook';
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard';
 /** A service starts within two seconds; on a busy machine it takes much longer. */
 const READY_WITHIN_MS = 120_000;
 const PARTITIONS = 6;
@@ -28,7 +28,7 @@ const ROOT = path.join(import.meta.dirname, '../../../..');
 /** A running process of a service. */
 export interface Instance {
   readonly service: ServiceName;
-  /** Its URL: of the API (gateway) or of its health endpoints. */
+  /** Its URL: of its API (gateway, dashboard) or of its health endpoints. */
   readonly url: string;
   readonly pid: number;
   /** The file with its output. */
@@ -146,7 +146,7 @@ export async function startCluster(
     service: ServiceName,
     { detours = {}, env = {}, wait = true, release }: StartOptions = {},
   ): Promise<Instance> {
-    const [port = 0] = await freePorts(1);
+    const [port = 0, healthPort = 0] = await freePorts(2);
     // Each service has its own role, so every end-to-end test shows that its rights suffice.
     const ownUrl = logins?.[`pf_${service}`] ?? databaseUrl;
     const program = release
@@ -155,6 +155,7 @@ export async function startCluster(
     const child = spawn(process.execPath, program, {
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         LOG_LEVEL: 'info',
         DATABASE_URL: detours.database ? via(ownUrl, detours.database) : ownUrl,
         REDIS_URL: detours.redis ? via(stack.redis, detours.redis) : stack.redis,
@@ -172,6 +173,14 @@ export async function startCluster(
         RATE_LIMIT_FACTOR: '100',
         SCREENING_LIST_FILE: sanctionsListFile,
         ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
+        ...(service === 'dashboard' && {
+          DASHBOARD_PORT: String(port),
+          HEALTH_PORT: String(healthPort),
+          DASHBOARD_URL: `http://127.0.0.1:${port}`,
+          SESSION_SECRET: secretsKey,
+          MAIL_URL: 'log:',
+          MAIL_FROM: 'dashboard@localhost',
+        }),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -197,7 +206,8 @@ export async function startCluster(
         `${service} to be ready (its log: ${String(file.path)})`,
         async () => {
           if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-          return (await fetch(`${instance.url}/readyz`)).ok;
+          const probed = service === 'dashboard' ? `http://127.0.0.1:${healthPort}` : instance.url;
+          return (await fetch(`${probed}/readyz`)).ok;
         },
         READY_WITHIN_MS,
       );

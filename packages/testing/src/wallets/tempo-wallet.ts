@@ -1,5 +1,5 @@
 import { type Address, createWalletClient, erc20Abi, type Hex, hexToBytes, http, publicActions } from 'viem';
-import { tempoModerato } from 'viem/chains';
+import { tempoModerato } from 'viem/tempo/chains';
 import { Account, Actions, Transaction } from 'viem/tempo';
 import type { StackChain, StackWallet } from '../stack/stack.ts';
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { type ChainFamily, networkOf } from '@pf/chains';
+import { type ChainFamily, networkOf } from '@pf/chains/networks';
 import type { ChainId, Reference } from '@pf/domain';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';

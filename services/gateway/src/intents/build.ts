@@ -10,7 +10,7 @@ import {
   view,
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { refused } from '../refusals.ts';

@@ -11,7 +11,7 @@ import {
 import { type IntentQueries, type KeyHolder } from '@pf/database';
 import { type Address, type CreateData, IDEMPOTENCY_WINDOW_MS, payerProblem, view } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';

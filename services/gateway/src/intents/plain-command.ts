@@ -1,6 +1,6 @@
 import { emptyRequest, type Operation, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { intentAfter, pathId } from './lookup.ts';

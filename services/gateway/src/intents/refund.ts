@@ -1,7 +1,7 @@
 import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import { refusalUnlessPaid } from '@pf/domain';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireAllowed } from '../refusals.ts';

@@ -1,7 +1,7 @@
 import { OPERATIONS, simulateIntentRequest } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import { ApiError } from '../api-error.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './lookup.ts';

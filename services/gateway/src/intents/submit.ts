@@ -13,7 +13,7 @@ import {
   view,
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import { requireAllowed } from '../refusals.ts';
 import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';

@@ -2,7 +2,7 @@ import { OPERATIONS, updateIntentRequest } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import type { CommandData, PaymentIntent } from '@pf/domain';
 import { validationFailed } from '../api-error.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';

@@ -1,8 +1,8 @@
 import { KEY_QUOTAS, PAYER_ADDRESS_QUOTA, type Quota } from '@pf/contracts';
 import type { KeyHolder } from '@pf/database';
+import { addressGroup } from '@pf/http';
 import { count } from '@pf/runtime';
 import type { Request, Response } from 'express';
-import ipaddr from 'ipaddr.js';
 import { ApiError } from '../api-error.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
 
@@ -89,15 +89,3 @@ function setHeaders(
 /** Seconds until the whole quota is available again; after a refusal, until the next request is allowed. */
 const resetSeconds = ({ requests, windowSeconds }: Quota, { allowed, left, retryMs }: Standing): number =>
   allowed ? Math.ceil(((requests - left) * windowSeconds) / requests) : secondsOf(retryMs);
-
-/** An IPv4 address, or the /64 network of an IPv6 address, which belongs to one subscriber. */
-export function addressGroup(ip: string | undefined): string {
-  if (ip === undefined || !ipaddr.isValid(ip)) return 'unknown';
-  const address = ipaddr.process(ip);
-  return address instanceof ipaddr.IPv6
-    ? address.parts
-        .slice(0, 4)
-        .map((part) => part.toString(16))
-        .join(':')
-    : address.toString();
-}

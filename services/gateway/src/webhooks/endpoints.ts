@@ -9,32 +9,36 @@ import {
   urlProblem,
 } from '@pf/contracts';
 import {
+  addWebhookSecret,
+  answerOnce,
   createManagedEndpoint,
-  createWebhookSecret,
   type Database,
   enableWebhookEndpoint,
+  inheritedSecrets,
   type KeyHolder,
   type Keyring,
   type ManagedEndpoint,
   managedEndpoint,
   managedEndpoints,
   removeManagedEndpoint,
+  SECRETS_MAX,
   TooManySecretsError,
   updateManagedEndpoint,
 } from '@pf/database';
-import type { WakeQueue } from '@pf/redis';
 import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
+import { REPLAYED, requestKey } from './idempotency.ts';
 import { endpointIdOf } from './ids.ts';
 import { shownEndpoint } from './shown.ts';
+import { wake, type Wakes } from './wake.ts';
 
 export interface EndpointDependencies {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly now: () => number;
-  readonly wakes: Pick<WakeQueue, 'wake'>;
+  readonly wakes: Wakes;
   /** Whether live events may go to http:// URLs. */
   readonly webhookAllowHttp: boolean;
 }
@@ -58,26 +62,27 @@ export const createEndpoint = ({ database, keyring, now, webhookAllowHttp }: End
       name = null,
       eventTypes = null,
       apiVersion = API_VERSIONS[0],
+      idempotencyKey,
       ...body
     } = await readBody(request, response, createEndpointRequest);
     const url = body.url.trim();
     const problem = urlProblem(url, { httpAllowed: !holder.livemode || webhookAllowHttp });
     if (problem !== null) throw validationFailed([{ param: 'url', message: `url ${problem}` }]);
-    const created = await createManagedEndpoint(database, keyring, holder, {
-      url,
-      name,
-      eventTypes,
-      apiVersion,
-      at: new Date(now()),
+    const at = new Date(now());
+    const key = requestKey(holder, 'create-endpoint', idempotencyKey);
+    const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
+      const settings = { url, name, eventTypes, apiVersion, at };
+      const created = await createManagedEndpoint(client, keyring, holder, settings);
+      if (created.kind === 'exists')
+        throw new ApiError('webhook_endpoint.exists', { param: 'url', details: { endpoint_id: created.endpointId } });
+      if (created.kind === 'too_many')
+        throw new ApiError('webhook_endpoint.limit_reached', {
+          message: `The account has ${ENDPOINTS_MAX} webhook endpoints in this mode, which is the limit. Remove one.`,
+          details: { limit: 'endpoints', max: ENDPOINTS_MAX },
+        });
+      return { endpoint: shownEndpoint(created.endpoint), secret: created.secret };
     });
-    if (created.kind === 'exists')
-      throw new ApiError('webhook_endpoint.exists', { param: 'url', details: { endpoint_id: created.endpointId } });
-    if (created.kind === 'too_many')
-      throw new ApiError('webhook_endpoint.limit_reached', {
-        message: `The account has ${ENDPOINTS_MAX} webhook endpoints in this mode, which is the limit. Remove one.`,
-        details: { limit: 'endpoints', max: ENDPOINTS_MAX },
-      });
-    return { status: 201, body: { endpoint: shownEndpoint(created.endpoint), secret: created.secret } };
+    return replayed ? { status: 200, body: answer, headers: REPLAYED } : { status: 201, body: answer };
   },
 });
 
@@ -141,26 +146,28 @@ export const rotateEndpointSecret = ({ database, keyring, now }: EndpointDepende
   async handle({ holder, request, response }) {
     const body = await readBody(request, response, rotateSecretRequest);
     const endpoint = await requireEndpoint(database, holder, request);
-    const validFrom = new Date(body.validFrom ?? now());
-    if (validFrom.getTime() < now() - 1_000)
-      throw validationFailed([{ param: 'validFrom', message: 'validFrom must not be in the past' }]);
     const { accountId, livemode } = holder;
+    const owner = { accountId, livemode, endpointId: endpoint.id };
+    const at = new Date(now());
+    const key = requestKey(holder, `rotate-secret ${endpoint.id}`, body.idempotencyKey);
+    const inherited = await inheritedSecrets(database, keyring, owner);
     try {
-      const owner = { accountId, livemode, endpointId: endpoint.id };
-      const secret = await createWebhookSecret(database, keyring, owner, validFrom);
-      return { status: 200, body: { endpoint: shownEndpoint(endpoint), secret, validFrom: validFrom.toISOString() } };
+      const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
+        const validFrom = body.validFrom === undefined ? at : new Date(body.validFrom);
+        if (validFrom.getTime() < at.getTime() - 1_000)
+          throw validationFailed([{ param: 'validFrom', message: 'validFrom must not be in the past' }]);
+        const secret = await addWebhookSecret(client, keyring, owner, validFrom, inherited);
+        return { endpoint: shownEndpoint(endpoint), secret, validFrom: validFrom.toISOString() };
+      });
+      return { status: 200, body: answer, headers: replayed ? REPLAYED : {} };
     } catch (error) {
       if (!(error instanceof TooManySecretsError)) throw error;
       throw new ApiError('webhook_endpoint.limit_reached', {
         message:
-          'The webhook endpoint has 5 secrets, which is the limit. Each ends 24 hours after the next one begins.',
-        details: { limit: 'secrets', max: 5 },
+          `The webhook endpoint has ${SECRETS_MAX} secrets, which is the limit. ` +
+          'Each ends 24 hours after the next one begins.',
+        details: { limit: 'secrets', max: SECRETS_MAX },
       });
     }
   },
 });
-
-/** Without Redis, a sweep finds what is due within 10 s. */
-function wake(wakes: Pick<WakeQueue, 'wake'>, endpointId: string): void {
-  void wakes.wake([endpointId]).catch(() => undefined);
-}

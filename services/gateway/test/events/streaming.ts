@@ -65,7 +65,9 @@ export class Streaming {
       },
       commentMs,
     );
-    this.#server = createServer(express().get('/intents/:id/events', serve(endpoint, keys, limiter)));
+    this.#server = createServer(
+      express().get('/intents/:id/events', serve(endpoint, { keys, limiter, uses: { used: () => undefined } })),
+    );
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));

@@ -34,9 +34,17 @@ describe('requests generated from the OpenAPI document', () => {
     const intents = made.map(({ body: { intent } }) => intent);
     const requests = new Requests(openApiDocument(Object.values(OPERATIONS), '/v1'), {
       id: intents.map(({ id }) => id),
-      chain: ['eip155:84532', 'eip155:8453', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'eip155:1'],
-      token: ['USDC', 'usdc', 'EURC', 'DOGE', intents[0]?.tokenAddress],
-      amount: ['1', '0.000001', '12.50', '0', '1e3', '18446744073709.551615'],
+      // What is named twice comes twice as often: of many operations, enough requests have to be valid.
+      chain: [
+        'eip155:84532',
+        'eip155:84532',
+        'eip155:84532',
+        'eip155:8453',
+        'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+        'eip155:1',
+      ],
+      token: ['USDC', 'USDC', 'USDC', 'usdc', 'EURC', 'DOGE', intents[0]?.tokenAddress],
+      amount: ['1', '0.000001', '12.50', '100', '0', '1e3', '18446744073709.551615'],
       requestor: WALLETS,
       fulfiller: WALLETS,
       direction: ['request', 'send'],

@@ -1,18 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
-import {
-  type Anvil,
-  type ApiClient,
-  apiClient,
-  type Cluster,
-  type EvmWallet,
-  evmWallet,
-  type Instance,
-  readWholeLog,
-  startAnvil,
-  startCluster,
-  until,
-} from '@pf/testing';
+import { type ApiClient, apiClient, type Cluster, type Instance, readWholeLog, startCluster, until } from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
+import { type EvmWallet, evmWallet } from '@pf/testing/wallets';
 
 const CHAIN = 'eip155:84532';
 

@@ -7,8 +7,6 @@ import {
   type ApiClient,
   apiClient,
   type Cluster,
-  type EvmWallet,
-  evmWallet,
   type Instance,
   LISTED,
   readBackingStack,
@@ -18,6 +16,7 @@ import {
   startSanctionsProvider,
   until,
 } from '@pf/testing';
+import { type EvmWallet, evmWallet } from '@pf/testing/wallets';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
 const CHAIN = 'eip155:84532';

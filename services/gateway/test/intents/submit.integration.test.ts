@@ -11,20 +11,9 @@ import type {
   TransactionHash,
   Transfer,
 } from '@pf/domain';
-import {
-  type Anvil,
-  type ApiClient,
-  apiClient,
-  type Cluster,
-  type EvmWallet,
-  evmWallet,
-  type RpcFault,
-  type RpcProxy,
-  startAnvil,
-  startCluster,
-  startRpcProxy,
-  until,
-} from '@pf/testing';
+import { type ApiClient, apiClient, type Cluster, startCluster, until } from '@pf/testing';
+import { type Anvil, type RpcFault, type RpcProxy, startAnvil, startRpcProxy } from '@pf/testing/chains';
+import { type EvmWallet, evmWallet } from '@pf/testing/wallets';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
 const CHAIN = 'eip155:84532';

@@ -14,10 +14,9 @@ import {
   until,
 } from '@pf/testing';
 import fc from 'fast-check';
-import { addressGroup } from '../../src/limits/limiter.ts';
 import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
-import { TokenBucket } from '../../src/limits/token-bucket.ts';
+import { addressGroup, TokenBucket } from '@pf/http';
 
 describe('TokenBucket', () => {
   it('gives at most its size plus the refill, and refills completely', () => {

@@ -34,6 +34,12 @@ describe('webhook endpoints', () => {
     receivers.push(receiver);
     return receiver;
   };
+  const secretsOf = (endpointId: string) => cluster.database.prisma.webhookSecret.count({ where: { endpointId } });
+  /** Whether a text can be read in what is kept for repeated requests. */
+  const stored = async (text: string): Promise<boolean> =>
+    (await cluster.database.prisma.idempotentAnswer.findMany()).some(({ ciphertext }) =>
+      Buffer.from(ciphertext).includes(text),
+    );
   const typesOf = (receiver: WebhookReceiver): string[] => receiver.received.map(({ body }) => body.type).sort();
   const endpoints = () => client.webhooks.endpoints;
   const created: WebhookEndpoint[] = [];
@@ -79,6 +85,40 @@ describe('webhook endpoints', () => {
     await expect(endpoints().rotateSecret(id, { validFrom: '2020-01-01T00:00:00Z' })).rejects.toMatchObject({
       param: 'validFrom',
     });
+  });
+
+  it('are made once for an idempotency key, and a repeated request gets the same secret', async () => {
+    const [receiver, other] = [await receive(), await receive()];
+    const request = { url: receiver.url, eventTypes: ['intent.expired' as const], idempotencyKey: 'shop' };
+    const [first, ...repeated] = await Promise.all([1, 2, 3].map(() => endpoints().create(request)));
+    expect(repeated).toEqual([first, first]);
+    // Whatever the body says; another mode has keys of its own.
+    expect(await endpoints().create({ url: other.url, idempotencyKey: 'shop' })).toEqual(first);
+    const id = first?.endpoint.id ?? '';
+    expect((await endpoints().list()).filter(({ url }) => [receiver.url, other.url].includes(url))).toEqual([
+      first?.endpoint,
+    ]);
+
+    const soon = { validFrom: new Date(Date.now() + 60_000).toISOString(), idempotencyKey: 'shop' };
+    const rotated = await endpoints().rotateSecret(id, soon);
+    expect(rotated.secret).not.toBe(first?.secret);
+    // By the time of the repeat, the moment may have passed.
+    const late = { validFrom: '2026-01-01T00:00:00Z', idempotencyKey: 'shop' };
+    expect(await endpoints().rotateSecret(id, late)).toEqual(rotated);
+    await expect(endpoints().rotateSecret(id, { ...late, idempotencyKey: 'new' })).rejects.toMatchObject({
+      param: 'validFrom',
+    });
+    expect(await secretsOf(id)).toBe(2);
+    await endpoints().remove(id);
+
+    const answer = await fetch(`${url}/webhook-endpoints`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.apiKeys.test}`, 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(await answer.json()).toEqual(first);
+    expect(await stored(first?.secret ?? '')).toBe(false);
   });
 
   it('get while paused nothing, and afterwards what has waited', async () => {

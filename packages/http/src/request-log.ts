@@ -61,6 +61,7 @@ export const requestLog =
           status: response.statusCode,
           ms: Math.round((performance.now() - began) * 10) / 10,
           accountId: locals['accountId'] as unknown,
+          userId: locals['userId'] as unknown,
           ...(!writableFinished && { aborted: true }),
         };
         log.info(line, 'request');

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@pf/contracts';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError } from './api-error.ts';
+import { ApiError } from './http-error.ts';
 
 /** Error codes by those of Node's HTTP parser. Any other is `request.malformed_http`. */
 const CODE_OF: Readonly<Record<string, ErrorCode>> = {

@@ -24,7 +24,7 @@ const TIMEOUTS = {
 } as const;
 type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
-/** The API's HTTP server: bounded waits for clients, and a shutdown that loses no request. */
+/** An API's HTTP server: bounded waits for clients, and a shutdown that loses no request. */
 export class HttpServer {
   readonly #server: Server;
   readonly #open = new Set<ServerResponse>();
@@ -35,7 +35,8 @@ export class HttpServer {
   readonly #drained = new AbortController();
   #closing = false;
 
-  constructor(listener: RequestListener, timeouts: Timeouts = TIMEOUTS) {
+  /** @param maxConnections further connections are closed at once */
+  constructor(listener: RequestListener, timeouts: Timeouts = TIMEOUTS, maxConnections?: number) {
     const onRequest: RequestListener = (request, response) => {
       if (this.#closing) response.shouldKeepAlive = false;
       else response.setHeader('Keep-Alive', `timeout=${KEEP_ALIVE_SECONDS}`);
@@ -53,6 +54,7 @@ export class HttpServer {
       },
       onRequest,
     );
+    if (maxConnections !== undefined) this.#server.maxConnections = maxConnections;
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
       socket.once('close', () => {

@@ -1,7 +1,7 @@
 import { BODY_LIMIT_BYTES, parseRequest } from '@pf/contracts';
 import express, { type Request, type Response } from 'express';
 import type { z } from 'zod';
-import { ApiError, validationFailed } from './api-error.ts';
+import { ApiError, validationFailed } from './http-error.ts';
 
 /** Reads a body of any type; the type is checked below, so that an empty body needs none. */
 const readBytes = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false });

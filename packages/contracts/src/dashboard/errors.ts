@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { type ErrorEntry, ERRORS } from '../errors.ts';
+
+/** The registry: every error that the dashboard's API can return (docs/reference/dashboard-api.md). */
+export const DASHBOARD_ERRORS = {
+  'request.malformed_json': ERRORS['request.malformed_json'],
+  'request.malformed_http': ERRORS['request.malformed_http'],
+  'request.validation_failed': ERRORS['request.validation_failed'],
+  'credentials.invalid': {
+    status: 401,
+    message: 'The e-mail address or the password is wrong.',
+    cause: 'No person has this e-mail address and this password, or the current password is wrong.',
+    remedy: 'Check both, or set a new password with `POST /password/forgot`.',
+  },
+  'session.required': {
+    status: 401,
+    message: 'Sign in to make this request.',
+    cause: 'The request has no session cookie, or its session has ended.',
+    remedy: 'Sign in with `POST /sign-in`.',
+  },
+  'second_factor.invalid': {
+    status: 401,
+    message: 'The code is wrong or has expired. Try the next one.',
+    cause: 'The code of the authenticator app or the backup code is wrong, or the sign-in began too long ago.',
+    remedy: 'Send the code that the app shows now. After 10 minutes, or too many wrong codes, sign in again.',
+  },
+  'email.unverified': {
+    status: 403,
+    message: 'Confirm your e-mail address first: follow the link that was sent to it.',
+    cause: 'The password is right, but the e-mail address was never confirmed. A new link was sent.',
+    remedy: 'Follow the link in the newest mail, then sign in.',
+  },
+  'origin.foreign': {
+    status: 403,
+    message: 'Requests that change something are accepted from the dashboard itself only.',
+    cause: 'The `Origin` header is missing, or is not the origin of the dashboard.',
+    remedy: 'Send the origin of the dashboard as `Origin`, as browsers do.',
+  },
+  'role.insufficient': {
+    status: 403,
+    message: 'Your role in this account does not allow this request.',
+    cause: 'The request needs one of the roles in `details.roles`.',
+    remedy: 'Ask an owner of the account to do it, or to change your role.',
+  },
+  'account.not_found': {
+    status: 404,
+    message: 'You are a member of no account with this id.',
+    cause: 'The account does not exist, or the signed-in person is not a member of it.',
+    remedy: 'Use the id of an account that `GET /session` returns.',
+  },
+  'member.not_found': {
+    status: 404,
+    message: 'The account has no such member.',
+    cause: 'No member of the account has this id.',
+    remedy: 'Use an id that `GET /accounts/{accountId}/members` returns.',
+  },
+  'key.not_found': {
+    status: 404,
+    message: 'The account has no API key with this id.',
+    cause: 'No key of the account has this id.',
+    remedy: 'Use an id that `GET /accounts/{accountId}/keys` returns.',
+  },
+  'invitation.not_found': {
+    status: 404,
+    message: 'The account has no such open invitation.',
+    cause: 'The invitation was accepted or withdrawn, has expired, or is of another account.',
+    remedy: 'Use an id that `GET /accounts/{accountId}/invitations` returns.',
+  },
+  'session.not_found': {
+    status: 404,
+    message: 'You have no such session.',
+    cause: 'The session has ended, or is of another person.',
+    remedy: 'Use an id that `GET /sessions` returns.',
+  },
+  'route.not_found': {
+    status: 404,
+    message: 'No endpoint has this path. All paths begin with /api.',
+    cause: 'The path is not one of this API.',
+    remedy: 'Check the path: all of them begin with `/api`.',
+  },
+  'request.method_not_allowed': ERRORS['request.method_not_allowed'],
+  'request.timeout': ERRORS['request.timeout'],
+  'member.last_owner': {
+    status: 409,
+    message: 'An account needs an owner. Make another member an owner first.',
+    cause: 'The request would leave the account without an owner.',
+    remedy: 'Give another member the role `owner` first.',
+  },
+  'member.exists': {
+    status: 409,
+    message: 'A person with this e-mail address is a member of the account already.',
+    cause: 'An invitation was sent for a member.',
+    remedy: "Change the member's role instead.",
+  },
+  'limit.reached': {
+    status: 409,
+    message: 'A limit is reached, so this request is refused.',
+    cause: 'There is no room for another one: `details.limit` says of what, `details.max` how many there may be.',
+    remedy: 'Remove one that is not needed.',
+  },
+  'second_factor.enabled': {
+    status: 409,
+    message: 'The second factor is enabled already. Disable it first to set up another app.',
+    cause: 'The person signs in with a second factor already.',
+    remedy: 'Disable it with `POST /second-factor/disable` first.',
+  },
+  'second_factor.not_begun': {
+    status: 409,
+    message: 'There is no second factor to confirm. Begin with POST /second-factor.',
+    cause: 'The set-up of a second factor has not begun, or was completed.',
+    remedy: 'Begin it with `POST /second-factor`.',
+  },
+  'request.too_large': ERRORS['request.too_large'],
+  'request.unsupported_media_type': ERRORS['request.unsupported_media_type'],
+  'link.invalid': {
+    status: 422,
+    message: 'This link is invalid: it was used, withdrawn or has expired. Ask for a new one.',
+    cause: 'The token is unknown, was used, or has expired; an invitation may also be for another e-mail address.',
+    remedy: 'Ask for a new link. Accept an invitation signed in with the e-mail address that it was sent to.',
+  },
+  'rate_limit.exceeded': {
+    status: 429,
+    retryAfterSeconds: 60,
+    message: 'Too many attempts. Wait before you try again.',
+    cause: 'The address, the person or the session has made too many requests of this kind.',
+    remedy: 'Wait `details.retry_after` seconds.',
+  },
+  'request.headers_too_large': ERRORS['request.headers_too_large'],
+  'internal.error': ERRORS['internal.error'],
+  'service.unavailable': {
+    status: 503,
+    retryAfterSeconds: 2,
+    message: 'The service is unavailable at the moment. Send the request again.',
+    cause: 'The database did not respond. The request may have taken effect.',
+    remedy: 'Read the current state after `details.retry_after` seconds, then decide.',
+  },
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS;
+export const DASHBOARD_ERROR_CODES = Object.keys(DASHBOARD_ERRORS) as readonly DashboardErrorCode[];
+
+/** The body of every error response: always all four keys, as in the public API. */
+export const dashboardError = z.strictObject({
+  error: z.strictObject({
+    code: z.enum(DASHBOARD_ERROR_CODES),
+    message: z.string(),
+    param: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()).nullable(),
+  }),
+});

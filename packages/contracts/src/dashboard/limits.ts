@@ -1,0 +1,10 @@
+/** The length of a password, in characters. A long one needs no digits and signs (NIST SP 800-63B). */
+export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
+/** How many accounts a person may be a member of. */
+export const ACCOUNTS_MAX = 20;
+/** How many members an account may have, open invitations included. */
+export const MEMBERS_MAX = 100;
+/** How many keys an account may have in a mode that are neither revoked nor expired. */
+export const KEYS_MAX = 50;
+/** How long an invitation can be accepted. */
+export const INVITATION_DAYS = 7;

@@ -1,0 +1,93 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { DASHBOARD_ERRORS, dashboardError, type DashboardErrorCode } from './errors.ts';
+import { DASHBOARD_TAGS, dashboardErrorsOf, type DashboardOperation } from './operation.ts';
+
+/** The OpenAPI 3.1 document of these operations, generated from the schemas that validate requests. */
+export function dashboardDocument(
+  operations: readonly DashboardOperation[],
+  baseUrl: string,
+): ReturnType<typeof createDocument> {
+  if (!z.globalRegistry.has(dashboardError)) z.globalRegistry.add(dashboardError, { id: 'DashboardError' });
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const operation of operations) (paths[operation.path] ??= {})[operation.method] = describe(operation);
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Payment Intent Service: dashboard',
+        version: '1.0.0',
+        description:
+          'Accounts, their members and sign-in, for the people of an account. Their programs use the payment API, ' +
+          'with an API key.',
+      },
+      servers: [{ url: baseUrl }],
+      security: [{ session: [] }],
+      tags: Object.entries(DASHBOARD_TAGS).map(([name, description]) => ({ name, description })),
+      paths,
+      components: {
+        securitySchemes: {
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Secure-pf.session_token',
+            description: 'The cookie that `POST /sign-in` sets; without `__Secure-` where the dashboard is on http://.',
+          },
+        },
+      },
+    },
+    {
+      override: ({ jsonSchema }) => {
+        // zod adds a long pattern; `format` says the same.
+        if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      },
+    },
+  );
+}
+
+/** The roles that may call an operation, as the documentation says it. */
+export const accessText = ({ access }: DashboardOperation): string =>
+  access === 'anyone'
+    ? 'Needs no session.'
+    : access === 'signed-in'
+      ? 'Needs a session.'
+      : `Needs a session, and one of these roles in the account: ${access.map((name) => `\`${name}\``).join(', ')}.`;
+
+function describe(operation: DashboardOperation): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, access, path, body, status, response } = operation;
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string()] as const);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${description}\n\n${accessText(operation)}`,
+    ...(access === 'anyone' && { security: [] }),
+    ...(params.length > 0 && { requestParams: { path: z.object(Object.fromEntries(params)) } }),
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      [String(status)]: {
+        description: STATUS_CODES[status] ?? '',
+        content: { 'application/json': { schema: response } },
+      },
+      ...errorResponses(dashboardErrorsOf(operation)),
+    },
+  };
+}
+
+/** One response per status, with each of its error codes. */
+function errorResponses(codes: readonly DashboardErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = Map.groupBy(codes, (code) => DASHBOARD_ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, ofStatus]) => [
+      String(status),
+      {
+        description: [
+          `${STATUS_CODES[status]}`,
+          ...ofStatus.map((code) => `* \`${code}\`: ${DASHBOARD_ERRORS[code].cause}`),
+        ].join('\n\n'),
+        content: { 'application/json': { schema: dashboardError } },
+      },
+    ]),
+  );
+}

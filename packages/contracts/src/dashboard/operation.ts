@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import { BODY_ERRORS } from '../operation.ts';
+import { DASHBOARD_ERRORS, type DashboardErrorCode } from './errors.ts';
+import type { Role } from './roles.ts';
+
+export const DASHBOARD_TAGS = {
+  'Sign-in': 'Sign up, sign in and out, passwords and the second factor.',
+  Accounts: 'Accounts, their members and invitations.',
+  Keys: 'The API keys with which programs of the account call the payment API.',
+} as const;
+
+/**
+ * Who may call an operation: anyone, a signed-in person, or the members of the account in the path who have one of
+ * these roles.
+ */
+export type Access = 'anyone' | 'signed-in' | readonly [Role, ...Role[]];
+
+/**
+ * One operation of the dashboard's API. The service routes and authorizes by it, the OpenAPI document is generated from
+ * it, and a test tries each with every role, without a session and from another account.
+ */
+export interface DashboardOperation {
+  readonly id: string;
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** Relative to the base URL, parameters in braces. */
+  readonly path: string;
+  readonly tag: keyof typeof DASHBOARD_TAGS;
+  readonly summary: string;
+  /** Markdown. */
+  readonly description: string;
+  readonly access: Access;
+  readonly body?: z.ZodType;
+  readonly status: 200 | 201 | 202;
+  readonly response: z.ZodType;
+  /** The errors specific to this operation; `dashboardErrorsOf` adds those that follow from the rest. */
+  readonly errors: readonly DashboardErrorCode[];
+}
+
+const EVERYWHERE: readonly DashboardErrorCode[] = ['rate_limit.exceeded', 'internal.error', 'service.unavailable'];
+
+/** Every error that the operation can return, in the order of the registry. */
+export function dashboardErrorsOf(operation: DashboardOperation): readonly DashboardErrorCode[] {
+  const { access, body, errors, method } = operation;
+  const possible = new Set<DashboardErrorCode>([
+    ...EVERYWHERE,
+    ...(body === undefined ? [] : BODY_ERRORS),
+    ...(method === 'get' ? [] : (['origin.foreign'] as const)),
+    ...(access === 'anyone' ? [] : (['session.required'] as const)),
+    ...(Array.isArray(access) ? (['account.not_found', 'role.insufficient'] as const) : []),
+    ...errors,
+  ]);
+  return (Object.keys(DASHBOARD_ERRORS) as DashboardErrorCode[]).filter((code) => possible.has(code));
+}

@@ -1,0 +1,176 @@
+import {
+  type AccountId,
+  type Address,
+  type ChainId,
+  type EventData,
+  evolve,
+  type IntentEvent,
+  type IntentId,
+  type Landing,
+  type PaymentIntent,
+  type PublicEventType,
+  type PublicIntent,
+  type Reference,
+  type TokenAddress,
+  type TransactionHash,
+  view,
+} from '@pf/domain';
+import { API_VERSIONS } from '../endpoints.ts';
+import { type EndpointEventType, endpointDisabledEvent, endpointTestEvent } from '../endpoint-events.ts';
+import { eventIdOf } from '../ids.ts';
+import { EVENT_SCHEMA_VERSION, webhookBody } from '../messages.ts';
+
+/** What examples have in common. */
+export const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' as Address;
+export const FULFILLER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' as Address;
+export const CREATED_AT = '2026-11-21T12:00:00.000Z';
+const INTENT = 'pi_5mUj8xNgYq3vWJ2hTfKd7' as IntentId;
+const ACCOUNT = 'acct_5mUj8xNgYq3vWJ2hTfKd7' as AccountId;
+const ENDPOINT = { id: 'whe_5mUj8xNgYq3vWJ2hTfKd7', url: 'https://shop.example/webhooks' };
+const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as TokenAddress;
+const REFERENCE = `0x${'5e'.repeat(32)}` as Reference;
+const AMOUNT = 12_500_000n;
+const HASH = `0x${'a1'.repeat(32)}` as TransactionHash;
+const SECOND_HASH = `0x${'b2'.repeat(32)}` as TransactionHash;
+
+/** An event, and how many seconds after the intent was created it happens. */
+type Step = { readonly [Type in PublicEventType]: readonly [Type, EventData[Type], seconds: number] }[PublicEventType];
+
+const landing = (hash: TransactionHash, amount = AMOUNT): Landing => ({
+  hash,
+  transfer: {
+    tokenAddress: USDC,
+    from: FULFILLER,
+    to: REQUESTOR,
+    amount,
+    reference: REFERENCE,
+    block: 34_000_000n,
+    blockHash: `0x${'b1'.repeat(32)}`,
+    index: '0',
+  },
+});
+const created: Step = [
+  'intent.created',
+  {
+    accountId: ACCOUNT,
+    livemode: false,
+    refundOf: null,
+    idempotencyKey: 'order-1042',
+    chain: 'eip155:84532' as ChainId,
+    token: 'USDC',
+    tokenAddress: USDC,
+    decimals: 6,
+    amount: '12.50',
+    amountBaseUnits: AMOUNT,
+    requestor: REQUESTOR,
+    fulfiller: null,
+    direction: 'request',
+    reference: REFERENCE,
+    ttlSeconds: 86_400,
+    metadata: { order: '1042' },
+  },
+  0,
+];
+const expired: Step = ['intent.expired', { pendingAtExpiry: false, simulated: false }, 86_400];
+const pending: Step = ['intent.pending', { hash: HASH, fulfiller: FULFILLER, simulated: false }, 60];
+const paid = { hash: HASH, fulfiller: FULFILLER, landing: landing(HASH), simulated: false };
+const confirmed: Step = ['intent.confirmed', { ...paid, late: null }, 64];
+
+/** How an intent comes to an event of each type. */
+const HISTORIES: { readonly [Type in PublicEventType]: readonly Step[] } = {
+  'intent.created': [created],
+  'intent.detected': [created, ['intent.detected', {}, 30]],
+  'intent.pending': [created, pending],
+  'intent.confirmed': [created, pending, confirmed],
+  'intent.finalized': [created, pending, confirmed, ['intent.finalized', { ...paid }, 900]],
+  'intent.failed': [created, pending, ['intent.failed', { hash: HASH, reason: 'it reverted', simulated: false }, 64]],
+  'intent.expired': [created, expired],
+  'intent.cancelled': [created, ['intent.cancelled', { cause: 'requested' }, 120]],
+  'intent.retry_required': [
+    created,
+    pending,
+    ['intent.retry_required', { hash: HASH, proof: 'its nonce is used', simulated: false }, 300],
+  ],
+  'intent.extra_payment': [
+    created,
+    pending,
+    confirmed,
+    ['intent.extra_payment', { landing: landing(SECOND_HASH) }, 180],
+  ],
+  'intent.mismatched_payment': [
+    created,
+    ['intent.mismatched_payment', { landing: landing(HASH, 12_400_000n), amount: '12.40', differs: ['amount'] }, 90],
+  ],
+  'intent.late_payment': [
+    created,
+    expired,
+    ['intent.confirmed', { ...paid, late: 'expired' }, 86_460],
+    ['intent.late_payment', { landing: landing(HASH), late: 'expired' }, 86_460],
+  ],
+};
+
+const ENDPOINT_EVENTS: Readonly<Record<EndpointEventType, { readonly body: string }>> = {
+  'webhook_endpoint.disabled': endpointDisabledEvent({
+    ...ENDPOINT,
+    livemode: false,
+    disabledAt: new Date('2026-11-26T12:00:00.000Z'),
+    disabledBy: 'failing',
+    failingSince: new Date(CREATED_AT),
+  }),
+  'webhook_endpoint.test': endpointTestEvent(ENDPOINT, { livemode: false, at: new Date(CREATED_AT) }),
+};
+
+/** The body of the last event of a history: made by the code that makes every webhook. */
+function bodyAfter(history: readonly Step[]): object {
+  let intent: PaymentIntent | undefined;
+  let body: string | null = null;
+  for (const [type, data, seconds] of history) {
+    const version: number = (intent?.version ?? 0) + 1;
+    const at = Date.parse(CREATED_AT) + seconds * 1_000;
+    intent = evolve(intent, { type, intentId: INTENT, version, at, data } as IntentEvent);
+    body = webhookBody({
+      eventId: eventIdOf(INTENT, version),
+      type,
+      schemaVersion: EVENT_SCHEMA_VERSION,
+      intentId: INTENT,
+      version,
+      accountId: ACCOUNT,
+      livemode: false,
+      commandId: null,
+      at: new Date(at).toISOString(),
+      trace: { traceparent: null, requestId: null },
+      data,
+      intent: view(intent),
+    });
+  }
+  return JSON.parse(body ?? '') as object;
+}
+
+/** The body of a webhook of each type. */
+export const EVENT_EXAMPLES: Readonly<Record<PublicEventType | EndpointEventType, object>> = {
+  ...(Object.fromEntries(Object.entries(HISTORIES).map(([type, history]) => [type, bodyAfter(history)])) as Record<
+    PublicEventType,
+    object
+  >),
+  ...(Object.fromEntries(
+    // An event of an endpoint has an id at random; that of an example does not change.
+    Object.entries(ENDPOINT_EVENTS).map(([type, { body }]) => [
+      type,
+      { ...(JSON.parse(body) as object), eventId: eventIdOf(INTENT, 1) },
+    ]),
+  ) as Record<EndpointEventType, object>),
+};
+
+/** The intent as it was created. */
+export const INTENT_EXAMPLE = (EVENT_EXAMPLES['intent.created'] as { readonly data: { readonly intent: PublicIntent } })
+  .data.intent;
+
+/** The headers of a webhook, but for its signatures. */
+export const HEADER_EXAMPLES = {
+  'webhook-id': eventIdOf(INTENT, 1),
+  'webhook-timestamp': String(Date.parse(CREATED_AT) / 1_000),
+  'X-PF-Event-Id': eventIdOf(INTENT, 1),
+  'X-PF-Delivery-Id': 'whd_5mUj8xNgYq3vWJ2hTfKd7',
+  'X-PF-Attempt': '1',
+  'X-PF-Api-Version': API_VERSIONS[0],
+} as const;

@@ -1,0 +1,95 @@
+import type { PublicEventType } from '@pf/domain';
+import { z } from 'zod';
+import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { publicIntent } from '../api/intent.ts';
+import { endpointEvents, type EndpointEventType } from '../endpoint-events.ts';
+import { intentEvent, unexpectedPayment } from '../intent-events.ts';
+import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
+
+type WebhookType = PublicEventType | EndpointEventType;
+
+/** What makes the service send each type: as docs/reference/contract.md has it. */
+const TRIGGERS: Readonly<Record<WebhookType, string>> = {
+  'intent.created': 'The intent was created.',
+  'intent.detected': "A payer's app has the id.",
+  'intent.pending': 'A transaction was broadcast.',
+  'intent.confirmed': 'The payment has sufficient confirmations.',
+  'intent.finalized': 'The payment is final on chain.',
+  'intent.failed': 'The transaction reverted, or is dead after a reorg.',
+  'intent.expired': 'The time ran out.',
+  'intent.cancelled': 'The intent was cancelled.',
+  'intent.retry_required': 'The transaction was dropped: build and sign again.',
+  'intent.extra_payment': 'A paid intent was paid again.',
+  'intent.mismatched_payment': 'A payment with another amount, token, recipient, sender or reference.',
+  'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
+  'webhook_endpoint.disabled': 'Another URL of the account was disabled: it responded 410, or had failed for 5 days.',
+  'webhook_endpoint.test': 'A test event was asked for.',
+};
+
+const PAYMENT_TYPES: readonly WebhookType[] = [
+  'intent.extra_payment',
+  'intent.mismatched_payment',
+  'intent.late_payment',
+];
+
+/** The schema of the body of each type. */
+export const WEBHOOK_BODIES = Object.fromEntries(
+  (Object.keys(TRIGGERS) as WebhookType[]).map((type) => [
+    type,
+    type in endpointEvents
+      ? endpointEvents[type as EndpointEventType]
+      : intentEvent.extend({
+          type: z.literal(type),
+          data: z.strictObject({
+            intent: publicIntent,
+            ...(PAYMENT_TYPES.includes(type) && { payment: unexpectedPayment }),
+          }),
+        }),
+  ]),
+) as unknown as Readonly<Record<WebhookType, z.ZodType>>;
+
+const header = (description: string, example: string | undefined) =>
+  z.string().meta({ description, ...(example !== undefined && { example }) });
+const headers = z.object({
+  'webhook-id': header('The id of the event: the same in every attempt.', HEADER_EXAMPLES['webhook-id']),
+  'webhook-timestamp': header('When it was sent, in seconds since 1970.', HEADER_EXAMPLES['webhook-timestamp']),
+  'webhook-signature': header(
+    '`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the decoded secret. During a rotation ' +
+      'there are several, separated by a space.',
+    undefined,
+  ),
+  'X-PF-Signature': header('Hex of HMAC-SHA256 over the body, keyed with the whole text of the secret.', undefined),
+  'X-PF-Event-Id': header('The id of the event.', HEADER_EXAMPLES['X-PF-Event-Id']),
+  'X-PF-Delivery-Id': header('The id of the delivery.', HEADER_EXAMPLES['X-PF-Delivery-Id']),
+  'X-PF-Attempt': header('The number of the attempt, from 1.', HEADER_EXAMPLES['X-PF-Attempt']),
+  'X-PF-Api-Version': header('The version that the endpoint is pinned to.', HEADER_EXAMPLES['X-PF-Api-Version']),
+});
+
+/** The `webhooks` of the OpenAPI document: what the service sends to the account's URLs. */
+export const webhookOperations = (): Readonly<Record<string, ZodOpenApiPathItemObject>> =>
+  Object.fromEntries(
+    (Object.keys(TRIGGERS) as WebhookType[]).map((type) => [
+      type,
+      {
+        post: {
+          operationId: `on_${type}`.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
+          tags: ['Webhooks'],
+          summary: TRIGGERS[type],
+          description:
+            'Verify the signature over the raw body before you parse it, and respond with 2xx within 15 seconds. A ' +
+            'webhook may come twice: ignore an `eventId` that you have processed.',
+          security: [],
+          requestParams: { header: headers },
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: WEBHOOK_BODIES[type], example: EVENT_EXAMPLES[type] } },
+          },
+          responses: {
+            '2XX': { description: 'Accepted. It is not sent again.' },
+            '410': { description: 'The URL is disabled.' },
+            default: { description: 'It is sent again later.' },
+          },
+        },
+      },
+    ]),
+  );

@@ -1,0 +1,164 @@
+import { newAccountId, plan as planSchema } from '@pf/contracts';
+import type { Plan } from '@pf/contracts';
+import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
+import type pg from 'pg';
+import { type Database, inTransaction } from '../postgres/database.ts';
+
+/** A person's role in an account. */
+export interface Membership {
+  readonly accountId: string;
+  /** Of the account. */
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** An account as one of its members sees it. */
+export interface MemberAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  readonly role: Role;
+  readonly createdAt: Date;
+}
+
+export interface Member {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly secondFactor: boolean;
+  readonly createdAt: Date;
+}
+
+/** Why the members of an account were not changed. */
+export type MemberRefusal = 'not_found' | 'last_owner';
+
+/** The accounts of a person, longest first. */
+export async function membershipsOf({ sql }: Database, userId: string): Promise<readonly Membership[]> {
+  const { rows } = await sql.query<{ account_id: string; name: string; role: string }>({
+    name: 'memberships-of',
+    text: `SELECT m.account_id, a.name, m.role
+             FROM dashboard.members m JOIN service.accounts a ON a.id = m.account_id
+            WHERE m.user_id = $1 ORDER BY m.created_at, m.account_id`,
+    values: [userId],
+  });
+  return rows.map(({ account_id, name, role }) => ({ accountId: account_id, name, role: roleSchema.parse(role) }));
+}
+
+/** The account with the person's role in it; null if it does not exist or the person is not a member. */
+export async function memberAccount(
+  { sql }: Pick<Database, 'sql'>,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+): Promise<MemberAccount | null> {
+  const { rows } = await sql.query<{ name: string; plan: string; role: string; created_at: Date }>({
+    name: 'member-account',
+    text: `SELECT a.name, a.plan, a.created_at, m.role
+             FROM dashboard.members m JOIN service.accounts a ON a.id = m.account_id
+            WHERE m.account_id = $1 AND m.user_id = $2`,
+    values: [accountId, userId],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  const { name, plan, role, created_at } = row;
+  return { id: accountId, name, plan: planSchema.parse(plan), role: roleSchema.parse(role), createdAt: created_at };
+}
+
+/** How many accounts a person is a member of. Until the transaction ends, this person joins no other one. */
+export async function lockMemberships(client: pg.ClientBase, userId: string): Promise<number> {
+  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM dashboard.members WHERE user_id = $1',
+    [userId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Until the transaction ends, the members and invitations of this account are changed by no other one. */
+export async function lockMembers(client: pg.ClientBase, accountId: string): Promise<void> {
+  await client.query('SELECT FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+}
+
+/**
+ * Creates an account on the free plan with one owner.
+ * @returns null if the person is a member of `max` accounts already
+ */
+export async function createOwnedAccount(
+  database: Database,
+  { name, userId, max }: { readonly name: string; readonly userId: string; readonly max: number },
+): Promise<MemberAccount | null> {
+  return inTransaction(database, async (client) => {
+    if ((await lockMemberships(client, userId)) >= max) return null;
+    const id = newAccountId();
+    const { rows } = await client.query<{ plan: string; created_at: Date }>(
+      'INSERT INTO service.accounts (id, name) VALUES ($1, $2) RETURNING plan, created_at',
+      [id, name],
+    );
+    await client.query("INSERT INTO dashboard.members (account_id, user_id, role) VALUES ($1, $2, 'owner')", [
+      id,
+      userId,
+    ]);
+    const { plan, created_at } = rows[0] ?? { plan: 'free', created_at: new Date() };
+    return { id, name, plan: planSchema.parse(plan), role: 'owner', createdAt: created_at };
+  });
+}
+
+export async function renameAccount({ sql }: Database, accountId: string, name: string): Promise<void> {
+  await sql.query('UPDATE service.accounts SET name = $2 WHERE id = $1', [accountId, name]);
+}
+
+/** The members of an account, longest first; of one person if `userId` is set. */
+export async function listMembers(
+  { sql }: Pick<Database, 'sql'>,
+  { accountId, userId = null }: { readonly accountId: string; readonly userId?: string | null },
+): Promise<readonly Member[]> {
+  const { rows } = await sql.query<{
+    id: string;
+    name: string;
+    email: string;
+    role: string;
+    second_factor: boolean;
+    created_at: Date;
+  }>({
+    name: 'list-members',
+    text: `SELECT u.id, u.name, u.email, m.role, coalesce(u.two_factor_enabled, false) AS second_factor, m.created_at
+             FROM dashboard.members m JOIN dashboard.users u ON u.id = m.user_id
+            WHERE m.account_id = $1 AND ($2::text IS NULL OR m.user_id = $2) ORDER BY m.created_at, u.id`,
+    values: [accountId, userId],
+  });
+  return rows.map(({ id, name, email, role, second_factor, created_at }) => ({
+    userId: id,
+    name,
+    email,
+    role: roleSchema.parse(role),
+    secondFactor: second_factor,
+    createdAt: created_at,
+  }));
+}
+
+/** Gives a member another role, or with `role: null` removes them. @returns why it did not; null if it did */
+export async function changeMember(
+  database: Database,
+  { accountId, userId, role }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
+): Promise<MemberRefusal | null> {
+  return inTransaction(database, async (client) => {
+    await lockMembers(client, accountId);
+    const { rows } = await client.query<{ user_id: string }>(
+      "SELECT user_id FROM dashboard.members WHERE account_id = $1 AND role = 'owner'",
+      [accountId],
+    );
+    const isLastOwner = rows.length === 1 && rows[0]?.user_id === userId;
+    if (isLastOwner && role !== 'owner') return 'last_owner';
+    const { rowCount } =
+      role === null
+        ? await client.query('DELETE FROM dashboard.members WHERE account_id = $1 AND user_id = $2', [
+            accountId,
+            userId,
+          ])
+        : await client.query('UPDATE dashboard.members SET role = $3 WHERE account_id = $1 AND user_id = $2', [
+            accountId,
+            userId,
+            role,
+          ]);
+    return rowCount === 0 ? 'not_found' : null;
+  });
+}

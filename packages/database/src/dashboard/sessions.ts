@@ -1,0 +1,66 @@
+import type { Database } from '../postgres/database.ts';
+
+/** Where a person is signed in. */
+export interface DashboardSession {
+  readonly id: string;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The most that a list shows. */
+const LISTED_MAX = 100;
+
+/** A person's sessions, newest first. */
+export async function sessionsOf({ sql }: Database, userId: string, at: Date): Promise<readonly DashboardSession[]> {
+  const { rows } = await sql.query<{
+    id: string;
+    ip_address: string | null;
+    user_agent: string | null;
+    created_at: Date;
+    expires_at: Date;
+  }>(
+    `SELECT id, ip_address, user_agent, created_at, expires_at FROM dashboard.sessions
+      WHERE user_id = $1 AND expires_at > $2 ORDER BY created_at DESC, id LIMIT ${LISTED_MAX}`,
+    [userId, at],
+  );
+  return rows.map(({ id, ip_address, user_agent, created_at, expires_at }) => ({
+    id,
+    address: ip_address,
+    userAgent: user_agent,
+    createdAt: created_at,
+    expiresAt: expires_at,
+  }));
+}
+
+/** @returns false if the person has no such session */
+export async function endSession(
+  { sql }: Database,
+  { userId, id }: { readonly userId: string; readonly id: string },
+): Promise<boolean> {
+  const { rowCount } = await sql.query('DELETE FROM dashboard.sessions WHERE id = $1 AND user_id = $2', [id, userId]);
+  return rowCount === 1;
+}
+
+/** What expires, with the column that says when. */
+const EXPIRING = [
+  ['sessions', 'id', 'expires_at'],
+  ['verifications', 'id', 'expires_at'],
+  ['invitations', 'id', 'expires_at'],
+  ['attempts', 'key', 'ends_at'],
+] as const;
+
+/** Deletes sessions, links, invitations and counts that ended before `before`, at most `batch` of each. */
+export async function forgetExpired({ sql }: Database, before: Date, batch: number): Promise<number> {
+  let deleted = 0;
+  for (const [table, id, ends] of EXPIRING) {
+    const { rowCount } = await sql.query(
+      `DELETE FROM dashboard.${table} WHERE ${id} IN
+         (SELECT ${id} FROM dashboard.${table} WHERE ${ends} < $1 ORDER BY ${ends} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+      [before, batch],
+    );
+    deleted += rowCount ?? 0;
+  }
+  return deleted;
+}

@@ -1,0 +1,5 @@
+export * from './anvil.ts';
+export * from './rpc-fault.ts';
+export * from './rpc-proxy.ts';
+export * from './solana.ts';
+export * from './tempo.ts';

@@ -1,0 +1,4 @@
+export * from './evm-wallet.ts';
+export * from './solana-wallet.ts';
+export * from './wallets.ts';
+export * from './tempo-wallet.ts';

@@ -1,0 +1,76 @@
+import { DASHBOARD_OPERATIONS, dashboardDocument, type DashboardOperationId } from '@pf/contracts/dashboard';
+import type { Database } from '@pf/database';
+import { requestLog, write } from '@pf/http';
+import type { Logger } from '@pf/runtime';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { accountEndpoints } from './accounts/endpoints.ts';
+import { asHttpError, DashboardError } from './dashboard-error.ts';
+import { type Handler, serve } from './endpoint.ts';
+import { signInEndpoints } from './identity/endpoints.ts';
+import type { Identity } from './identity/identity.ts';
+import { keyEndpoints } from './keys/endpoints.ts';
+import type { Limits } from './limits.ts';
+import type { Mailer } from './mail/mailer.ts';
+import type { Mails } from './mail/mails.ts';
+
+export interface AppDependencies {
+  readonly database: Database;
+  readonly identity: Identity;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly mailer: Mailer;
+  readonly mails: Mails;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Of the dashboard. */
+  readonly origin: string;
+  /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. */
+  readonly trustedProxies: number;
+}
+
+/** The dashboard's API: every operation of packages/contracts/src/dashboard/operations.ts has an endpoint. */
+export function createApp(dependencies: AppDependencies): Express {
+  const { log, trustedProxies } = dependencies;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
+  app.use(requestLog(log));
+  const handlers: { readonly [Id in DashboardOperationId]: Handler<(typeof DASHBOARD_OPERATIONS)[Id]> } = {
+    ...signInEndpoints(dependencies),
+    ...accountEndpoints(dependencies),
+    ...keyEndpoints(dependencies),
+  };
+  for (const [path, atPath] of Map.groupBy(Object.values(DASHBOARD_OPERATIONS), (operation) => operation.path)) {
+    // Express writes parameters as `:id`, OpenAPI as `{id}`.
+    const route = app.route(`/api${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    for (const operation of atPath)
+      // Each handler is that of its operation: the type of `handlers` says so.
+      route[operation.method](serve(operation, handlers[operation.id] as never, dependencies));
+    const allow = atPath.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    route.all(({ method }) => {
+      throw new DashboardError('request.method_not_allowed', {
+        message: `This path does not support ${method}: use ${allow.join(', ')}.`,
+        headers: { Allow: allow.join(', ') },
+      });
+    });
+  }
+  const document = JSON.stringify(dashboardDocument(Object.values(DASHBOARD_OPERATIONS), '/api'));
+  app.get('/api/openapi.json', (_request, response) => write(response, 200, document));
+  app.use(() => {
+    throw new DashboardError('route.not_found');
+  });
+  app.use(errorHandler(log));
+  return app;
+}
+
+/** Turns everything that was thrown into an error response. Express recognizes it by its four parameters. */
+const errorHandler =
+  (log: Logger) =>
+  (thrown: unknown, _request: Request, response: Response, _next: NextFunction): void => {
+    const error = asHttpError(thrown);
+    response.locals['errorCode'] = error.code;
+    if (error.status === 500) log.error({ err: thrown }, 'a request failed');
+    else if (error.status === 503) log.warn({ code: error.code, err: error.cause }, 'a request could not be served');
+    // A response that has begun cannot become an error: the connection is closed, so that the client notices.
+    if (response.headersSent) response.destroy();
+    else write(response, error.status, error.body(), error.headers);
+  };

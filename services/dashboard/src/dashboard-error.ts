@@ -1,0 +1,22 @@
+import { DASHBOARD_ERRORS, type DashboardErrorCode } from '@pf/contracts/dashboard';
+import { isDatabaseUnavailable } from '@pf/database';
+import { HttpError, type HttpErrorOptions } from '@pf/http';
+
+/** An error that the client receives: a code of the registry with the details of this case. */
+export class DashboardError extends HttpError {
+  override readonly name = 'DashboardError';
+  declare readonly code: DashboardErrorCode;
+
+  constructor(code: DashboardErrorCode, options?: HttpErrorOptions) {
+    super(code, DASHBOARD_ERRORS[code], options);
+  }
+}
+
+/** The error that a client receives for anything that was thrown. */
+export function asHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  if (isDatabaseUnavailable(error)) return new DashboardError('service.unavailable', { cause: error });
+  // The router cannot decode the path (a stray %), so no endpoint has it.
+  if (error instanceof URIError) return new DashboardError('route.not_found', { cause: error });
+  return new DashboardError('internal.error', { cause: error });
+}

@@ -1,0 +1,107 @@
+import type { Access, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
+import { type Database, type MemberAccount, memberAccount } from '@pf/database';
+import { addressGroup, readBody, write } from '@pf/http';
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import { DashboardError } from './dashboard-error.ts';
+import type { Client, Cookies, Identity, SignedIn } from './identity/identity.ts';
+import type { Limits } from './limits.ts';
+
+type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
+type PersonOf<O> = O extends { readonly access: 'anyone' } ? undefined : SignedIn;
+type AccountOf<O> = O extends { readonly access: readonly string[] } ? MemberAccount : undefined;
+
+/** A request that may be made: its session and role are those that the operation needs, and its body is valid. */
+interface Call<O> {
+  readonly body: BodyOf<O>;
+  readonly person: PersonOf<O>;
+  /** The account in the path, with the person's role in it. */
+  readonly account: AccountOf<O>;
+  readonly client: Client;
+  /** A parameter of the path. */
+  readonly param: (name: string) => string;
+  /** Sets cookies of the response. */
+  readonly setCookies: (cookies: Cookies) => void;
+}
+
+/** The implementation of an operation: resolves with the response's body. */
+export type Handler<O extends DashboardOperation> = (call: Call<O>) => Promise<z.output<O['response']>>;
+
+export interface ServingDependencies {
+  readonly database: Database;
+  readonly identity: Identity;
+  readonly limits: Limits;
+  /** Of the dashboard: requests from others may change nothing. */
+  readonly origin: string;
+}
+
+/** Checks origin, session, role, limits and body of a request, calls the endpoint and writes its response. */
+export const serve =
+  <O extends DashboardOperation & { readonly id: DashboardOperationId }>(
+    operation: O,
+    handle: Handler<O>,
+    { database, identity, limits, origin }: ServingDependencies,
+  ) =>
+  async (request: Request, response: Response): Promise<void> => {
+    response.locals['route'] = `/api${operation.path}`;
+    if (request.method !== 'GET' && request.method !== 'HEAD' && request.get('origin') !== origin)
+      throw new DashboardError('origin.foreign');
+    const client = {
+      address: request.ip,
+      userAgent: request.get('user-agent'),
+      cookie: request.headers.cookie,
+    };
+    const setCookies = (cookies: Cookies): void => cookies.forEach((cookie) => response.append('Set-Cookie', cookie));
+    const access: Access = operation.access;
+    const found = access === 'anyone' ? null : await identity.session(client);
+    if (access !== 'anyone' && !found) throw new DashboardError('session.required');
+    const person = found?.person;
+    if (person) limits.admitPerson(person.userId);
+    // Prolongs the session, unless the endpoint replaces or ends it.
+    if (found) setCookies(found.cookies);
+    const account = await accountOf(request, access, person, database);
+    response.locals['accountId'] = account?.id;
+    response.locals['userId'] = person?.userId;
+    const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
+    await limits.admit(operation.id, {
+      address: addressGroup(client.address),
+      email: emailOf(body),
+      userId: person?.userId,
+      accountId: account?.id,
+    });
+    const result = await handle({
+      // The operation says which of these there are; Call has the types.
+      body: body as BodyOf<O>,
+      person: person as PersonOf<O>,
+      account: account as AccountOf<O>,
+      client,
+      param: (name) => paramOf(request, name),
+      setCookies,
+    });
+    write(response, operation.status, JSON.stringify(result));
+  };
+
+/** @throws DashboardError `account.not_found` or `role.insufficient` */
+async function accountOf(
+  request: Request,
+  access: Access,
+  person: SignedIn | undefined,
+  database: Database,
+): Promise<MemberAccount | undefined> {
+  if (typeof access === 'string' || person === undefined) return undefined;
+  const account = await memberAccount(database, { accountId: paramOf(request, 'accountId'), userId: person.userId });
+  if (!account) throw new DashboardError('account.not_found');
+  if (!access.includes(account.role)) throw new DashboardError('role.insufficient', { details: { roles: access } });
+  return account;
+}
+
+/** Postgres would refuse U+0000 and lone surrogates: no id has them, so the text then names nothing. */
+function paramOf({ params }: Request, name: string): string {
+  const value = params[name];
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : '';
+}
+
+function emailOf(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('email' in body)) return undefined;
+  return typeof body.email === 'string' ? body.email : undefined;
+}

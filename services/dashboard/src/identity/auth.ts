@@ -1,0 +1,77 @@
+import { newUserId } from '@pf/contracts';
+import { PASSWORD_LENGTH } from '@pf/contracts/dashboard';
+import type { Database } from '@pf/database';
+import type { Logger } from '@pf/runtime';
+import { betterAuth } from 'better-auth';
+import { prismaAdapter } from 'better-auth/adapters/prisma';
+import { twoFactor } from 'better-auth/plugins/two-factor';
+import type { Mailer } from '../mail/mailer.ts';
+import type { Mails } from '../mail/mails.ts';
+
+/** The header that carries the client's address to the library: it is never taken from a request. */
+export const ADDRESS_HEADER = 'x-client-address';
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+
+export interface AuthOptions {
+  readonly database: Database;
+  /** Of the dashboard. */
+  readonly url: URL;
+  readonly secret: string;
+  readonly mailer: Mailer;
+  readonly mails: Mails;
+  readonly log: Logger;
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+/**
+ * The sign-in library. None of its routes is served: the endpoints of this service call its functions, so that every
+ * route is in one table, with our limits, errors and check of the origin.
+ */
+export function createAuth({ database, url, secret, mailer, mails, log }: AuthOptions) {
+  return betterAuth({
+    appName: 'Payment Intent Service',
+    baseURL: url.origin,
+    secret,
+    database: prismaAdapter(database.prisma, { provider: 'postgresql', transaction: true }),
+    // `account` is an account of the payment service here.
+    account: { modelName: 'credential' },
+    emailAndPassword: {
+      enabled: true,
+      requireEmailVerification: true,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
+      resetPasswordTokenExpiresIn: HOUR_SECONDS,
+      revokeSessionsOnPasswordReset: true,
+      sendResetPassword: async ({ user, token }) => mailer.send(mails.resetPassword(user.email, token)),
+      onExistingUserSignUp: async ({ user }) => mailer.send(mails.alreadyRegistered(user.email)),
+      // Who can set a new password by mail reads the mail of this address.
+      onPasswordReset: async ({ user }) => {
+        await database.prisma.user.updateMany({ where: { id: user.id }, data: { emailVerified: true } });
+      },
+    },
+    emailVerification: {
+      sendOnSignUp: true,
+      sendOnSignIn: false,
+      expiresIn: HOUR_SECONDS,
+      sendVerificationEmail: async ({ user, token }) => mailer.send(mails.verifyEmail(user.email, token)),
+    },
+    session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS },
+    plugins: [twoFactor()],
+    // The service limits by itself.
+    rateLimit: { enabled: false },
+    telemetry: { enabled: false },
+    logger: {
+      level: 'error',
+      log: (_level, message, ...details: unknown[]) => log.error({ details: details.map(String) }, message),
+    },
+    advanced: {
+      cookiePrefix: 'pf',
+      useSecureCookies: url.protocol === 'https:',
+      defaultCookieAttributes: { httpOnly: true, sameSite: 'strict', path: '/' },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+      database: { generateId: ({ model }) => (model === 'user' ? newUserId() : crypto.randomUUID()) },
+    },
+  });
+}

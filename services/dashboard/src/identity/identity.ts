@@ -1,0 +1,232 @@
+import { type Database, isDatabaseUnavailable } from '@pf/database';
+import { verifyJWT } from 'better-auth/crypto';
+import { z } from 'zod';
+import { DashboardError } from '../dashboard-error.ts';
+import { ADDRESS_HEADER, type Auth } from './auth.ts';
+
+/** What is known of the sender of a request. */
+export interface Client {
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** The Cookie header. */
+  readonly cookie: string | undefined;
+}
+
+/** A person with a session. */
+export interface SignedIn {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly secondFactor: boolean;
+  readonly createdAt: Date;
+}
+
+/** The Set-Cookie headers for the response. */
+export type Cookies = readonly string[];
+
+const USER_AGENT_LENGTH_MAX = 300;
+/** The cookie of a sign-in that waits for its second factor. */
+const CHALLENGE = /^(__Secure-)?pf\.two_factor$/;
+/** The cookie of a session. */
+const SESSION = /^(__Secure-)?pf\.session_token$/;
+/** What the token of a mail says. */
+const mailed = z.object({ email: z.string() });
+const TOTP_CODE = /^\d{6}$/;
+
+/** Sign-in as this service needs it. Methods throw DashboardError for what the person can put right. */
+export class Identity {
+  readonly #auth: Auth;
+  readonly #database: Database;
+
+  constructor(auth: Auth, database: Database) {
+    this.#auth = auth;
+    this.#database = database;
+  }
+
+  /** Registers a person, and mails a link; the same for an address that is registered already. */
+  async signUp(person: { name: string; email: string; password: string }): Promise<void> {
+    await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+  }
+
+  /**
+   * Confirms an address with the token of the mail and the password. The token alone would confirm what a stranger has
+   * registered with the address of another, whose mail leads to it.
+   */
+  async verifyEmail(token: string, password: string): Promise<void> {
+    const { password: passwords, secret } = await this.#auth.$context;
+    const claims = mailed.safeParse(await verifyJWT(token, secret));
+    if (!claims.success) throw new DashboardError('link.invalid');
+    const user = await this.#database.prisma.user.findUnique({
+      where: { email: claims.data.email },
+      include: { credentials: { where: { providerId: 'credential' } } },
+    });
+    const hash = user?.credentials[0]?.password;
+    if (typeof hash !== 'string' || !(await passwords.verify({ hash, password })))
+      throw new DashboardError('link.invalid');
+    const { status } = await this.#answer(this.#auth.api.verifyEmail({ query: { token }, asResponse: true }));
+    if (status >= 300) throw new DashboardError('link.invalid');
+  }
+
+  /** Begins a session, or with a second factor a challenge. Cookies of the request play no part. */
+  async signIn(
+    { email, password }: { readonly email: string; readonly password: string },
+    client: Client,
+  ): Promise<{ readonly next: 'signed_in' | 'second_factor'; readonly cookies: Cookies }> {
+    const headers = headersOf({ ...client, cookie: undefined });
+    const answer = await this.#answer(
+      this.#auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }),
+    );
+    if (answer.code === 'EMAIL_NOT_VERIFIED') {
+      await this.#answer(this.#auth.api.sendVerificationEmail({ body: { email }, asResponse: true }));
+      throw new DashboardError('email.unverified');
+    }
+    if (answer.status !== 200) throw new DashboardError('credentials.invalid');
+    const next = answer.body['twoFactorRedirect'] === true ? 'second_factor' : 'signed_in';
+    // The library sets and removes the session's cookie where a challenge follows: only the latter counts.
+    return { next, cookies: answer.cookies };
+  }
+
+  /** Completes a sign-in whose challenge is in the cookies, with a code of the app or a backup code. */
+  async signInWithCode(code: string, client: Client): Promise<Cookies> {
+    const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGE) });
+    const call = { body: { code }, headers, asResponse: true } as const;
+    const answer = await this.#answer(
+      TOTP_CODE.test(code) ? this.#auth.api.verifyTOTP(call) : this.#auth.api.verifyBackupCode(call),
+    );
+    if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
+    return answer.cookies;
+  }
+
+  /** The person of the session in the cookies, and the cookie that prolongs it, if it is time. */
+  async session(client: Client): Promise<{ readonly person: SignedIn; readonly cookies: Cookies } | null> {
+    const headers = withSession(client);
+    if (!headers.has('cookie')) return null;
+    const answer = await this.#answer(this.#auth.api.getSession({ headers, asResponse: true }));
+    const { session, user } = answer.body as {
+      session?: { id: string };
+      user?: { id: string; name: string; email: string; twoFactorEnabled?: boolean | null; createdAt: string };
+    };
+    if (answer.status !== 200 || !session || !user) return null;
+    const { id, name, email, twoFactorEnabled, createdAt } = user;
+    const person = {
+      sessionId: session.id,
+      userId: id,
+      name,
+      email,
+      secondFactor: twoFactorEnabled === true,
+      createdAt: new Date(createdAt),
+    };
+    return { person, cookies: answer.cookies };
+  }
+
+  async signOut(client: Client): Promise<Cookies> {
+    return (await this.#answer(this.#auth.api.signOut({ headers: withSession(client), asResponse: true }))).cookies;
+  }
+
+  /** Mails a link, if a person has this address. */
+  async forgotPassword(email: string): Promise<void> {
+    await this.#answer(this.#auth.api.requestPasswordReset({ body: { email }, asResponse: true }));
+  }
+
+  async resetPassword(token: string, password: string): Promise<void> {
+    const { status } = await this.#answer(
+      this.#auth.api.resetPassword({ body: { token, newPassword: password }, asResponse: true }),
+    );
+    if (status !== 200) throw new DashboardError('link.invalid');
+  }
+
+  async changePassword(currentPassword: string, password: string, client: Client): Promise<Cookies> {
+    const answer = await this.#answer(
+      this.#auth.api.changePassword({
+        body: { currentPassword, newPassword: password, revokeOtherSessions: true },
+        headers: withSession(client),
+        asResponse: true,
+      }),
+    );
+    if (answer.status !== 200) throw new DashboardError('credentials.invalid');
+    return answer.cookies;
+  }
+
+  /** Makes the secret of an authenticator app, which must be confirmed. */
+  async beginSecondFactor(
+    password: string,
+    client: Client,
+  ): Promise<{ readonly uri: string; readonly backupCodes: readonly string[] }> {
+    const answer = await this.#answer(
+      this.#auth.api.enableTwoFactor({
+        body: { password, method: 'totp' },
+        headers: withSession(client),
+        asResponse: true,
+      }),
+    );
+    if (answer.code === 'TOTP_ALREADY_ENABLED') throw new DashboardError('second_factor.enabled');
+    if (answer.status !== 200) throw new DashboardError('credentials.invalid');
+    const { totpURI, backupCodes } = answer.body as { totpURI: string; backupCodes: string[] };
+    return { uri: totpURI, backupCodes };
+  }
+
+  async confirmSecondFactor(code: string, client: Client): Promise<Cookies> {
+    const answer = await this.#answer(
+      this.#auth.api.verifyTOTP({ body: { code }, headers: withSession(client), asResponse: true }),
+    );
+    if (answer.code === 'TOTP_NOT_ENABLED') throw new DashboardError('second_factor.not_begun');
+    if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
+    return answer.cookies;
+  }
+
+  async disableSecondFactor(password: string, client: Client): Promise<Cookies> {
+    const answer = await this.#answer(
+      this.#auth.api.disableTwoFactor({ body: { password }, headers: withSession(client), asResponse: true }),
+    );
+    if (answer.status !== 200) throw new DashboardError('credentials.invalid');
+    return answer.cookies;
+  }
+
+  /** @throws DashboardError `service.unavailable`, or the library's own error, if it failed */
+  async #answer(call: Promise<Response>): Promise<Answer> {
+    let cause: unknown;
+    try {
+      const response = await call;
+      const text = await response.text();
+      const parsed: unknown = text === '' ? null : JSON.parse(text);
+      const body = (parsed ?? {}) as Record<string, unknown>;
+      const { status } = response;
+      const code = typeof body['code'] === 'string' ? body['code'] : null;
+      if (status < 500) return { status, code, body, cookies: response.headers.getSetCookie() };
+      cause = new Error(`the sign-in library failed: ${String(code)}`);
+    } catch (error) {
+      cause = error;
+    }
+    // The library hides the cause of some failures.
+    if (isDatabaseUnavailable(cause) || !(await this.#database.ready(1_000)))
+      throw new DashboardError('service.unavailable', { cause });
+    throw cause;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  /** Of the library's error. */
+  readonly code: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly cookies: Cookies;
+}
+
+/** Of a request, only what the library needs. */
+function headersOf({ address, userAgent, cookie }: Client): Headers {
+  const headers = new Headers();
+  if (address !== undefined) headers.set(ADDRESS_HEADER, address);
+  if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, USER_AGENT_LENGTH_MAX));
+  if (cookie !== undefined) headers.set('cookie', cookie);
+  return headers;
+}
+
+/** The headers with the cookie of the session, and no other. */
+const withSession = (client: Client): Headers => headersOf({ ...client, cookie: only(client.cookie, SESSION) });
+
+/** The cookies with such a name; undefined if there is none. */
+function only(cookie: string | undefined, name: RegExp): string | undefined {
+  const kept = (cookie ?? '').split(/; */).filter((pair) => name.test(pair.split('=')[0] ?? ''));
+  return kept.length === 0 ? undefined : kept.join('; ');
+}

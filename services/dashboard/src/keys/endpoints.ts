@@ -1,0 +1,71 @@
+import { type DASHBOARD_OPERATIONS, KEYS_MAX } from '@pf/contracts/dashboard';
+import { accountKeys, type ApiKey, createAccountKey, type Database, revokeAccountKey } from '@pf/database';
+import { validationFailed } from '@pf/http';
+import { DashboardError } from '../dashboard-error.ts';
+import type { Handler } from '../endpoint.ts';
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+type KeyOperation = {
+  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Keys' ? Id : never;
+}[keyof Operations];
+
+/** The endpoints of API keys. */
+export function keyEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
+  readonly [Id in KeyOperation]: Handler<Operations[Id]>;
+} {
+  return {
+    async listKeys({ account }) {
+      const keys = await accountKeys(database, account.id, new Date(now()));
+      return { keys: keys.map((key) => shownKey(key, now())) };
+    },
+    async createKey({ account, body: { name, mode, scope, expiresAt } }) {
+      const at = new Date(now());
+      const expires = typeof expiresAt === 'string' ? new Date(expiresAt) : null;
+      if (expires !== null && expires.getTime() <= at.getTime())
+        throw validationFailed([{ param: 'expiresAt', message: 'expiresAt must be in the future' }]);
+      const livemode = mode === 'live';
+      const made = await createAccountKey(database, {
+        accountId: account.id,
+        livemode,
+        scope,
+        name,
+        expiresAt: expires,
+        at,
+        max: KEYS_MAX,
+      });
+      if (!made)
+        throw new DashboardError('limit.reached', {
+          message: `The account has ${KEYS_MAX} ${mode} keys, which is the limit. Revoke one.`,
+          details: { limit: 'keys', max: KEYS_MAX },
+        });
+      const { key: secret, ...key } = made;
+      return { key: shownKey(key, at.getTime()), secret };
+    },
+    async revokeKey({ account, param }) {
+      const at = new Date(now());
+      const key = await revokeAccountKey(database, { accountId: account.id, keyId: param('keyId'), at });
+      if (!key) throw new DashboardError('key.not_found');
+      return { key: shownKey(key, at.getTime()) };
+    },
+  };
+}
+
+const shownKey = (
+  { id, hint, name, livemode, scope, createdAt, expiresAt, lastUsedAt, revokedAt }: ApiKey,
+  at: number,
+) => ({
+  id,
+  hint,
+  name,
+  mode: livemode ? ('live' as const) : ('test' as const),
+  scope,
+  status: revokedAt
+    ? ('revoked' as const)
+    : expiresAt && expiresAt.getTime() <= at
+      ? ('expired' as const)
+      : ('active' as const),
+  createdAt: createdAt.toISOString(),
+  expiresAt: expiresAt?.toISOString() ?? null,
+  lastUsedAt: lastUsedAt?.toISOString() ?? null,
+  revokedAt: revokedAt?.toISOString() ?? null,
+});

@@ -1,0 +1,55 @@
+import type { Role } from '@pf/contracts/dashboard';
+import type { Mail } from './mailer.ts';
+
+/** The mails of the dashboard. Tokens are in the fragment of a link, which browsers do not send to any server. */
+export interface Mails {
+  verifyEmail(to: string, token: string): Mail;
+  alreadyRegistered(to: string): Mail;
+  resetPassword(to: string, token: string): Mail;
+  invitation(to: string, invitation: { readonly account: string; readonly role: Role; readonly token: string }): Mail;
+}
+
+/** @param origin of the dashboard */
+export function mailsOf(origin: string): Mails {
+  const link = (page: string, token: string): string => `${origin}/${page}#token=${encodeURIComponent(token)}`;
+  const ignore = 'If you did not expect this mail, ignore it: nothing happens.';
+  return {
+    verifyEmail: (to, token) => ({
+      to,
+      subject: 'Confirm your e-mail address',
+      text: [
+        'To complete your sign-up, open this link within an hour, and enter your password:',
+        link('verify-email', token),
+        ignore,
+      ].join('\n\n'),
+    }),
+    alreadyRegistered: (to) => ({
+      to,
+      subject: 'You are registered already',
+      text: [
+        'A sign-up was tried with your e-mail address, which is registered already.',
+        `Sign in at ${origin}/, or set a new password there if you do not remember it.`,
+        ignore,
+      ].join('\n\n'),
+    }),
+    resetPassword: (to, token) => ({
+      to,
+      subject: 'Set a new password',
+      text: [
+        'To set a new password, open this link within an hour. You are then signed out everywhere.',
+        link('reset-password', token),
+        ignore,
+      ].join('\n\n'),
+    }),
+    invitation: (to, { account, role, token }) => ({
+      to,
+      subject: 'An invitation to an account',
+      text: [
+        `You are invited to the account "${account}", with the role ${role}.`,
+        'Sign in or sign up with this e-mail address, then open this link within 7 days:',
+        link('accept-invitation', token),
+        ignore,
+      ].join('\n\n'),
+    }),
+  };
+}

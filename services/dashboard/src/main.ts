@@ -1,0 +1,65 @@
+import { forgetExpired, openDatabase } from '@pf/database';
+import { HttpServer } from '@pf/http';
+import { loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
+import { createApp } from './app.ts';
+import { dashboardVariables } from './config.ts';
+import { createAuth } from './identity/auth.ts';
+import { Identity } from './identity/identity.ts';
+import { Limits } from './limits.ts';
+import { createMailer } from './mail/mailer.ts';
+import { mailsOf } from './mail/mails.ts';
+
+/** A dependency that does not respond to a probe within this time is unavailable. */
+const PROBE_MS = 1_000;
+const CONNECTIONS = 6;
+/** Connections of clients; further ones are closed. */
+const CLIENTS_MAX = 2_000;
+const FORGET_EVERY_MS = 60_000;
+/** Deleted at once, of each kind. */
+const FORGOTTEN_MAX = 1_000;
+
+runService('dashboard', async ({ log, onShutdown }) => {
+  const config = loadConfig(dashboardVariables);
+  const { DASHBOARD_URL: url } = config;
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'dashboard',
+    maxConnections: config.DATABASE_CONNECTIONS ?? CONNECTIONS,
+    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  onShutdown('database', () => database.close());
+  const mailer = createMailer({ url: config.MAIL_URL, from: config.MAIL_FROM, log });
+  onShutdown('mail', () => mailer.close());
+  const mails = mailsOf(url.origin);
+  const auth = createAuth({ database, url, secret: config.SESSION_SECRET, mailer, mails, log });
+  const retention = new PeriodicTask({
+    work: () => forgetExpired(database, new Date(), FORGOTTEN_MAX),
+    pauseMs: FORGET_EVERY_MS,
+    onFailure: (error) => log.warn({ err: error }, 'what has expired could not be deleted'),
+  });
+  retention.start();
+  onShutdown('retention', () => retention.stop());
+  const app = createApp({
+    database,
+    identity: new Identity(auth, database),
+    limits: new Limits(database, config.RATE_LIMIT_FACTOR),
+    log,
+    mailer,
+    mails,
+    now: Date.now,
+    origin: url.origin,
+    trustedProxies: config.TRUSTED_PROXIES,
+  });
+  const server = new HttpServer(app, undefined, CLIENTS_MAX);
+  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+    live: () => true,
+    ready: {
+      database: () => database.ready(PROBE_MS),
+      server: () => Promise.resolve(!server.closing),
+    },
+  });
+  onShutdown('health', () => health.close());
+  const port = await server.listen(config.HOST, config.DASHBOARD_PORT);
+  onShutdown('server', () => server.close());
+  log.info({ host: config.HOST, port, url: url.origin }, 'listening');
+});

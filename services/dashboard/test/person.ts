@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto';
+import { expect } from '@jest/globals';
+import {
+  DASHBOARD_ERRORS,
+  DASHBOARD_OPERATIONS,
+  dashboardError,
+  dashboardErrorsOf,
+  type DashboardOperation,
+  type DashboardOperationId,
+} from '@pf/contracts/dashboard';
+import type { z } from 'zod';
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+type BodyOf<Id extends DashboardOperationId> = z.output<Operations[Id]['response']>;
+type Failure = z.output<typeof dashboardError>['error'];
+
+export interface Answer<Body = unknown> {
+  readonly status: number;
+  /** Of the error; null if it succeeded. */
+  readonly code: string | null;
+  readonly error: Failure | null;
+  /** Only if it succeeded. */
+  readonly body: Body;
+  /** The Set-Cookie headers. */
+  readonly cookies: readonly string[];
+}
+
+export interface Asked {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A browser: it has cookies, and sends them back. Every response must be as its operation documents it. */
+export class Person {
+  readonly #url: string;
+  readonly cookies = new Map<string, string>();
+
+  /** @param url of the dashboard */
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async ask<Id extends DashboardOperationId>(
+    id: Id,
+    { params = {}, body, headers = {} }: Asked = {},
+  ): Promise<Answer<BodyOf<Id>>> {
+    const operation: DashboardOperation = DASHBOARD_OPERATIONS[id];
+    const path = operation.path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) =>
+      encodeURIComponent(params[name] ?? `no-${name}`),
+    );
+    const response = await fetch(`${this.#url}/api${path}`, {
+      method: operation.method.toUpperCase(),
+      headers: {
+        origin: this.#url,
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const cookies = response.headers.getSetCookie();
+    for (const cookie of cookies) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (value === '' || /max-age=0/i.test(cookie)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    const { status } = response;
+    const answer: unknown = await response.json();
+    if (status < 300) {
+      expect([id, status]).toEqual([id, operation.status]);
+      return { status, code: null, error: null, body: operation.response.parse(answer) as BodyOf<Id>, cookies };
+    }
+    const { error } = dashboardError.parse(answer);
+    expect(dashboardErrorsOf(operation)).toContain(error.code);
+    expect([id, status]).toEqual([id, DASHBOARD_ERRORS[error.code].status]);
+    return { status, code: error.code, error, body: undefined as never, cookies };
+  }
+
+  /** Signs in, and must succeed. */
+  async signIn(email: string, password: string): Promise<this> {
+    const answer = await this.ask('signIn', { body: { email, password } });
+    expect(answer).toMatchObject({ status: 200, body: { next: 'signed_in' } });
+    return this;
+  }
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The code that an authenticator app shows for an otpauth:// URI (RFC 6238). */
+export function codeOf(uri: string, at = Date.now()): string {
+  const secret = new URL(uri).searchParams.get('secret') ?? '';
+  const bits = [...secret.replace(/=+$/, '')]
+    .map((digit) => BASE32.indexOf(digit).toString(2).padStart(5, '0'))
+    .join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
