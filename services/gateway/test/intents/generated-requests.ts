@@ -181,14 +181,17 @@ function textOf({ pattern, format, minLength = 0, maxLength = 60 }: Schema): fc.
   return fc.string({ minLength, maxLength: Math.min(maxLength, 60) });
 }
 
+/** A generated object can have any `toString`, so it is sent as JSON. */
+const queryValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 /** Encoded like a form: arrays repeat their name, maps have their keys in brackets. */
 function toQuery(asked: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(asked)) {
-    if (Array.isArray(value)) for (const one of value) params.append(name, String(one));
+    if (Array.isArray(value)) for (const one of value) params.append(name, queryValue(one));
     else if (typeof value === 'object' && value !== null)
-      for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, String(one));
-    else params.append(name, String(value));
+      for (const [key, one] of Object.entries(value)) params.append(`${name}[${key}]`, queryValue(one));
+    else params.append(name, queryValue(value));
   }
   const text = params.toString();
   return text === '' ? '' : `?${text}`;
