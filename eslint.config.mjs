@@ -60,7 +60,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        // One program for all: one for each package would read its dependencies again. The client alone is for browsers.
+        // One program for all: one for each package would read its dependencies again. The client is for browsers.
         project: ['tsconfig.tests.json', 'packages/client/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },

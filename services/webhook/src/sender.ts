@@ -76,7 +76,7 @@ export function createSender({
 }
 
 /**
- * The first 1 KiB as text. The status is known, so a body that is longer, slow, cut off, or never ends, changes nothing.
+ * The first 1 KiB as text. The status is known, so a body that is longer, slow, cut off or without end changes nothing.
  */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
