@@ -6,13 +6,21 @@ const checkpoints = [{ number: '900', hash: '0x09' }];
 describe('a rewound cursor', () => {
   it('lets the observer of Base read logs a second time from a block on', () => {
     const cursor = { genesis: '0x00', checkpoints, rescanned: '890', seen: [] };
-    expect(rewindCursor(networkNamed('base'), cursor, 500n)).toEqual({ ...cursor, rescanned: '499' });
+    expect(rewindCursor(networkNamed('base'), cursor, 500n)).toEqual({
+      ...cursor,
+      rescanned: '499',
+      firstReader: null,
+    });
     expect(rewindCursor(networkNamed('base'), cursor, 891n)).toEqual(cursor);
   });
 
   it('lets the observer of Tempo read logs a second time from a block on', () => {
     const cursor = { genesis: '0x00', checkpoints, reread: '890' };
-    expect(rewindCursor(networkNamed('tempo'), cursor, 500n)).toEqual({ ...cursor, reread: '499' });
+    expect(rewindCursor(networkNamed('tempo'), cursor, 500n)).toEqual({
+      ...cursor,
+      reread: '499',
+      firstReader: null,
+    });
     expect(rewindCursor(networkNamed('tempo'), cursor, 891n)).toEqual(cursor);
   });
 

@@ -153,18 +153,26 @@ export class RpcPool {
   }
 
   /**
-   * Runs the work on another upstream than this one, which would leave out the same again. On this one only where there
-   * is no other, or all others have been down for long.
-   * @returns null where another one may soon respond: try again later
+   * Runs work once more that an upstream has done, on another one: the same would leave out the same again. On the same
+   * one only where there is no other, or all others have been down for long.
+   * @param node the upstream in use, which may be another than the first
+   * @param first the name of the upstream that did it the first time; null: several did, or it is not known, so two do
+   *   it now
+   * @returns the results; null where another upstream may soon respond: try again later
    */
-  async doubleCheck<T>(node: RpcNode, work: (node: RpcNode) => Promise<T>): Promise<T | null> {
-    const checked = await this.onAnother(node, work);
-    if (checked !== null) return checked;
+  async doubleCheck<T>(
+    node: RpcNode,
+    first: string | null,
+    work: (node: RpcNode) => Promise<T>,
+  ): Promise<readonly [T, ...T[]] | null> {
+    if (first !== null && first !== node.name) return [await work(node)];
+    const other = await this.onAnother(node, work);
+    if (other !== null) return first === null ? [other, await work(node)] : [other];
     const now = performance.now();
     const isAwaited = this.#upstreams.some(
       (upstream) => upstream.node !== node && !upstream.isExcluded(now) && !upstream.isLongDown(now),
     );
-    return isAwaited ? null : work(node);
+    return isAwaited ? null : [await work(node)];
   }
 
   /** Runs the same work on every upstream in parallel, but for those whose last request failed. */

@@ -13,7 +13,7 @@ describe('RpcClient', () => {
       if (method === 'sum') return params.reduce<number>((sum, one) => sum + Number(one), 0);
       return method === 'nothing' ? null : new Error('method not found');
     };
-    client = new RpcClient(node.url, { timeoutMs: 200 });
+    client = new RpcClient(node.url, { timeoutMs: 1_000 });
   });
   afterEach(() => node.stop());
 

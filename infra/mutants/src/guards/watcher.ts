@@ -157,11 +157,21 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Logs are read a second time from another upstream, or later',
     file: 'packages/rpc/src/pool.ts',
-    guard: 'return isAwaited ? null : work(node);',
-    instead: 'return isAwaited && node.name === "" ? null : work(node);',
+    guard: 'return isAwaited ? null : [await work(node)];',
+    instead: 'return isAwaited && node.name === "" ? null : [await work(node)];',
     test: {
       file: 'packages/simulation/test/chain/chain.unit.test.ts',
       name: 'finds a payment that one upstream leaves out while the other is down',
+    },
+  },
+  {
+    name: 'Logs are read a second time from another upstream than the first time',
+    file: 'packages/rpc/src/pool.ts',
+    guard: 'if (first !== null && first !== node.name) return [await work(node)];',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/chain/chain.unit.test.ts',
+      name: 'finds a payment that was left out by the upstream that is in use no more',
     },
   },
   {

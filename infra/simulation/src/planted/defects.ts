@@ -53,8 +53,14 @@ export const defects: readonly Planted[] = [
   {
     name: 'Blocks are read a second time from the upstream that has left something out',
     file: 'packages/chains/src/base/observer.ts',
-    guard: 'const again = await this.#pool.doubleCheck(node, rescan);',
-    instead: 'const again = await rescan(node);',
+    guard: 'const again = await this.#pool.doubleCheck(node, firstReader, rescan);',
+    instead: 'const again = [await rescan(node)];',
+  },
+  {
+    name: 'Blocks are read a second time from another upstream than the one in use, which may be the first again',
+    file: 'packages/chains/src/base/observer.ts',
+    guard: 'const again = await this.#pool.doubleCheck(node, firstReader, rescan);',
+    instead: 'const again = await this.#pool.doubleCheck(node, node.name, rescan);',
   },
   {
     name: 'A payment that a reorganization has undone is not broadcast again',

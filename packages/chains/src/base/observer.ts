@@ -3,6 +3,7 @@ import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
+import { firstReaderAfter } from '../evm/observe/first-reader.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
 import { duePendingOutcomes, findDropped, findFinalReverts, readReceipts } from './observe/pending-outcomes.ts';
 import { Memory } from './observe/memory.ts';
@@ -64,7 +65,7 @@ export class BaseObserver implements ChainObserver {
 
     const found = standing?.hash === newest.hash ? unmoved(position) : await this.#recover(context, position, head);
     if (found === 'behind') return idle(position, head);
-    const { rescanned: rescannedBefore, checkpoints } = found.position;
+    const { rescanned: rescannedBefore, firstReader: firstReaderBefore, checkpoints } = found.position;
     const start = newestOf(found.position);
     let seen = found.position.seen;
     const observations: Observation[] = [...found.observations];
@@ -73,6 +74,8 @@ export class BaseObserver implements ChainObserver {
     const scanned = start.number >= head.number ? null : await scan(context, start.number + 1n, head.number, head.hash);
     const reached = scanned?.end ?? start;
     seen = withSeen(seen, scanned?.seen ?? []);
+    const firstReader =
+      scanned === null ? firstReaderBefore : firstReaderAfter(firstReaderBefore, node, start.number <= rescannedBefore);
 
     const pendingOutcomes = duePendingOutcomes(context);
     const receipts = await readReceipts(context, this.#pool, pendingOutcomes);
@@ -92,13 +95,11 @@ export class BaseObserver implements ChainObserver {
       if (end > rescanned) {
         const { number, hash } = safe?.number === end ? safe : reached;
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
-        const again = await this.#pool.doubleCheck(node, rescan);
+        const again = await this.#pool.doubleCheck(node, firstReader, rescan);
         if (again !== null) {
-          rescanned = again.end.number;
-          seen = withSeen(
-            seen,
-            again.seen.filter((one) => !isInLedger(watch, one)),
-          );
+          rescanned = again.map(({ end }) => end.number).reduce(atMost);
+          const missed = again.flatMap((one) => one.seen).filter((one) => !isInLedger(watch, one));
+          seen = withSeen(seen, missed);
         }
       }
       const finals = await finalize(context, atMost(reached.number, finalized?.number ?? 0n));
@@ -122,6 +123,7 @@ export class BaseObserver implements ChainObserver {
       genesis: found.position.genesis,
       checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached),
       rescanned,
+      firstReader,
       seen: [...confirmed.seen],
     };
     return {
@@ -135,7 +137,7 @@ export class BaseObserver implements ChainObserver {
 
   async #start(node: RpcNode): Promise<Position> {
     const { genesis, checkpoints, start } = await begin(node);
-    return { genesis, checkpoints: [...checkpoints], rescanned: start.number, seen: [] };
+    return { genesis, checkpoints: [...checkpoints], rescanned: start.number, firstReader: null, seen: [] };
   }
 
   /** Handles a node without the newest checkpoint: it lags, there was a reorg, or it is another chain. */
@@ -160,7 +162,13 @@ export class BaseObserver implements ChainObserver {
     const { genesis, from, warning } = found;
     const orphaned = await orphan(context, position.seen, -1n);
     return {
-      position: { genesis, checkpoints: [from], rescanned: from.number, seen: [...orphaned.seen] },
+      position: {
+        genesis,
+        checkpoints: [from],
+        rescanned: from.number,
+        firstReader: null,
+        seen: [...orphaned.seen],
+      },
       observations: orphaned.observations,
       warnings: [warning],
     };

@@ -5,6 +5,7 @@ import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
+import { firstReaderAfter } from '../evm/observe/first-reader.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
@@ -68,7 +69,11 @@ export class TempoObserver implements ChainObserver {
     const scanned =
       from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);
     const reached = scanned?.end ?? from;
-    const again = await this.#reread(context, position.reread, reached.number, now);
+    const firstReader =
+      scanned === null
+        ? position.firstReader
+        : firstReaderAfter(position.firstReader, node, from.number <= position.reread);
+    const again = await this.#reread(context, { ...position, firstReader }, reached.number, now);
 
     // Nothing is dropped while blocks are unread: their contents come first.
     const pendingOutcomes =
@@ -87,6 +92,7 @@ export class TempoObserver implements ChainObserver {
             ? position.checkpoints
             : advance(position.checkpoints, { number: reached.number, hash: reached.hash }),
         reread: again.reread,
+        firstReader,
       }),
       head: final.number,
       behind: final.number > reached.number ? final.number - reached.number : 0n,
@@ -97,7 +103,7 @@ export class TempoObserver implements ChainObserver {
   /** Reads the logs of older blocks once more, for payments that the ledger does not have. */
   async #reread(
     context: Scan,
-    reread: bigint,
+    { reread, firstReader }: Position,
     reached: bigint,
     now: number,
   ): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
@@ -109,18 +115,21 @@ export class TempoObserver implements ChainObserver {
     const last = await context.node.call(getBlock(to));
     if (last === null) throw new RpcUpstreamError(`${context.node.name} lacks blocks below its head`, 'no');
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
-    const again = await this.#pool.doubleCheck(context.node, rescan);
+    const again = await this.#pool.doubleCheck(context.node, firstReader, rescan);
     if (again === null) return { reread, observations: [] };
     const isInLedger = (one: Observation): boolean =>
       one.type === 'landed' &&
       context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
-    return { reread: again.end.number, observations: again.observations.filter((one) => !isInLedger(one)) };
+    return {
+      reread: again.map(({ end }) => end.number).reduce(atMost),
+      observations: again.flatMap(({ observations }) => observations).filter((one) => !isInLedger(one)),
+    };
   }
 }
 
 async function start(node: RpcNode): Promise<Position> {
   const { genesis, checkpoints, start } = await begin(node);
-  return { genesis, checkpoints: [...checkpoints], reread: start.number };
+  return { genesis, checkpoints: [...checkpoints], reread: start.number, firstReader: null };
 }
 
 /**
@@ -146,7 +155,12 @@ async function recover(
       };
     case 'new_chain':
       return {
-        position: { genesis: found.genesis, checkpoints: [found.from], reread: found.from.number },
+        position: {
+          genesis: found.genesis,
+          checkpoints: [found.from],
+          reread: found.from.number,
+          firstReader: null,
+        },
         warnings: [found.warning],
       };
     default:

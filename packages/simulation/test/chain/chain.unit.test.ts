@@ -183,6 +183,23 @@ describe('the observer of Base on a simulated chain', () => {
       await bench.until(() => bench.types.includes('finalized'));
     }));
 
+  it('finds a payment that was left out by the upstream that is in use no more', () =>
+    on(14, async (bench) => {
+      const [first, second] = bench.network.nodes;
+      if (!first || !second) throw new Error('there are two nodes');
+      first.faults = { ...first.faults, omits: 1 };
+      second.faults = { ...second.faults, fails: 1 };
+      bench.payer.send(bench.payer.pay(bench.terms));
+      await bench.kernel.sleep(30_000);
+      // Now the other one is in use, and the first one is there for the second reading.
+      first.faults = { ...first.faults, fails: 1 };
+      second.faults = { ...second.faults, fails: 0 };
+      await bench.kernel.sleep(10_000);
+      first.faults = { ...first.faults, fails: 0 };
+      await bench.kernel.sleep(600_000);
+      expect(bench.types).toContain('finalized');
+    }));
+
   it('reports 1,200 settlements that become final at once within three steps', () =>
     on(13, async ({ kernel, network: { chain, network }, watched, observed, terms }) => {
       const block = chain.height(kernel.now()) - 100;

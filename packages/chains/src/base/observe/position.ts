@@ -31,6 +31,8 @@ const position = z.object({
   checkpoints,
   /** Up to this block the logs were read a second time, once the blocks were safe. */
   rescanned: bigintText,
+  /** The upstream that read what comes after. */
+  firstReader: z.string().nullable().default(null),
   seen: z.array(seen),
 });
 /** The observer's position: all it needs after a restart. */
@@ -43,7 +45,7 @@ export const writePosition = (value: Position): Cursor => JSON.parse(toJson(valu
 /** The logs from this block on are read a second time again, then what that finds is reported. */
 export function rewind(cursor: Cursor, from: bigint): Cursor {
   const before = readPosition(cursor);
-  return writePosition({ ...before, rescanned: from <= before.rescanned ? from - 1n : before.rescanned });
+  return from > before.rescanned ? cursor : writePosition({ ...before, rescanned: from - 1n, firstReader: null });
 }
 
 /** The block in which it was seen. */

@@ -9,6 +9,8 @@ const position = z.object({
   checkpoints,
   /** Up to this block the logs were read a second time, some time after the first. */
   reread: bigintText,
+  /** The upstream that read what comes after. */
+  firstReader: z.string().nullable().default(null),
 });
 /** The observer's position: all it needs after a restart. */
 export type Position = z.infer<typeof position>;
@@ -20,5 +22,5 @@ export const writePosition = (value: Position): Cursor => JSON.parse(toJson(valu
 /** The logs from this block on are read a second time again. */
 export function rewind(cursor: Cursor, from: bigint): Cursor {
   const before = readPosition(cursor);
-  return writePosition({ ...before, reread: from <= before.reread ? from - 1n : before.reread });
+  return from > before.reread ? cursor : writePosition({ ...before, reread: from - 1n, firstReader: null });
 }
