@@ -60,8 +60,12 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        // One program for all: one for each package would read its dependencies again. The client is for browsers.
-        project: ['tsconfig.tests.json', 'packages/client/tsconfig.json'],
+        project: [
+          'tsconfig.tests.json',
+          'packages/*/tsconfig.json',
+          'services/*/tsconfig.json',
+          'infra/*/tsconfig.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },

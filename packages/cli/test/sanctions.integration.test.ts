@@ -33,6 +33,8 @@ describe('pf sanctions flagged', () => {
       hash: '0xaa' as TransactionHash,
       sender: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b' as Address,
       intentId: 'pi_1' as IntentId,
+      accountId: null,
+      livemode: null,
     };
     await payments.note([payment, { ...payment, hash: '0xbb' as TransactionHash }]);
     expect(await payments.flag(payment, { part: 'list', label: 'ETH', uid: '1', name: 'JANE DOE' })).toBe(true);

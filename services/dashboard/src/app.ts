@@ -8,6 +8,7 @@ import { asHttpError, DashboardError } from './dashboard-error.ts';
 import { type Handler, serve } from './endpoint.ts';
 import { signInEndpoints } from './identity/endpoints.ts';
 import type { Identity } from './identity/identity.ts';
+import { insightEndpoints } from './insights/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import type { Limits } from './limits.ts';
 import type { Mailer } from './mail/mailer.ts';
@@ -38,6 +39,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...signInEndpoints(dependencies),
     ...accountEndpoints(dependencies),
     ...keyEndpoints(dependencies),
+    ...insightEndpoints(dependencies),
   };
   for (const [path, atPath] of Map.groupBy(Object.values(DASHBOARD_OPERATIONS), (operation) => operation.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.

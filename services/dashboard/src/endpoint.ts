@@ -1,6 +1,6 @@
 import type { Access, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
 import { type Database, type MemberAccount, memberAccount } from '@pf/database';
-import { addressGroup, readBody, write } from '@pf/http';
+import { addressGroup, readBody, readQuery, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { DashboardError } from './dashboard-error.ts';
@@ -8,12 +8,17 @@ import type { Client, Cookies, Identity, SignedIn } from './identity/identity.ts
 import type { Limits } from './limits.ts';
 
 type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
+type QueryOf<O> = O extends { readonly query: infer Query extends z.ZodObject } ? z.output<Query> : undefined;
+type LivemodeOf<O> = O extends { readonly path: `${string}/{mode}/${string}` } ? boolean : undefined;
 type PersonOf<O> = O extends { readonly access: 'anyone' } ? undefined : SignedIn;
 type AccountOf<O> = O extends { readonly access: readonly string[] } ? MemberAccount : undefined;
 
-/** A request that may be made: its session and role are those that the operation needs, and its body is valid. */
+/** A request that may be made: with the session and the role that the operation needs, and a valid query and body. */
 interface Call<O> {
   readonly body: BodyOf<O>;
+  readonly query: QueryOf<O>;
+  /** The mode in the path. */
+  readonly livemode: LivemodeOf<O>;
   readonly person: PersonOf<O>;
   /** The account in the path, with the person's role in it. */
   readonly account: AccountOf<O>;
@@ -35,7 +40,7 @@ export interface ServingDependencies {
   readonly origin: string;
 }
 
-/** Checks origin, session, role, limits and body of a request, calls the endpoint and writes its response. */
+/** Checks origin, session, role, limits, query and body of a request, calls the endpoint and writes its response. */
 export const serve =
   <O extends DashboardOperation & { readonly id: DashboardOperationId }>(
     operation: O,
@@ -62,6 +67,8 @@ export const serve =
     const account = await accountOf(request, access, person, database);
     response.locals['accountId'] = account?.id;
     response.locals['userId'] = person?.userId;
+    const livemode = operation.path.includes('/{mode}/') ? isLive(paramOf(request, 'mode')) : undefined;
+    const query = operation.query === undefined ? undefined : readQuery(request, operation.query);
     const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
     await limits.admit(operation.id, {
       address: addressGroup(client.address),
@@ -72,6 +79,8 @@ export const serve =
     const result = await handle({
       // The operation says which of these there are; Call has the types.
       body: body as BodyOf<O>,
+      query: query as QueryOf<O>,
+      livemode: livemode as LivemodeOf<O>,
       person: person as PersonOf<O>,
       account: account as AccountOf<O>,
       client,
@@ -93,6 +102,12 @@ async function accountOf(
   if (!account) throw new DashboardError('account.not_found');
   if (!access.includes(account.role)) throw new DashboardError('role.insufficient', { details: { roles: access } });
   return account;
+}
+
+/** @throws DashboardError `route.not_found` */
+function isLive(mode: string): boolean {
+  if (mode !== 'live' && mode !== 'test') throw new DashboardError('route.not_found');
+  return mode === 'live';
 }
 
 /** Postgres would refuse U+0000 and lone surrogates: no id has them, so the text then names nothing. */

@@ -12,6 +12,8 @@ import { mailsOf } from './mail/mails.ts';
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
 const CONNECTIONS = 6;
+/** Those of them for summaries, which may read many rows. */
+const SCANS = 2;
 /** Connections of clients; further ones are closed. */
 const CLIENTS_MAX = 2_000;
 const FORGET_EVERY_MS = 60_000;
@@ -25,6 +27,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     url: config.DATABASE_URL,
     applicationName: 'dashboard',
     maxConnections: config.DATABASE_CONNECTIONS ?? CONNECTIONS,
+    maxScans: SCANS,
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   onShutdown('database', () => database.close());

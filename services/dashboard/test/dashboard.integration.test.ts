@@ -355,6 +355,8 @@ describe('the dashboard', () => {
     listKeys: { passes: ['owner', 'developer'], gets: OK },
     createKey: { passes: ['owner', 'developer'], gets: INVALID },
     revokeKey: { passes: ['owner', 'developer'], gets: [404, 'key.not_found'] },
+    getSummary: { passes: MEMBERS, gets: OK },
+    listAttention: { passes: MEMBERS, gets: OK },
     // The last one, because it ends the session.
     signOut: { passes: PERSONS, gets: OK },
   };
@@ -362,7 +364,7 @@ describe('the dashboard', () => {
   describe('every operation', () => {
     const requestOf = (id: DashboardOperationId): Asked => {
       const operation: DashboardOperation = DASHBOARD_OPERATIONS[id];
-      return { params: { accountId }, ...(operation.body && { body: {} }) };
+      return { params: { accountId, mode: 'test' }, ...(operation.body && { body: {} }) };
     };
 
     it('lets exactly the callers pass that its row of the matrix names', async () => {

@@ -27,6 +27,7 @@ export interface Answer<Body = unknown> {
 
 export interface Asked {
   readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -43,13 +44,14 @@ export class Person {
 
   async ask<Id extends DashboardOperationId>(
     id: Id,
-    { params = {}, body, headers = {} }: Asked = {},
+    { params = {}, query = {}, body, headers = {} }: Asked = {},
   ): Promise<Answer<BodyOf<Id>>> {
     const operation: DashboardOperation = DASHBOARD_OPERATIONS[id];
     const path = operation.path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) =>
       encodeURIComponent(params[name] ?? `no-${name}`),
     );
-    const response = await fetch(`${this.#url}/api${path}`, {
+    const search = new URLSearchParams(query).toString();
+    const response = await fetch(`${this.#url}/api${path}${search && `?${search}`}`, {
       method: operation.method.toUpperCase(),
       headers: {
         origin: this.#url,

@@ -1,4 +1,4 @@
-import type { UnscreenedPayment, UnscreenedPayments } from '@pf/database';
+import type { NotedPayment, UnscreenedPayments } from '@pf/database';
 import type { ChainId, Observation } from '@pf/domain';
 import { count, type Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError } from '@pf/screening';
@@ -12,13 +12,13 @@ export const unscreenedAmong = (
   observations: readonly Observation[],
   chain: ChainId,
   watched: WatchedIntents,
-): readonly UnscreenedPayment[] =>
-  observations.flatMap((observation): UnscreenedPayment[] => {
+): readonly NotedPayment[] =>
+  observations.flatMap((observation): NotedPayment[] => {
     if (observation.type !== 'landed') return [];
     const { intentId, data } = observation;
-    return watched.wasSubmitted(intentId, data.hash)
-      ? []
-      : [{ chain, hash: data.hash, sender: data.transfer.from, intentId }];
+    if (watched.wasSubmitted(intentId, data.hash)) return [];
+    const { accountId, livemode } = watched.ownerOf(intentId) ?? { accountId: null, livemode: null };
+    return [{ chain, hash: data.hash, sender: data.transfer.from, intentId, accountId, livemode }];
   });
 
 interface Dependencies {
@@ -30,7 +30,7 @@ interface Dependencies {
 
 /**
  * Screens the senders of waiting payments. The money has moved, so nothing is refused: a sanctioned sender is flagged,
- * for the operator only.
+ * for the operator and the account.
  * @throws ScreeningUnavailableError where some could not be screened: they wait for the next round
  */
 export async function screenSenders(

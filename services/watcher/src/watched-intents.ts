@@ -92,6 +92,11 @@ export class WatchedIntents implements WatchSet {
     return intent !== undefined && submissionOf(intent, hash) !== undefined;
   }
 
+  /** The account and mode of an intent, if it is watched. */
+  ownerOf(id: IntentId): Pick<PaymentIntent, 'accountId' | 'livemode'> | undefined {
+    return this.#intents.get(id);
+  }
+
   expected(): Iterable<WatchedIntent> {
     return this.#expected.values();
   }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createStore, UnscreenedPayments } from '@pf/database';
+import { createStore, listAttention, UnscreenedPayments } from '@pf/database';
 import type { ChainId } from '@pf/domain';
+import { samples } from '@pf/domain/testing';
 import { createLogger } from '@pf/runtime';
 import { createScreening, ListScreener, writeListFile } from '@pf/screening';
 import { type Cluster, readBackingStack, startCluster, until } from '@pf/testing';
@@ -88,9 +89,13 @@ describe('Sender of a payment that was not submitted', () => {
         finding: { part: 'list', uid: '7', name: 'NOBODY' },
       },
     ]);
+    const owner = { accountId: samples.ACCOUNT, livemode: false };
+    expect(await listAttention(cluster.database, owner, ['sanctioned_sender'], null, 10)).toMatchObject([
+      { chain: chain.caip2, hash, sender: sanctioned.address, intentId: fromSanctioned.id },
+    ]);
     // Seen once more, it is known.
     await payments.note([
-      { chain: chain.caip2 as ChainId, hash, sender: sanctioned.address, intentId: fromSanctioned.id },
+      { chain: chain.caip2 as ChainId, hash, sender: sanctioned.address, intentId: fromSanctioned.id, ...owner },
     ]);
     expect(await payments.waiting(chains(), 10)).toEqual([]);
   });
@@ -102,6 +107,8 @@ describe('Sender of a payment that was not submitted', () => {
         hash: '0x01' as never,
         sender: '0x5a9c1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b' as never,
         intentId: 'pi_x' as never,
+        accountId: null,
+        livemode: null,
       },
     ]);
     const listed = { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '8', name: 'SOMEBODY' };

@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export * from './insights.ts';
 export * from './limits.ts';
 export { accessText, dashboardDocument } from './openapi.ts';
 export { type Access, dashboardErrorsOf, type DashboardOperation } from './operation.ts';

@@ -55,15 +55,20 @@ export const accessText = ({ access }: DashboardOperation): string =>
       : `Needs a session, and one of these roles in the account: ${access.map((name) => `\`${name}\``).join(', ')}.`;
 
 function describe(operation: DashboardOperation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, access, path, body, status, response } = operation;
-  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string()] as const);
+  const { id, tag, summary, description, access, path, query, body, status, response } = operation;
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name = '']) => [name, name === 'mode' ? z.enum(['test', 'live']) : z.string()] as const,
+  );
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: `${description}\n\n${accessText(operation)}`,
     ...(access === 'anyone' && { security: [] }),
-    ...(params.length > 0 && { requestParams: { path: z.object(Object.fromEntries(params)) } }),
+    requestParams: {
+      ...(params.length > 0 && { path: z.object(Object.fromEntries(params)) }),
+      ...(query && { query }),
+    },
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
       [String(status)]: {

@@ -7,6 +7,7 @@ export const DASHBOARD_TAGS = {
   'Sign-in': 'Sign up, sign in and out, passwords and the second factor.',
   Accounts: 'Accounts, their members and invitations.',
   Keys: 'The API keys with which programs of the account call the payment API.',
+  Insights: 'What the payments of an account come to, in one mode.',
 } as const;
 
 /**
@@ -22,13 +23,14 @@ export type Access = 'anyone' | 'signed-in' | readonly [Role, ...Role[]];
 export interface DashboardOperation {
   readonly id: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** Relative to the base URL, parameters in braces. */
+  /** Relative to the base URL, parameters in braces. `{mode}` is `test` or `live`. */
   readonly path: string;
   readonly tag: keyof typeof DASHBOARD_TAGS;
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
   readonly access: Access;
+  readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly status: 200 | 201 | 202;
   readonly response: z.ZodType;
@@ -40,10 +42,13 @@ const EVERYWHERE: readonly DashboardErrorCode[] = ['rate_limit.exceeded', 'inter
 
 /** Every error that the operation can return, in the order of the registry. */
 export function dashboardErrorsOf(operation: DashboardOperation): readonly DashboardErrorCode[] {
-  const { access, body, errors, method } = operation;
+  const { access, body, errors, method, path, query } = operation;
   const possible = new Set<DashboardErrorCode>([
     ...EVERYWHERE,
     ...(body === undefined ? [] : BODY_ERRORS),
+    ...(query === undefined ? [] : (['request.validation_failed'] as const)),
+    // Of a mode that there is not.
+    ...(path.includes('/{mode}/') ? (['route.not_found'] as const) : []),
     ...(method === 'get' ? [] : (['origin.foreign'] as const)),
     ...(access === 'anyone' ? [] : (['session.required'] as const)),
     ...(Array.isArray(access) ? (['account.not_found', 'role.insufficient'] as const) : []),

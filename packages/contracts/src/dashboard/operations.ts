@@ -1,3 +1,4 @@
+import { INSIGHT_OPERATIONS } from './insights.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
 import {
@@ -392,6 +393,7 @@ export const DASHBOARD_OPERATIONS = {
     response: keyResponse,
     errors: ['key.not_found'],
   },
+  ...INSIGHT_OPERATIONS,
 } as const satisfies Readonly<Record<string, DashboardOperation>>;
 
 export type DashboardOperationId = keyof typeof DASHBOARD_OPERATIONS;

@@ -1,4 +1,4 @@
-import type { PublicEventType } from '@pf/domain';
+import { isUnexpectedPayment, type PublicEventType } from '@pf/domain';
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { publicIntent } from '../api/intent.ts';
@@ -26,12 +26,6 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'webhook_endpoint.test': 'A test event was asked for.',
 };
 
-const PAYMENT_TYPES: readonly WebhookType[] = [
-  'intent.extra_payment',
-  'intent.mismatched_payment',
-  'intent.late_payment',
-];
-
 /** The schema of the body of each type. */
 export const WEBHOOK_BODIES = Object.fromEntries(
   (Object.keys(TRIGGERS) as WebhookType[]).map((type) => [
@@ -42,7 +36,7 @@ export const WEBHOOK_BODIES = Object.fromEntries(
           type: z.literal(type),
           data: z.strictObject({
             intent: publicIntent,
-            ...(PAYMENT_TYPES.includes(type) && { payment: unexpectedPayment }),
+            ...(isUnexpectedPayment(type) && { payment: unexpectedPayment }),
           }),
         }),
   ]),

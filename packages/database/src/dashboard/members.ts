@@ -1,6 +1,7 @@
 import { newAccountId, plan as planSchema } from '@pf/contracts';
 import type { Plan } from '@pf/contracts';
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
+import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 
@@ -14,7 +15,7 @@ export interface Membership {
 
 /** An account as one of its members sees it. */
 export interface MemberAccount {
-  readonly id: string;
+  readonly id: AccountId;
   readonly name: string;
   readonly plan: Plan;
   readonly role: Role;
@@ -60,7 +61,13 @@ export async function memberAccount(
   const row = rows[0];
   if (!row) return null;
   const { name, plan, role, created_at } = row;
-  return { id: accountId, name, plan: planSchema.parse(plan), role: roleSchema.parse(role), createdAt: created_at };
+  return {
+    id: accountId as AccountId,
+    name,
+    plan: planSchema.parse(plan),
+    role: roleSchema.parse(role),
+    createdAt: created_at,
+  };
 }
 
 /** How many accounts a person is a member of. Until the transaction ends, this person joins no other one. */

@@ -1,5 +1,5 @@
 import { eventOf, headOf, isForeign, type LoggedEvent, readEvent, webhookBody } from '@pf/contracts';
-import { evolve, hold, type Instant, type IntentId, type PaymentIntent } from '@pf/domain';
+import { evolve, hold, type Instant, type IntentId, isUnexpectedPayment, type PaymentIntent } from '@pf/domain';
 import type { ProjectedEvent, ProjectedIntent } from './projection.ts';
 
 /** A record of intent.events as it is read from the log. */
@@ -119,6 +119,7 @@ function foldBy(
 export function projectedEvent(envelope: LoggedEvent): readonly ProjectedEvent[] {
   const body = webhookBody(envelope);
   if (body === null) return [];
-  const { intentId, version, eventId, type, at } = envelope;
-  return [{ intentId, version, eventId, type, body, at }];
+  const { intentId, version, eventId, type, at, accountId, livemode } = envelope;
+  const owner = isUnexpectedPayment(type) ? { accountId, livemode } : null;
+  return [{ intentId, version, eventId, type, body, at, owner }];
 }

@@ -24,6 +24,8 @@ export interface ProjectedEvent {
   readonly body: string;
   /** ISO 8601, as in the log. */
   readonly at: string;
+  /** Of a payment that the intent did not ask for, so that its account finds it; null for other events. */
+  readonly owner: { readonly accountId: string; readonly livemode: boolean } | null;
 }
 
 /** The outcome of a command and the time of the decision. */
@@ -131,6 +133,8 @@ const parameters = ({ partition, from, next, lastAt, intents, events, outcomes }
     events.map(({ type }) => type),
     events.map(({ body }) => body),
     events.map(({ at }) => at),
+    events.map(({ owner }) => owner?.accountId ?? null),
+    events.map(({ owner }) => owner?.livemode ?? null),
     outcomes.map(({ outcome }) => outcome.commandId),
     outcomes.map(({ outcome }) => encodeOutcome(outcome)),
     outcomes.map(({ at }) => new Date(at).toISOString()),
@@ -146,7 +150,7 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
   const made = arrays(types(INTENT_COLUMNS));
   const changedIds = next;
   const changed = arrays(['text', 'integer', ...types(CHANGING)]);
-  const listed = arrays(['text', 'integer', 'text', 'text', 'text', 'timestamptz']);
+  const listed = arrays(['text', 'integer', 'text', 'text', 'text', 'timestamptz', 'text', 'boolean']);
   const decided = arrays(['uuid', 'text', 'timestamptz']);
   return `
     WITH held AS (
@@ -163,8 +167,9 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
       WHERE intent.id = changed.id AND intent.version = changed.before
       RETURNING 1
     ), listed AS (
-      INSERT INTO ${events} (intent_id, version, event_id, type, body, at)
-      SELECT listed.* FROM held, unnest(${listed}) AS listed (intent_id, version, event_id, type, body, at)
+      INSERT INTO ${events} (intent_id, version, event_id, type, body, at, account_id, livemode)
+      SELECT listed.* FROM held,
+        unnest(${listed}) AS listed (intent_id, version, event_id, type, body, at, account_id, livemode)
     ), decided AS (
       INSERT INTO service.command_outcomes (command_id, body, at)
       SELECT decided.* FROM held, unnest(${decided}) AS decided (command_id, body, at)

@@ -117,6 +117,11 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'dashboard.two_factors': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.users': ['SELECT', 'INSERT', 'UPDATE'],
       'dashboard.verifications': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'ledger.intents': [
+        'SELECT (id, account_id, livemode, status, direction, token_address, amount_base_units, refund_of)',
+        'SELECT (created_at, state)',
+      ],
+      'ledger.intent_events': ['SELECT (intent_id, event_id, type, body, at, account_id, livemode)'],
       'service.accounts': ['SELECT', 'INSERT (id, name)', 'UPDATE (name)'],
       // Not the hashes.
       'service.api_keys': [
@@ -124,6 +129,15 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
         'INSERT',
         'UPDATE (revoked_at)',
       ],
+      'service.deliveries': [
+        'SELECT (id, endpoint_id, account_id, livemode, status, event_type, intent_id, url, error)',
+        'SELECT (created_at, failed_at)',
+      ],
+      'service.unasked_payments': [
+        // Not the finding, which is for the operator.
+        'SELECT (chain, hash, sender, intent_id, account_id, livemode, flagged_at)',
+      ],
+      'service.webhook_endpoints': ['SELECT (id, account_id, livemode, url, paused_at, disabled_at, disabled_by)'],
     },
     settings: limits('8s', '3s', '10s'),
   },

@@ -1,4 +1,4 @@
-import type { Address, ChainId, IntentId, TransactionHash } from '@pf/domain';
+import type { AccountId, Address, ChainId, IntentId, TransactionHash } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
 /** A payment that was not submitted through the API, so its sender has not been screened. */
@@ -8,6 +8,12 @@ export interface UnscreenedPayment {
   readonly sender: Address;
   /** The intent that it pays. */
   readonly intentId: IntentId;
+}
+
+/** With the owner of the intent; null where it is not known. */
+export interface NotedPayment extends UnscreenedPayment {
+  readonly accountId: AccountId | null;
+  readonly livemode: boolean | null;
 }
 
 /** A payment from a sanctioned sender. `finding` is the screening's result, for the operator only. */
@@ -26,8 +32,8 @@ const idOf = ({ chain, hash, sender, intentId }: UnscreenedPayment): readonly st
 ];
 
 /**
- * The payments whose senders are to be screened, and those whose senders are sanctioned. They are not in the ledger,
- * and no account sees them.
+ * The payments whose senders are to be screened, and those whose senders are sanctioned. They are not in the ledger.
+ * The account sees those of its intents that are flagged, without the finding.
  */
 export class UnscreenedPayments {
   readonly #database: Database;
@@ -37,16 +43,18 @@ export class UnscreenedPayments {
   }
 
   /** Adds payments to be screened; known ones are left as they are. */
-  async note(payments: readonly UnscreenedPayment[]): Promise<void> {
+  async note(payments: readonly NotedPayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.#database.sql.query(
-      `INSERT INTO service.unasked_payments (chain, hash, sender, intent_id) SELECT *
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING`,
+      `INSERT INTO service.unasked_payments (chain, hash, sender, intent_id, account_id, livemode) SELECT *
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[]) ON CONFLICT DO NOTHING`,
       [
         payments.map(({ chain }) => chain),
         payments.map(({ hash }) => hash),
         payments.map(({ sender }) => sender),
         payments.map(({ intentId }) => intentId),
+        payments.map(({ accountId }) => accountId),
+        payments.map(({ livemode }) => livemode),
       ],
     );
   }

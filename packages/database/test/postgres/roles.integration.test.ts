@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
+import { ATTENTION_ADVICE, type AttentionKind } from '@pf/contracts/dashboard';
 import type { AccountId, ChainId } from '@pf/domain';
 import { openRoleLogins, until } from '@pf/testing';
 import type pg from 'pg';
@@ -20,6 +21,7 @@ import {
   BY_INDEX,
   changeMember,
   countAttempts,
+  countFailedDeliveries,
   countOutstanding,
   createKey,
   createReplay,
@@ -44,6 +46,7 @@ import {
   isDatabaseUnavailable,
   invite,
   listAccounts,
+  listAttention,
   listDeliveries,
   listIntents,
   listReplays,
@@ -51,6 +54,7 @@ import {
   nextReplayStep,
   listMembers,
   memberAccount,
+  newestPaid,
   membershipsOf,
   openAccount,
   openDatabase,
@@ -67,6 +71,7 @@ import {
   revokeKey,
   ROLE_DEFINITIONS,
   sessionsOf,
+  sumIntents,
   setPlan,
   stepReplay,
   UnscreenedPayments,
@@ -188,7 +193,8 @@ describe('the roles of the database', () => {
       await signedTransactions.keep(transaction());
       expect(await signedTransactions.forget(CHAIN, Date.now() + 60_000, [], [])).toBe(1);
       const payments = new UnscreenedPayments(database);
-      await payments.note([payment, { ...payment, sender: '0x5f' as never }]);
+      const noted = { ...payment, ...owner() };
+      await payments.note([noted, { ...noted, sender: '0x5f' as never }]);
       expect(await payments.waiting([CHAIN], 10)).toHaveLength(2);
       await payments.clear({ ...payment, sender: '0x5f' as never });
       expect(await payments.flag(payment, {})).toBe(true);
@@ -277,6 +283,16 @@ describe('the roles of the database', () => {
       expect(await accountKeys(database, own.id, now)).toHaveLength(1);
       expect(await revokeAccountKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now })).not.toBeNull();
       expect(await codeOf(database, 'SELECT hash FROM service.api_keys')).toBe(DENIED);
+      const range = { tokens: ['0xa' as never], from: now, bucketMs: 3_600_000, max: 10 };
+      expect((await sumIntents(database, owner(), range)).sums).toEqual([]);
+      expect(await newestPaid(database, owner(), now, 10)).toEqual([]);
+      expect(await countFailedDeliveries(database, owner(), now, 10)).toBe(0);
+      const kinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
+      expect(await listAttention(database, owner(), kinds, null, 10)).toMatchObject([
+        { kind: 'sanctioned_sender', intentId },
+        { kind: 'endpoint_disabled', endpointId },
+      ]);
+      expect(await codeOf(database, 'SELECT finding FROM service.unasked_payments')).toBe(DENIED);
       const keys = [{ key: 'k', windowSeconds: 60 }];
       await countAttempts(database, keys, now);
       expect(await countAttempts(database, keys, now)).toMatchObject([{ key: 'k', count: 2 }]);

@@ -19,6 +19,13 @@ export const PUBLIC_EVENT_TYPES = [
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
+/** Of these events the payment is one that the intent did not ask for. */
+export const UNEXPECTED_PAYMENT_TYPES = [
+  'intent.extra_payment',
+  'intent.mismatched_payment',
+  'intent.late_payment',
+] as const satisfies readonly PublicEventType[];
+
 /**
  * Private events: they stay in the log. `mismatched_payment_observed` is no longer written, nor is
  * `extra_payment_observed` but for late refunds; logs have both.
@@ -132,6 +139,10 @@ const EVENT_TYPES: readonly string[] = [...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_
 
 /** False for a type that only newer code has. */
 export const isEventType = (type: string): type is EventType => EVENT_TYPES.includes(type);
+
+/** True for the events of payments that the intent did not ask for. */
+export const isUnexpectedPayment = (type: string): boolean =>
+  (UNEXPECTED_PAYMENT_TYPES as readonly string[]).includes(type);
 
 /** True for the events that are sent to integrators. */
 export const isPublicType = (type: string): type is PublicEventType =>

@@ -1,13 +1,12 @@
 import { listEventsQuery, OPERATIONS, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
 import { type Database, intentEvents, type IntentQueries } from '@pf/database';
 import type { IntentId, PaymentIntent } from '@pf/domain';
-import { write } from '@pf/http';
+import { pageOf, readQuery, versionOf, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { ApiKeys } from '../api-keys.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { pathId, requireIntent } from '../intents/lookup.ts';
-import { pageOf, readQuery, versionOf } from '../pages.ts';
 import type { Feeds } from './feeds.ts';
 import { EventStream } from './stream.ts';
 

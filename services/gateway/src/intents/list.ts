@@ -1,8 +1,8 @@
 import { listIntentsQuery, OPERATIONS, writeCursor } from '@pf/contracts';
 import { type Database, listIntents as findIntents } from '@pf/database';
 import { view } from '@pf/domain';
+import { pageOf, positionOf, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
-import { pageOf, positionOf, readQuery } from '../pages.ts';
 import { filterOf } from './filter.ts';
 import type { Adapters } from './lookup.ts';
 

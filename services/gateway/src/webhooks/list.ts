@@ -1,7 +1,7 @@
 import { listDeliveriesQuery, OPERATIONS, writeCursor } from '@pf/contracts';
 import { type Database, listDeliveries as findDeliveries } from '@pf/database';
+import { pageOf, positionOf, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
-import { pageOf, positionOf, readQuery } from '../pages.ts';
 import { shownDelivery } from './shown.ts';
 
 /** GET /webhooks: the account's deliveries in the mode of the key, newest first. */

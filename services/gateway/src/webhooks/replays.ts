@@ -21,9 +21,8 @@ import {
   type Replay,
 } from '@pf/database';
 import { ApiError, validationFailed } from '../api-error.ts';
-import { readBody } from '@pf/http';
+import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
-import { pageOf, positionOf, readQuery } from '../pages.ts';
 import { REPLAYED, requestKey } from './idempotency.ts';
 import { replayIdOf } from './ids.ts';
 import { wake, type Wakes } from './wake.ts';

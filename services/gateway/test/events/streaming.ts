@@ -133,7 +133,7 @@ export class Streaming {
     });
     const body = bodyLength === undefined ? real : JSON.stringify('x'.repeat(bodyLength));
     const rows = isPublicType(event.type)
-      ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: event.type, body, at }]
+      ? [{ intentId: id, version, eventId: eventIdOf(id, version), type: event.type, body, at, owner: null }]
       : [];
     const { position } = await readCheckpoint(this.database, PARTITION);
     await new ProjectionWriter(this.database.sql).project({

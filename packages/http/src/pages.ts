@@ -1,7 +1,7 @@
 import { CURSOR_RULE, parseQuery, type Position, readCursor, readEventCursor } from '@pf/contracts';
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { validationFailed } from './api-error.ts';
+import { validationFailed } from './http-error.ts';
 
 /** Validates a request's query. @throws ApiError `request.validation_failed` */
 export function readQuery<Shape extends z.ZodRawShape>(

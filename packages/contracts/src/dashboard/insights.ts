@@ -1,0 +1,156 @@
+import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS } from '@pf/domain';
+import { z } from 'zod';
+import { must } from '../api/fields.ts';
+import { pageQuery, pageResponse } from '../api/paging.ts';
+import type { DashboardOperation } from './operation.ts';
+import { ROLES } from './roles.ts';
+
+/** How far back a summary looks, the present hour or day included, and how long its buckets are. */
+export const SUMMARY_RANGES = {
+  '24h': { bucket: 'hour', buckets: 24 },
+  '7d': { bucket: 'day', buckets: 7 },
+  '30d': { bucket: 'day', buckets: 30 },
+} as const;
+export type SummaryRange = keyof typeof SUMMARY_RANGES;
+const RANGES = Object.keys(SUMMARY_RANGES) as [SummaryRange, ...SummaryRange[]];
+/** A summary counts the newest intents of its range, and no more than these. */
+export const SUMMARY_INTENTS_MAX = 1_000_000;
+/** The time to confirm is that of the newest payments of the range: so many at most. */
+export const SUMMARY_TIMED_MAX = 500;
+/** Failed deliveries are counted up to here. */
+export const SUMMARY_DELIVERIES_MAX = 1_000;
+
+const time = z.iso.datetime({ precision: 3 });
+const count = z.int().nonnegative();
+/** A decimal in units of the token. */
+const amount = z.string().regex(/^\d+(\.\d+)?$/);
+const ms = z.int().nonnegative();
+const token = { chain: z.string(), token: z.string(), tokenAddress: z.string() };
+const paid = z.strictObject({ payments: count, amount });
+const summary = z.strictObject({
+  range: z.enum(RANGES),
+  bucket: z.enum(['hour', 'day']),
+  /** Intents created from here on are counted. */
+  from: time,
+  /** When they were counted. */
+  to: time,
+  /** False if the range has more intents than are counted: then `from` is later than the range begins. */
+  complete: z.boolean(),
+  /** Without refunds. */
+  payments: z.strictObject({
+    created: count,
+    states: z.record(z.enum(INTENT_STATUSES), count),
+    /** The paid ones of those that were paid, failed or expired, from 0 to 1; null if there are none. */
+    successRate: z.number().min(0).max(1).nullable(),
+  }),
+  /** What was paid, of each token with a payment: to the account, by it, and back. */
+  volume: z.array(z.strictObject({ ...token, received: paid, sent: paid, refunded: paid })),
+  /** From an accepted submit to `intent.confirmed`, of payments that were submitted over the API. */
+  timeToConfirm: z.strictObject({ payments: count, p50Ms: ms, p95Ms: ms }).nullable(),
+  failures: z.strictObject({ payments: count, deliveries: count }),
+  /** Oldest first, without gaps, by the time of creation; the last one is not over yet. */
+  buckets: z.array(
+    z.strictObject({
+      at: time,
+      created: count,
+      paid: count,
+      failed: count,
+      expired: count,
+      received: z.array(z.strictObject({ ...token, amount })),
+    }),
+  ),
+});
+export const summaryResponse = z.strictObject({ summary });
+export type Summary = z.output<typeof summary>;
+
+/** What an account should look at, and what it can do about it. */
+export const ATTENTION_ADVICE = {
+  mismatched_payment:
+    'It is not what the intent asks for: `differs` says in what. Send it back to its sender, or settle the rest with ' +
+    'the payer. The intent can still be paid as it is, until it expires.',
+  extra_payment: 'The intent was paid already. Send this payment back to its sender.',
+  late_payment: 'It came after the intent had ended. The intent is confirmed now: deliver, or refund it.',
+  sanctioned_sender:
+    'Its sender is on a sanctions list. Do not refund it, and do not deliver: ask those who are responsible for ' +
+    'compliance.',
+  endpoint_paused: 'Its deliveries wait. Resume it when its receiver can take them.',
+  endpoint_disabled: 'It gets nothing. Repair its receiver, enable it, then replay what it has missed.',
+  failed_delivery: 'It is not attempted again. See its attempts, repair the receiver, then resend it.',
+} as const;
+export type AttentionKind = keyof typeof ATTENTION_ADVICE;
+const KINDS = Object.keys(ATTENTION_ADVICE) as [AttentionKind, ...AttentionKind[]];
+
+const attention = z.strictObject({
+  kind: z.enum(KINDS),
+  id: z.string(),
+  at: time,
+  intentId: z.string().nullable(),
+  /** The payment: null where there is none, or where it is not known. */
+  payment: z
+    .strictObject({
+      chain: z.string(),
+      txSignature: z.string(),
+      sender: z.string(),
+      recipient: z.string().nullable(),
+      /** Null if the registry does not have it. */
+      token: z.string().nullable(),
+      tokenAddress: z.string().nullable(),
+      amount: amount.nullable(),
+      differs: z.array(z.enum(PAYMENT_TERMS)),
+      late: z.enum(LATE_STATES).nullable(),
+    })
+    .nullable(),
+  endpoint: z.strictObject({ id: z.string(), url: z.string() }).nullable(),
+  delivery: z.strictObject({ id: z.string(), eventType: z.string() }).nullable(),
+  /** In words: why a delivery has failed, or an endpoint was disabled. */
+  reason: z.string().nullable(),
+  /** What to do. */
+  advice: z.string(),
+});
+export const attentionResponse = z.strictObject({ attention: z.array(attention), ...pageResponse });
+export type Attention = z.output<typeof attention>;
+
+export const INSIGHT_OPERATIONS = {
+  getSummary: {
+    id: 'getSummary',
+    method: 'get',
+    path: '/accounts/{accountId}/{mode}/summary',
+    tag: 'Insights',
+    summary: 'Sum up the payments',
+    description:
+      'Of the intents created in the last 24 hours, 7 days or 30 days (`range`, default `7d`): how many there are in ' +
+      'each state, the success rate, what was paid in each token, the time to confirm, and the same by hour or by ' +
+      `day (UTC). The newest ${SUMMARY_INTENTS_MAX.toLocaleString('en-US')} intents are counted; \`complete\` is ` +
+      `false if there are more. The time to confirm is that of the newest ${SUMMARY_TIMED_MAX} payments that were ` +
+      'submitted over the API. Failed deliveries are counted up to ' +
+      `${SUMMARY_DELIVERIES_MAX.toLocaleString('en-US')}. A summary that took long to make is returned again for a ` +
+      'while: `to` says of when it is.',
+    access: ROLES,
+    query: z.strictObject({
+      range: z.enum(RANGES, must(`one of ${RANGES.join(', ')}`)).default('7d'),
+    }),
+    status: 200,
+    response: summaryResponse,
+    errors: [],
+  },
+  listAttention: {
+    id: 'listAttention',
+    method: 'get',
+    path: '/accounts/{accountId}/{mode}/attention',
+    tag: 'Insights',
+    summary: 'List what needs attention',
+    description:
+      'Payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; paused and ' +
+      'disabled webhook endpoints; deliveries that have failed at endpoints that were not removed. Newest first, ' +
+      'each with what to do; `kind` selects some and may be repeated. Deliveries are kept for 30 days, payments for ' +
+      'ever.',
+    access: ROLES,
+    query: z.strictObject({
+      ...pageQuery,
+      kind: z.array(z.enum(KINDS, must(`one of ${KINDS.join(', ')}`))).optional(),
+    }),
+    status: 200,
+    response: attentionResponse,
+    errors: [],
+  },
+} as const satisfies Readonly<Record<string, DashboardOperation>>;

@@ -1,0 +1,73 @@
+import { findNetwork } from '@pf/chains/networks';
+import { unexpectedPayment } from '@pf/contracts';
+import { type Attention, ATTENTION_ADVICE } from '@pf/contracts/dashboard';
+import { type AttentionRow, decodeStateOrNull } from '@pf/database';
+import { formatAmount } from '@pf/domain';
+import { z } from 'zod';
+
+type Payment = NonNullable<Attention['payment']>;
+
+/** What is read of the body of an event: newer code may have added to it. */
+const reported = z.object({
+  data: z.object({ intent: z.object({ chain: z.string() }), payment: unexpectedPayment.strip() }),
+});
+
+/** A row as the API shows it, with what to do. */
+export const shownAttention = (row: AttentionRow): Attention => {
+  const { kind, id, at, intentId, endpointId, url, deliveryId, eventType, reason } = row;
+  return {
+    kind,
+    id,
+    at: at.toISOString(),
+    intentId,
+    payment: row.event === null ? fromSanctioned(row) : reportedPayment(row.event),
+    endpoint: endpointId === null || url === null ? null : { id: endpointId, url },
+    delivery: deliveryId === null || eventType === null ? null : { id: deliveryId, eventType },
+    reason,
+    advice: ATTENTION_ADVICE[kind],
+  };
+};
+
+/** Null if newer code wrote it in another form. */
+function reportedPayment(body: string): Payment | null {
+  const parsed = reported.safeParse(JSON.parse(body));
+  if (!parsed.success) return null;
+  const { intent, payment } = parsed.data.data;
+  const { txSignature, sender, recipient, tokenAddress, amountBaseUnits, differs, late } = payment;
+  const token = tokenOf(intent.chain, tokenAddress);
+  return {
+    chain: intent.chain,
+    txSignature,
+    sender,
+    recipient,
+    token: token?.symbol ?? null,
+    tokenAddress,
+    // The event has no amount where the token is another one, whose decimals the intent does not know.
+    amount: payment.amount ?? (token ? formatAmount(BigInt(amountBaseUnits), token.decimals) : null),
+    differs,
+    late,
+  };
+}
+
+/** The screening keeps only the transaction: what it paid is known if the intent counts it as a payment. */
+function fromSanctioned({ chain, hash, sender, state }: AttentionRow): Payment | null {
+  if (chain === null || hash === null || sender === null) return null;
+  const intent = state === null ? null : decodeStateOrNull(state);
+  const landings = intent === null ? [] : [...(intent.settlement ? [intent.settlement] : []), ...intent.extraPayments];
+  const transfer = landings.find((landing) => landing.hash === hash)?.transfer;
+  const token = transfer && tokenOf(chain, transfer.tokenAddress);
+  return {
+    chain,
+    txSignature: hash,
+    sender,
+    recipient: transfer?.to ?? null,
+    token: token?.symbol ?? null,
+    tokenAddress: transfer?.tokenAddress ?? null,
+    amount: token && transfer ? formatAmount(transfer.amount, token.decimals) : null,
+    differs: [],
+    late: null,
+  };
+}
+
+const tokenOf = (chain: string, address: string) =>
+  findNetwork(chain)?.tokens.find((token) => token.address === address);

@@ -1,0 +1,33 @@
+import { writeCursor } from '@pf/contracts';
+import { ATTENTION_ADVICE, type AttentionKind, type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
+import { type Database, listAttention } from '@pf/database';
+import { pageOf, positionOf } from '@pf/http';
+import type { Handler } from '../endpoint.ts';
+import { shownAttention } from './attention.ts';
+import { Summaries } from './summaries.ts';
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+type InsightOperation = {
+  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Insights' ? Id : never;
+}[keyof Operations];
+
+/** The endpoints that tell how the payments of an account go. */
+export function insightEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
+  readonly [Id in InsightOperation]: Handler<Operations[Id]>;
+} {
+  const allKinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
+  const summaries = new Summaries(database, now);
+  return {
+    async getSummary({ account, livemode, query: { range } }) {
+      return { summary: await summaries.of({ accountId: account.id, livemode }, range) };
+    },
+    async listAttention({ account, livemode, query: { limit, cursor, kind = allKinds } }) {
+      const owner = { accountId: account.id, livemode };
+      const found = await listAttention(database, owner, [...new Set(kind)], positionOf({ cursor }), limit + 1);
+      const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ at, id }) =>
+        writeCursor({ createdAt: at.getTime(), id }),
+      );
+      return { attention: rows.map(shownAttention), hasMore, nextCursor };
+    },
+  };
+}

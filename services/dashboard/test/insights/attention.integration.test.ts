@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newAccountId } from '@pf/contracts';
+import { type Attention, ATTENTION_ADVICE, type AttentionKind } from '@pf/contracts/dashboard';
+import { UnscreenedPayments } from '@pf/database';
+import type { AccountId, IntentId } from '@pf/domain';
+import { events, samples } from '@pf/domain/testing';
+import { type Cluster, startCluster } from '@pf/testing';
+import { seedOwner } from '../../src/seed.ts';
+import { Person } from '../person.ts';
+import { addIntent } from './payments.ts';
+
+describe('GET /accounts/{accountId}/{mode}/attention', () => {
+  let cluster: Cluster;
+  let owner: Person;
+  const now = Date.now();
+  const minutesAgo = (minutes: number): number => now - minutes * 60_000;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    const dashboard = await cluster.start('dashboard');
+    const email = 'olivia@shop.example';
+    const { accountId, database } = cluster;
+    const password = await seedOwner(database, { accountId, name: 'Olivia', email });
+    owner = await new Person(dashboard.url).signIn(email, password);
+  });
+  afterAll(() => cluster.close());
+
+  async function page(
+    accountId: string,
+    query: Readonly<Record<string, string>> = {},
+  ): Promise<{ attention: Attention[]; hasMore: boolean; nextCursor: string | null }> {
+    const { body, status } = await owner.ask('listAttention', { params: { accountId, mode: 'test' }, query });
+    expect(status).toBe(200);
+    return body;
+  }
+  /** An account of the same owner. */
+  async function newAccount(): Promise<string> {
+    const { body } = await owner.ask('createAccount', { body: { name: 'Another shop' } });
+    return body.account.id;
+  }
+  const unexpected = (
+    accountId: string,
+    minutes: number,
+    ...of: Parameters<typeof events.of>[1][]
+  ): Promise<IntentId> =>
+    addIntent(cluster.database, {
+      accountId,
+      events: [events.created(), ...of].map((event, index) => [minutesAgo(minutes) + index * 1_000, event]),
+    });
+
+  it('lists nothing for an account that has nothing to look at', async () => {
+    const accountId = await newAccount();
+    await unexpected(accountId, 5, events.confirmed(samples.FIRST));
+    expect(await page(accountId)).toEqual({ attention: [], hasMore: false, nextCursor: null });
+  });
+
+  it('lists payments that were not asked for, with their intent, transaction, amount and advice', async () => {
+    const accountId = await newAccount();
+    const mismatched = await unexpected(
+      accountId,
+      30,
+      events.mismatchedPayment(samples.FIRST, { amount: 2_500_000n }, 'amount'),
+    );
+    const extra = await unexpected(
+      accountId,
+      20,
+      events.confirmed(samples.FIRST),
+      events.extraPayment(samples.SECOND, { from: samples.CAROL }),
+    );
+    const late = await unexpected(
+      accountId,
+      10,
+      events.expired(),
+      ...events.confirmedLate(samples.SECOND, {}, 'expired'),
+    );
+    await unexpected(newAccountId(), 1, events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount'));
+    const { attention } = await page(accountId);
+    const payment = {
+      chain: samples.BASE_SEPOLIA,
+      token: 'USDC',
+      tokenAddress: samples.USDC,
+      sender: samples.BOB,
+      recipient: samples.ALICE,
+      differs: [],
+      late: null,
+    };
+    const none = { endpoint: null, delivery: null, reason: null };
+    expect(attention).toMatchObject([
+      {
+        kind: 'late_payment',
+        intentId: late,
+        payment: { ...payment, txSignature: samples.SECOND, amount: '12.50', late: 'expired' },
+        advice: ATTENTION_ADVICE.late_payment,
+        ...none,
+      },
+      {
+        kind: 'extra_payment',
+        intentId: extra,
+        payment: { ...payment, txSignature: samples.SECOND, sender: samples.CAROL },
+        ...none,
+      },
+      {
+        kind: 'mismatched_payment',
+        intentId: mismatched,
+        payment: { ...payment, txSignature: samples.FIRST, amount: '2.5', differs: ['amount'] },
+        ...none,
+      },
+    ]);
+    expect(attention.map(({ at }) => Date.parse(at))).toEqual([
+      minutesAgo(10) + 3_000,
+      minutesAgo(20) + 2_000,
+      minutesAgo(30) + 1_000,
+    ]);
+    expect((await page(accountId, { kind: 'extra_payment' })).attention.map(({ intentId }) => intentId)).toEqual([
+      extra,
+    ]);
+  });
+
+  it('names the token of a payment in another one, and its amount, where the registry has it', async () => {
+    const accountId = await newAccount();
+    const other = { tokenAddress: samples.EURC, amount: 1_250_000n };
+    await unexpected(accountId, 2, events.mismatchedPayment(samples.FIRST, other, 'token', 'amount'));
+    const unknown = { tokenAddress: '0x00000000000000000000000000000000000000ff' as never, amount: 7n };
+    await unexpected(accountId, 1, events.mismatchedPayment(samples.FIRST, unknown, 'token', 'amount'));
+    expect((await page(accountId)).attention.map(({ payment }) => [payment?.token, payment?.amount])).toEqual([
+      [null, null],
+      ['EURC', '1.25'],
+    ]);
+  });
+
+  it('lists payments from sanctioned senders, without what a list says of them', async () => {
+    const accountId = await newAccount();
+    const paid = await unexpected(accountId, 5, events.confirmed(samples.UNKNOWN));
+    const payments = new UnscreenedPayments(cluster.database);
+    const of = { chain: samples.BASE_SEPOLIA, hash: samples.UNKNOWN, sender: samples.BOB };
+    const noted = { ...of, intentId: paid, accountId: accountId as AccountId, livemode: false };
+    // One that waits, and one that is not in the intent.
+    await payments.note([noted, { ...noted, hash: samples.FIRST }, { ...noted, hash: samples.SECOND }]);
+    await payments.flag({ ...noted, hash: samples.SECOND }, { name: 'JANE DOE' });
+    await payments.flag(noted, { name: 'JANE DOE' });
+    const { attention } = await page(accountId);
+    expect(attention).toMatchObject([
+      { kind: 'sanctioned_sender', intentId: paid, payment: { txSignature: samples.UNKNOWN, amount: '12.5' } },
+      { kind: 'sanctioned_sender', intentId: paid, payment: { txSignature: samples.SECOND, amount: null } },
+    ]);
+    expect(JSON.stringify(attention)).not.toContain('JANE');
+  });
+
+  describe('of webhooks', () => {
+    const endpoint = (accountId: string, id: string, change: Readonly<Record<string, string | null>>) => {
+      const columns = Object.keys(change);
+      return cluster.database.sql.query(
+        `INSERT INTO service.webhook_endpoints (id, account_id, livemode, url, ${columns.join(', ')})
+         VALUES ($1, $2, false, 'https://shop.example/' || $1, ${columns.map((_, n) => `$${n + 3}`).join(', ')})`,
+        [id, accountId, ...Object.values(change)],
+      );
+    };
+    const failed = (accountId: string, endpointId: string, id: string, at: number, eventType = 'intent.created') =>
+      cluster.database.sql.query(
+        `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, url,
+                                         status, error, failed_at)
+         VALUES ($1, $2, $3, false, $1, $4, 'pi_1', 'https://shop.example', 'failed', 'HTTP 500', $5)`,
+        [id, endpointId, accountId, eventType, new Date(at)],
+      );
+    const iso = (minutes: number): string => new Date(minutesAgo(minutes)).toISOString();
+
+    it('lists paused and disabled endpoints and failed deliveries, not those of removed ones', async () => {
+      const accountId = await newAccount();
+      await endpoint(accountId, 'whe_paused', { paused_at: iso(3) });
+      await endpoint(accountId, 'whe_failing', { disabled_at: iso(2), disabled_by: 'failing' });
+      await endpoint(accountId, 'whe_removed', { disabled_at: iso(1), disabled_by: 'account', paused_at: iso(1) });
+      await failed(accountId, 'whe_failing', 'whd_1', minutesAgo(4));
+      await failed(accountId, 'whe_failing', 'whd_2', minutesAgo(4), 'webhook_endpoint.test');
+      await failed(accountId, 'whe_removed', 'whd_3', minutesAgo(4));
+      expect((await page(accountId)).attention).toMatchObject([
+        { kind: 'endpoint_disabled', endpoint: { id: 'whe_failing' }, reason: 'failing', payment: null },
+        { kind: 'endpoint_paused', endpoint: { id: 'whe_paused' }, reason: null },
+        {
+          kind: 'failed_delivery',
+          intentId: 'pi_1',
+          endpoint: { id: 'whe_failing', url: 'https://shop.example' },
+          delivery: { id: 'whd_1', eventType: 'intent.created' },
+          reason: 'HTTP 500',
+        },
+      ]);
+    });
+
+    it('are paged together with the payments, each once, newest first', async () => {
+      const accountId = await newAccount();
+      await endpoint(accountId, 'whe_a', { paused_at: iso(2) });
+      await endpoint(accountId, 'whe_b', { disabled_at: iso(2), disabled_by: 'gone' });
+      // Several at the same time.
+      for (let n = 0; n < 9; n++) await failed(accountId, 'whe_a', `whd_a${n}`, minutesAgo(2 + (n % 3)));
+      for (let n = 0; n < 4; n++) await failed(accountId, 'whe_b', `whd_b${n}`, minutesAgo(3));
+      for (let n = 0; n < 3; n++)
+        await unexpected(accountId, 3, events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount'));
+      const { attention: all } = await page(accountId);
+      expect(all).toHaveLength(18);
+      expect(all.map(({ at }) => at)).toEqual(
+        all
+          .map(({ at }) => at)
+          .sort()
+          .reverse(),
+      );
+      const seen: Attention[] = [];
+      for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
+        const next = await page(accountId, { limit: '4', ...(cursor !== null && { cursor }) });
+        expect(next.hasMore).toBe(pages < 4);
+        seen.push(...next.attention);
+        cursor = next.nextCursor;
+      }
+      expect(seen).toEqual(all);
+    });
+  });
+
+  it('refuses an unknown kind and what is no cursor', async () => {
+    const params = { accountId: cluster.accountId, mode: 'test' };
+    for (const [param, query] of Object.entries({ kind: { kind: 'none' }, cursor: { cursor: 'x' } }))
+      expect(await owner.ask('listAttention', { params, query })).toMatchObject({ status: 400, error: { param } });
+  });
+
+  it('says of every kind what to do', () => {
+    for (const kind of Object.keys(ATTENTION_ADVICE) as AttentionKind[])
+      expect(ATTENTION_ADVICE[kind]).toMatch(/^[A-Z].+\.$/);
+  });
+});

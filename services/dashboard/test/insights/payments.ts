@@ -1,0 +1,46 @@
+import { EVENT_SCHEMA_VERSION, type EventEnvelope, eventIdOf, newIntentId } from '@pf/contracts';
+import { type Database, fold, ProjectionWriter, readCheckpoint } from '@pf/database';
+import { type AccountId, type IntentEvent, type IntentId, Ledger, view } from '@pf/domain';
+import type { ExpectedEvent } from '@pf/domain/testing';
+
+const PARTITION = 0;
+
+/** Whose intent it is, and when each of its events happened. */
+export interface History {
+  readonly accountId: string;
+  readonly livemode?: boolean;
+  readonly events: readonly (readonly [at: number, event: ExpectedEvent])[];
+}
+
+/** Projects the events of a new intent, as its writer would. */
+export async function addIntent(
+  database: Database,
+  { accountId, livemode = false, events }: History,
+): Promise<IntentId> {
+  const id = newIntentId(PARTITION);
+  const ledger = new Ledger();
+  const envelopes = events.map(([at, { type, data }], index): EventEnvelope => {
+    const own = type === 'intent.created' ? { ...data, accountId: accountId as AccountId, livemode } : data;
+    const version = index + 1;
+    const intent = ledger.apply({ type, intentId: id, version, at, data: own } as IntentEvent);
+    return {
+      eventId: eventIdOf(id, version),
+      type,
+      schemaVersion: EVENT_SCHEMA_VERSION,
+      intentId: id,
+      version,
+      accountId: accountId as AccountId,
+      livemode,
+      commandId: null,
+      at: new Date(at).toISOString(),
+      trace: { traceparent: null, requestId: null },
+      data: own,
+      intent: view(intent),
+    };
+  });
+  const { position: from } = await readCheckpoint(database, PARTITION);
+  const batch = { partition: PARTITION, from, next: from + BigInt(envelopes.length), outcomes: [] };
+  if (!(await new ProjectionWriter(database.sql).project({ ...fold([], envelopes), ...batch })))
+    throw new Error('another writer has projected');
+  return id;
+}
