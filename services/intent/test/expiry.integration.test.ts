@@ -61,8 +61,9 @@ describe('An intent past expiresAt', () => {
     const ended = jest.spyOn(OpenSpan.prototype, 'end');
     const begun = jest.spyOn(OpenSpan.prototype, 'run');
     await running.owner.run(3, null, () => running.writer.expire(3, []));
-    expect(begun.mock.contexts).toHaveLength(1);
-    expect(ended.mock.contexts).toEqual(begun.mock.contexts);
+    expect(begun.mock.contexts).not.toEqual([]);
+    // Other spans may have begun meanwhile: the writer has other work.
+    await until('each span to end', () => begun.mock.contexts.every((span) => ended.mock.contexts.includes(span)));
     jest.restoreAllMocks();
   });
 });
