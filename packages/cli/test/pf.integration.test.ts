@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findKeyHolder, hashApiKey } from '@pf/database';
+import { ENDPOINTS_MAX } from '@pf/contracts';
 import { type Cluster, startCluster } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -104,6 +105,14 @@ describe('pf', () => {
     await expect(pf('webhooks', 'remove', url, '--mode', 'live')).rejects.toThrow('No live events go to');
     expect(await json('webhooks', 'remove', url)).toMatchObject({ url, removed: true });
     expect(await pf('webhooks', 'list')).toContain('removed');
+  });
+
+  it('webhooks adds no more endpoints than the API does', async () => {
+    const add = (n: number) => pf('webhooks', 'add', `https://shop.example/${n}`);
+    for (let n = 0; n < ENDPOINTS_MAX; n++) await add(n);
+    await expect(add(ENDPOINTS_MAX)).rejects.toThrow(`has ${ENDPOINTS_MAX} webhook endpoints in test mode`);
+    expect(await add(0)).toContain('https://shop.example/0');
+    for (let n = 0; n < ENDPOINTS_MAX; n++) await pf('webhooks', 'remove', `https://shop.example/${n}`);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { type Database, nextReplayStep, stepReplay } from '@pf/database';
-import { BackOff, type Logger, pause } from '@pf/runtime';
+import { BackOff, count, type Logger, pause } from '@pf/runtime';
 
 /** Without Redis, a new replay begins after this time. */
 const IDLE_MS = 10_000;
@@ -72,6 +72,7 @@ export class Replayer {
       if (this.#stopping.signal.aborted) return 0;
       const step = await stepReplay(database, { now: new Date(now()), perSecond });
       if (!step) return BUSY_MS;
+      count('payments.deliveries.replayed', {}, step.sent);
       if (step.endpointIds.length > 0) announce(step.endpointIds);
       log.debug(step, 'step of a replay');
     }

@@ -75,24 +75,25 @@ export function createSender({
   };
 }
 
-/** The first 1 KiB as text. The status is known, so a body that is longer, slow, or never ends, changes nothing. */
+/**
+ * The first 1 KiB as text. The status is known, so a body that is longer, slow, cut off or without end changes nothing.
+ */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   const slow = setTimeout(() => body.destroy(), BODY_MS);
-  try {
-    for await (const chunk of body) {
-      const bytes = chunk as Buffer;
-      chunks.push(bytes.subarray(0, KEPT_BYTES - length));
-      length += bytes.length;
-      // Leaving the loop destroys the connection.
-      if (length > KEPT_BYTES) break;
-    }
-  } catch {
-    // Cut off or timed out: the part that was received is kept.
-  } finally {
-    clearTimeout(slow);
-  }
+  await new Promise<void>((resolve) => {
+    body
+      .on('data', (bytes: Buffer) => {
+        chunks.push(bytes.subarray(0, KEPT_BYTES - length));
+        length += bytes.length;
+        if (length > KEPT_BYTES) body.destroy();
+      })
+      // What was received is kept. 'close' follows.
+      .on('error', () => undefined)
+      .once('close', resolve);
+  });
+  clearTimeout(slow);
   if (length === 0) return '';
   // `stream` drops a last character that was cut in two; Postgres stores no NUL in text.
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '\uFFFD');

@@ -40,12 +40,15 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
   });
 }
 
-/** How many test files of each Jest project run at a time. Those of `stack` share the state of one stack. */
+/**
+ * How many test files of each Jest project run at a time. Those of `stack` share the state of one stack; those of
+ * `integration` and `e2e` wait for brokers and blocks about half of their time, so there are more than cores.
+ */
 const WORKERS = {
   unit: '--maxWorkers=100%',
-  integration: '--maxWorkers=2',
+  integration: '--maxWorkers=3',
   stack: '--runInBand',
-  e2e: '--maxWorkers=2',
+  e2e: '--maxWorkers=3',
 } as const;
 
 /** Runs one Jest project; its output goes to the terminal. */
@@ -89,7 +92,7 @@ async function checkSources(phases: ReadonlySet<Phase>): Promise<readonly Result
   const types = () => quiet('Types', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']);
   const lint = [
     // The types of all projects at once need more than Node's own limit.
-    () => quiet('Lint: ESLint', ['--max-old-space-size=8192', bin('eslint', 'bin/eslint.js'), '.']),
+    () => quiet('Lint: ESLint', ['--max-old-space-size=6144', bin('eslint', 'bin/eslint.js'), '.']),
     () =>
       quiet('Lint: imports between packages', [
         bin('dependency-cruiser', 'bin/dependency-cruiser.mjs'),

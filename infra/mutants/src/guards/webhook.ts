@@ -131,7 +131,7 @@ export const webhookGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/webhooks/endpoints.integration.test.ts',
-      name: 'leaves the API no place above the limit',
+      name: 'leaves neither a place above the limit',
     },
   },
   {

@@ -69,6 +69,10 @@ export const webhooks: DashboardSpec = {
           'sum by (reason) (increase(payments_endpoints_disabled_total[1h]))',
           '{{reason}}',
         ]),
+        chart('Replayed deliveries', 'short', 'Deliveries that replays made due again, each second.', [
+          'sum(rate(payments_deliveries_replayed_total[$__rate_interval]))',
+          'replayed',
+        ]),
         chart('Failed attempts', 'percentunit', 'The share of attempts that were not delivered.', [
           [
             'sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[$__rate_interval]))',

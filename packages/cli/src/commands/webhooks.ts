@@ -1,8 +1,9 @@
-import { urlProblem } from '@pf/contracts';
+import { ENDPOINTS_MAX, urlProblem } from '@pf/contracts';
 import {
   addWebhookEndpoint,
   createWebhookSecret,
   type EndpointDisabledBy,
+  EndpointLimitReached,
   enableWebhookEndpoint,
   listWebhookEndpoints,
   removeWebhookEndpoint,
@@ -38,7 +39,13 @@ export function webhooksCommand(surroundings: CommandContext): Command {
       withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
         const { id: accountId } = await account();
         const url = checkedUrl(text, !livemode || allowHttp);
-        const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url });
+        const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url }).catch((error: unknown) => {
+          if (!(error instanceof EndpointLimitReached)) throw error;
+          throw new CliError(
+            `The account has ${ENDPOINTS_MAX} webhook endpoints in ${mode} mode, which is the limit. ` +
+              'Remove one with `pf webhooks remove`.',
+          );
+        });
         if (!endpoint)
           throw new CliError(`Account ${accountId} does not exist. List ` + 'the accounts with `pf accounts list`.');
         output.answer(shown(endpoint), () =>

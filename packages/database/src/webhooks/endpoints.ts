@@ -1,4 +1,10 @@
-import { type DisabledReason, endpointDisabledEvent, newDeliveryId, newWebhookEndpointId } from '@pf/contracts';
+import {
+  type DisabledReason,
+  endpointDisabledEvent,
+  ENDPOINTS_MAX,
+  newDeliveryId,
+  newWebhookEndpointId,
+} from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
@@ -54,10 +60,14 @@ const fromRow = ({
 /** Enabled, or disabled because it failed. */
 const NOT_REMOVED = { OR: [{ disabledAt: null }, { disabledBy: { not: 'account' } }] };
 
+/** The account has as many webhook endpoints in this mode as it may have. */
+export class EndpointLimitReached extends Error {}
+
 /**
  * Adds a URL, which gets events from now on. If the account has it in this mode already, returns that one, and enables
  * it if it was disabled because it failed.
  * @returns null if there is no such account
+ * @throws EndpointLimitReached
  */
 export async function addWebhookEndpoint(
   { prisma }: Database,
@@ -67,6 +77,8 @@ export async function addWebhookEndpoint(
     await tx.$executeRaw(advisoryLock('webhook_endpoints', accountId));
     if ((await tx.account.count({ where: { id: accountId } })) === 0) return null;
     const [known] = await tx.webhookEndpoint.findMany({ where: { accountId, livemode, url, ...NOT_REMOVED } });
+    if (!known && (await tx.webhookEndpoint.count({ where: { accountId, livemode, ...NOT_REMOVED } })) >= ENDPOINTS_MAX)
+      throw new EndpointLimitReached();
     if (!known)
       return fromRow(
         await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } }),

@@ -45,6 +45,8 @@ export async function nextReplayStep({ sql }: Database): Promise<Date | null> {
 /** What a step of a replay has done. */
 export interface ReplayStep {
   readonly replayId: string;
+  /** How many deliveries it has made due. */
+  readonly sent: number;
   /** URLs that have something due now. */
   readonly endpointIds: readonly string[];
 }
@@ -73,11 +75,12 @@ export function stepReplay(
     });
     const [replay] = rows;
     if (!replay) return null;
-    const endpointIds = await step(client, replay, now, perSecond);
-    return { replayId: replay.id, endpointIds };
+    const due = await step(client, replay, now, perSecond);
+    return { replayId: replay.id, sent: due.length, endpointIds: [...new Set(due)] };
   });
 }
 
+/** @returns the URL of each delivery that is due now */
 async function step(client: pg.PoolClient, replay: Row, now: Date, perSecond: number): Promise<readonly string[]> {
   if (replay.read_at !== null) {
     await look(client, replay, now, replay.read_at);
@@ -172,7 +175,7 @@ async function sendPage(client: pg.PoolClient, replay: Row, now: Date, perSecond
       new Date(now.getTime() + Math.ceil((due.length * 1_000) / perSecond)),
     ],
   );
-  return [...new Set(due)];
+  return due;
 }
 
 /** Makes deliveries due at their own URLs, if these are enabled. @returns the URL of each that is due now */

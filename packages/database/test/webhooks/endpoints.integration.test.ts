@@ -5,6 +5,7 @@ import type { AccountId } from '@pf/domain';
 import { until } from '@pf/testing';
 import {
   addWebhookEndpoint,
+  EndpointLimitReached,
   createManagedEndpoint,
   disableFailingEndpoint,
   dueDeliveries,
@@ -163,10 +164,14 @@ describe('A webhook URL', () => {
       expect((await managed()).map((endpoint) => endpoint.url).toSorted()).toEqual([raced, url]);
     });
 
-    it('leaves the API no place above the limit', async () => {
+    it('leaves neither a place above the limit', async () => {
       for (let n = 2; n < ENDPOINTS_MAX; n++) await create(`https://shop.example/${n}`);
       const [, refused] = await race(add, () => create('https://shop.example/more'));
       expect(refused).toEqual({ kind: 'too_many' });
+      await expect(addWebhookEndpoint(own.database, { ...mode(), url: 'https://shop.example/more' })).rejects.toThrow(
+        EndpointLimitReached,
+      );
+      expect(await add()).toMatchObject({ url: raced });
       expect(await managed()).toHaveLength(ENDPOINTS_MAX);
     });
   });

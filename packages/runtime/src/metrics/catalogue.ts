@@ -384,6 +384,12 @@ export const METRICS = {
     description: 'Webhook URLs that were disabled: `gone`: it returned 410; `failing`: it accepted nothing for 5 days.',
     labels: { reason: of('gone', 'failing') },
   }),
+  'payments.deliveries.replayed': counter({
+    services: ['webhook'],
+    unit: '{delivery}',
+    description: 'Deliveries that replays have made due again, or for another URL.',
+    labels: {},
+  }),
   'payments.deliveries.outstanding': gauge({
     services: ['webhook'],
     unit: '{delivery}',
