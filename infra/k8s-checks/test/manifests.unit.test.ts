@@ -76,6 +76,15 @@ const portsOf = (overlay: Overlay, name: string) =>
     .find(({ metadata }) => metadata.name === name)
     ?.spec.egress.flatMap(({ ports }) => ports.map(({ port: number }) => number));
 
+/** What a pod that has a variable connects to. */
+const CONNECTIONS: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres',
+  REDIS_URL: 'redis',
+  KAFKA_BROKERS: 'kafka',
+  MAIL_URL: 'smtp',
+  GATEWAY_URL: 'gateway',
+};
+
 describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   it('gives every container the variables that its command needs, and no unknown ones', () => {
     for (const resource of workloads(overlay)) {
@@ -135,8 +144,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
 
   it('labels each pod for exactly the connections that its variables name', () => {
     const connectionOf = (variable: string): string | undefined =>
-      ({ DATABASE_URL: 'postgres', REDIS_URL: 'redis', KAFKA_BROKERS: 'kafka', MAIL_URL: 'smtp' })[variable] ??
-      (variable.startsWith('RPC_') ? 'https' : undefined);
+      CONNECTIONS[variable] ?? (variable.startsWith('RPC_') ? 'https' : undefined);
     for (const resource of workloads(overlay)) {
       const [environment = {}] = environmentsOf(overlay, resource);
       const needed = new Set(Object.keys(environment).flatMap((variable) => connectionOf(variable) ?? []));

@@ -1,4 +1,5 @@
 import { clockGuards } from './guards/clock.ts';
+import { dashboardGuards } from './guards/dashboard.ts';
 import { gatewayGuards } from './guards/gateway.ts';
 import { ownerGuards } from './guards/owner.ts';
 import { screeningGuards } from './guards/screening.ts';
@@ -17,6 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...writerGuards,
   ...clockGuards,
   ...gatewayGuards,
+  ...dashboardGuards,
   ...screeningGuards,
   ...verifyGuards,
   ...watcherGuards,

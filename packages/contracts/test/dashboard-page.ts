@@ -5,7 +5,11 @@ import {
   DASHBOARD_OPERATIONS,
   dashboardErrorsOf,
   type DashboardOperation,
+  PAYMENT_ACCESS,
+  ROLES,
 } from '../src/dashboard/index.ts';
+import { OPERATIONS } from '../src/index.ts';
+import { table } from './table.ts';
 import { wrapped } from './wrapped.ts';
 
 const INTRODUCTION = `# The dashboard's API
@@ -13,6 +17,7 @@ const INTRODUCTION = `# The dashboard's API
 ${wrapped('After reading this page you can call every operation of the dashboard: sign-in, members, API keys.')}
 
 It is for the people of an account, with a session; their programs use [the payment API](contract.md), with an API key.
+People use that one, too: the dashboard [forwards it](#payments).
 
 ${[
   '- **Base URL:** `DASHBOARD_URL` and `/api`; `npm start` prints it with an e-mail address and a password. ' +
@@ -45,7 +50,34 @@ export function dashboardPage(): string {
     const { status, cause, remedy } = DASHBOARD_ERRORS[code];
     return wrapped(`- \`${code}\` (${status}): ${cause} ${remedy}`);
   });
-  return [INTRODUCTION, sections.join('\n\n'), '', '## Errors', '', ...errors, ''].join('\n');
+  return [INTRODUCTION, sections.join('\n\n'), '', payments(), '', '## Errors', '', ...errors, ''].join('\n');
+}
+
+/** What is forwarded to the payment API, by those who may. */
+function payments(): string {
+  const rows = Object.values(OPERATIONS).map(({ id, method, path }) => {
+    const may = PAYMENT_ACCESS[id];
+    return [`\`${method.toUpperCase()} ${path}\``, ...ROLES.map((role) => (may.includes(role) ? 'yes' : ''))];
+  });
+  return [
+    '## Payments',
+    '',
+    wrapped(
+      '`/accounts/{accountId}/{mode}/v1` is the base URL of [the payment API](contract.md) for people: the same ' +
+        'paths, bodies, responses, errors and streams. `mode` is `test` or `live`. A session replaces the API key, ' +
+        'and the role decides:',
+    ),
+    '',
+    ...table(['Operation', ...ROLES], rows),
+    '',
+    wrapped(
+      'In addition to the errors of the operation: `session.required`, `origin.foreign`, `role.insufficient`, ' +
+        '`account.not_found`, and `service.unavailable` if the payment API does not respond. A stream ends within ' +
+        '30 s when the session ends or the role no longer allows it, and may end at any time: resume it with ' +
+        '`Last-Event-ID`. A person may have 10 streams open in an account, an account 50, and 16 requests under way ' +
+        'in each process.',
+    ),
+  ].join('\n');
 }
 
 function section(operation: DashboardOperation): string {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES, type ErrorCode, ERRORS, OPERATIONS, type Operation } from '../src/index.ts';
 import { errorsOf } from '../src/operation.ts';
+import { table } from './table.ts';
 import { wrapped } from './wrapped.ts';
 
 const INTRODUCTION = `# Errors
@@ -41,14 +42,6 @@ export function errorsDocument(): string {
   );
   const sections = byStatus.flatMap(([, codes]) => codes.map(section));
   return [INTRODUCTION, ...table(['Code', 'Status'], index), '', sections.join('\n\n'), ''].join('\n');
-}
-
-/** A table whose columns are aligned, as Prettier formats it. */
-function table(head: readonly [string, string], rows: readonly (readonly [string, string])[]): readonly string[] {
-  const width = (column: 0 | 1): number => Math.max(...[head, ...rows].map((row) => row[column].length));
-  const line = ([a, b]: readonly [string, string], fill: string): string =>
-    `| ${a.padEnd(width(0), fill)} | ${b.padEnd(width(1), fill)} |`;
-  return [line(head, ' '), line(['', ''], '-'), ...rows.map((row) => line(row, ' '))];
 }
 
 /** The anchor that GitHub gives the heading. */

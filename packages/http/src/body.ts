@@ -4,9 +4,25 @@ import type { z } from 'zod';
 import { ApiError, validationFailed } from './http-error.ts';
 
 /** Reads a body of any type; the type is checked below, so that an empty body needs none. */
-const readBytes = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false });
+const readRaw = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false });
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const JSON_TYPE = /^application\/json *(?:; *charset=(?:utf-8|"utf-8") *)?$/i;
+
+/**
+ * Reads a request's body as it stands: none is empty.
+ * @throws ApiError `request.unsupported_media_type` for a compressed one, `request.too_large` or
+ *   `request.malformed_json`
+ */
+export async function readBytes(request: Request, response: Response): Promise<Uint8Array> {
+  return new Promise<Uint8Array>((resolve, reject) => {
+    // Without a body, `request.body` stays undefined.
+    readRaw(request, response, (error?: unknown) =>
+      error === undefined
+        ? resolve((request.body as Uint8Array | undefined) ?? new Uint8Array())
+        : reject(asBodyError(error)),
+    );
+  });
+}
 
 /**
  * Reads and validates a request's JSON body. No body is the same as an empty object.
@@ -18,14 +34,7 @@ export async function readBody<Schema extends z.ZodType>(
   response: Response,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const bytes = await new Promise<Uint8Array>((resolve, reject) => {
-    // Without a body, `request.body` stays undefined.
-    readBytes(request, response, (error?: unknown) =>
-      error === undefined
-        ? resolve((request.body as Uint8Array | undefined) ?? new Uint8Array())
-        : reject(asBodyError(error)),
-    );
-  });
+  const bytes = await readBytes(request, response);
   if (bytes.length > 0 && !JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ApiError('request.unsupported_media_type');
   const parsed = parseRequest(schema, bytes.length === 0 ? {} : parseJson(bytes));

@@ -1,7 +1,8 @@
 export { addressGroup } from './address-group.ts';
-export { readBody } from './body.ts';
+export { readBody, readBytes } from './body.ts';
 export { ApiError, type ErrorDetails, HttpError, type HttpErrorOptions, validationFailed } from './http-error.ts';
 export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
+export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog } from './request-log.ts';
 export { HttpServer } from './server.ts';
 export { type Taken, TokenBucket } from './token-bucket.ts';

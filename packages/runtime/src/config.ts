@@ -64,6 +64,17 @@ export const variables = {
       'must be 32 bytes in base64, or several of these, comma-separated',
     )
     .transform((keys) => keys.map((key) => Buffer.from(key, 'base64'))),
+  /**
+   * What signs the passes with which the dashboard calls the gateway: texts of at least 32 characters, comma-separated.
+   * The first signs, all are accepted.
+   */
+  passSecrets: list
+    .refine(
+      (secrets) => secrets.every((secret) => secret.length >= 32),
+      'must have at least 32 characters, or be several of these, comma-separated',
+    )
+    // A list has at least one entry.
+    .transform((secrets) => secrets.map((secret) => Buffer.from(secret)) as [Buffer, ...Buffer[]]),
   flag: z
     .enum(['true', 'false'])
     .default('false')

@@ -1,8 +1,9 @@
+import { OPERATIONS } from '@pf/contracts';
 import { DASHBOARD_OPERATIONS, dashboardDocument, type DashboardOperationId } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
 import { requestLog, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { accountEndpoints } from './accounts/endpoints.ts';
 import { asHttpError, DashboardError } from './dashboard-error.ts';
 import { type Handler, serve } from './endpoint.ts';
@@ -13,9 +14,11 @@ import { keyEndpoints } from './keys/endpoints.ts';
 import type { Limits } from './limits.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Mails } from './mail/mails.ts';
+import type { Forwarding } from './payments/forwarding.ts';
 
 export interface AppDependencies {
   readonly database: Database;
+  readonly forwarding: Forwarding;
   readonly identity: Identity;
   readonly limits: Limits;
   readonly log: Logger;
@@ -29,7 +32,18 @@ export interface AppDependencies {
   readonly trustedProxies: number;
 }
 
-/** The dashboard's API: every operation of packages/contracts/src/dashboard/operations.ts has an endpoint. */
+/** An operation and what serves it. */
+interface Route {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** Relative to `/api`, parameters in braces. */
+  readonly path: string;
+  readonly serve: RequestHandler;
+}
+
+/**
+ * The dashboard's API: every operation of packages/contracts/src/dashboard/operations.ts has an endpoint, and every
+ * operation of the payment API is forwarded.
+ */
 export function createApp(dependencies: AppDependencies): Express {
   const { log, trustedProxies } = dependencies;
   const app = express();
@@ -41,12 +55,22 @@ export function createApp(dependencies: AppDependencies): Express {
     ...keyEndpoints(dependencies),
     ...insightEndpoints(dependencies),
   };
-  for (const [path, atPath] of Map.groupBy(Object.values(DASHBOARD_OPERATIONS), (operation) => operation.path)) {
+  // Each handler is that of its operation: the type of `handlers` says so.
+  const own = Object.values(DASHBOARD_OPERATIONS).map((operation): Route => ({
+    ...operation,
+    serve: serve(operation, handlers[operation.id] as never, dependencies),
+  }));
+  const forwarded = (['test', 'live'] as const).flatMap((mode) =>
+    Object.values(OPERATIONS).map((operation): Route => ({
+      method: operation.method,
+      path: `/accounts/{accountId}/${mode}/v1${operation.path}`,
+      serve: dependencies.forwarding.serve(operation, mode),
+    })),
+  );
+  for (const [path, atPath] of Map.groupBy([...own, ...forwarded], (route) => route.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.
     const route = app.route(`/api${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
-    for (const operation of atPath)
-      // Each handler is that of its operation: the type of `handlers` says so.
-      route[operation.method](serve(operation, handlers[operation.id] as never, dependencies));
+    for (const { method, serve: handler } of atPath) route[method](handler);
     const allow = atPath.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
     route.all(({ method }) => {
       throw new DashboardError('request.method_not_allowed', {

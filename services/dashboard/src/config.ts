@@ -1,6 +1,11 @@
 import { telemetryVariables, variables } from '@pf/runtime';
 import { z } from 'zod';
 
+const origin = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .transform((text) => new URL(text))
+  .refine((url) => url.href === `${url.origin}/`, 'must be an origin, without a path');
+
 /** Every environment variable of this service. Tests check the deployments against it. */
 export const dashboardVariables = {
   ...telemetryVariables,
@@ -10,10 +15,11 @@ export const dashboardVariables = {
   /** Probes are answered here, so that nothing but the dashboard is reachable from outside. */
   HEALTH_PORT: variables.port.default(4005),
   /** Where people open the dashboard: links in mails lead there, and requests from other origins are refused. */
-  DASHBOARD_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-    .transform((text) => new URL(text))
-    .refine((url) => url.href === `${url.origin}/`, 'must be an origin, without a path'),
+  DASHBOARD_URL: origin,
+  /** Where the gateway is: what people do with payments is forwarded to it. */
+  GATEWAY_URL: origin,
+  /** Shared with the gateway. */
+  DASHBOARD_PASS_SECRET: variables.passSecrets,
   /** Signs session cookies and encrypts the secrets of second factors. */
   SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
   /** `smtp://user:password@host:587`, `smtps://…`, or `log:`, which writes mails into the log: for development. */

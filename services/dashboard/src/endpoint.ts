@@ -10,19 +10,21 @@ import type { Limits } from './limits.ts';
 type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
 type QueryOf<O> = O extends { readonly query: infer Query extends z.ZodObject } ? z.output<Query> : undefined;
 type LivemodeOf<O> = O extends { readonly path: `${string}/{mode}/${string}` } ? boolean : undefined;
-type PersonOf<O> = O extends { readonly access: 'anyone' } ? undefined : SignedIn;
-type AccountOf<O> = O extends { readonly access: readonly string[] } ? MemberAccount : undefined;
+
+/** Who makes a request: anyone, a signed-in person, or a member of the account in the path, as its access says. */
+export interface Admitted<A extends Access> {
+  readonly client: Client;
+  readonly person: A extends 'anyone' ? undefined : SignedIn;
+  /** The account in the path, with the person's role in it. */
+  readonly account: A extends readonly string[] ? MemberAccount : undefined;
+}
 
 /** A request that may be made: with the session and the role that the operation needs, and a valid query and body. */
-interface Call<O> {
+interface Call<O extends DashboardOperation> extends Admitted<O['access']> {
   readonly body: BodyOf<O>;
   readonly query: QueryOf<O>;
   /** The mode in the path. */
   readonly livemode: LivemodeOf<O>;
-  readonly person: PersonOf<O>;
-  /** The account in the path, with the person's role in it. */
-  readonly account: AccountOf<O>;
-  readonly client: Client;
   /** A parameter of the path. */
   readonly param: (name: string) => string;
   /** Sets cookies of the response. */
@@ -40,52 +42,67 @@ export interface ServingDependencies {
   readonly origin: string;
 }
 
+/**
+ * Checks origin, session and role of a request, in this order, and counts it.
+ * @throws DashboardError for a request that may not be made
+ */
+export async function admit<A extends Access>(
+  request: Request,
+  response: Response,
+  access: A,
+  { database, identity, limits, origin }: ServingDependencies,
+): Promise<Admitted<A>> {
+  if (request.method !== 'GET' && request.method !== 'HEAD' && request.get('origin') !== origin)
+    throw new DashboardError('origin.foreign');
+  const client = {
+    address: request.ip,
+    userAgent: request.get('user-agent'),
+    cookie: request.headers.cookie,
+  };
+  const found = access === 'anyone' ? null : await identity.session(client);
+  if (access !== 'anyone' && !found) throw new DashboardError('session.required');
+  const person = found?.person;
+  if (person) limits.admitPerson(person.userId);
+  // Prolongs the session, unless the endpoint replaces or ends it.
+  if (found) setCookies(response, found.cookies);
+  const account = await accountOf(request, access, person, database);
+  response.locals['accountId'] = account?.id;
+  response.locals['userId'] = person?.userId;
+  return { client, person, account } as Admitted<A>;
+}
+
+const setCookies = (response: Response, cookies: Cookies): void =>
+  cookies.forEach((cookie) => response.append('Set-Cookie', cookie));
+
 /** Checks origin, session, role, limits, query and body of a request, calls the endpoint and writes its response. */
 export const serve =
   <O extends DashboardOperation & { readonly id: DashboardOperationId }>(
     operation: O,
     handle: Handler<O>,
-    { database, identity, limits, origin }: ServingDependencies,
+    dependencies: ServingDependencies,
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = `/api${operation.path}`;
-    if (request.method !== 'GET' && request.method !== 'HEAD' && request.get('origin') !== origin)
-      throw new DashboardError('origin.foreign');
-    const client = {
-      address: request.ip,
-      userAgent: request.get('user-agent'),
-      cookie: request.headers.cookie,
-    };
-    const setCookies = (cookies: Cookies): void => cookies.forEach((cookie) => response.append('Set-Cookie', cookie));
-    const access: Access = operation.access;
-    const found = access === 'anyone' ? null : await identity.session(client);
-    if (access !== 'anyone' && !found) throw new DashboardError('session.required');
-    const person = found?.person;
-    if (person) limits.admitPerson(person.userId);
-    // Prolongs the session, unless the endpoint replaces or ends it.
-    if (found) setCookies(found.cookies);
-    const account = await accountOf(request, access, person, database);
-    response.locals['accountId'] = account?.id;
-    response.locals['userId'] = person?.userId;
+    const access: O['access'] = operation.access;
+    const admitted = await admit(request, response, access, dependencies);
+    const { client, person, account } = admitted;
     const livemode = operation.path.includes('/{mode}/') ? isLive(paramOf(request, 'mode')) : undefined;
     const query = operation.query === undefined ? undefined : readQuery(request, operation.query);
     const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
-    await limits.admit(operation.id, {
+    await dependencies.limits.admit(operation.id, {
       address: addressGroup(client.address),
       email: emailOf(body),
       userId: person?.userId,
       accountId: account?.id,
     });
     const result = await handle({
+      ...admitted,
       // The operation says which of these there are; Call has the types.
       body: body as BodyOf<O>,
       query: query as QueryOf<O>,
       livemode: livemode as LivemodeOf<O>,
-      person: person as PersonOf<O>,
-      account: account as AccountOf<O>,
-      client,
       param: (name) => paramOf(request, name),
-      setCookies,
+      setCookies: (cookies) => setCookies(response, cookies),
     });
     write(response, operation.status, JSON.stringify(result));
   };

@@ -8,6 +8,8 @@ import { Identity } from './identity/identity.ts';
 import { Limits } from './limits.ts';
 import { createMailer } from './mail/mailer.ts';
 import { mailsOf } from './mail/mails.ts';
+import { Forwarding } from './payments/forwarding.ts';
+import { Gateway } from './payments/gateway.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
@@ -42,15 +44,23 @@ runService('dashboard', async ({ log, onShutdown }) => {
   });
   retention.start();
   onShutdown('retention', () => retention.stop());
-  const app = createApp({
+  const gateway = new Gateway(config.GATEWAY_URL);
+  onShutdown('gateway', () => gateway.close());
+  const serving = {
     database,
     identity: new Identity(auth, database),
     limits: new Limits(database, config.RATE_LIMIT_FACTOR),
     log,
-    mailer,
-    mails,
     now: Date.now,
     origin: url.origin,
+  };
+  const [passSecret] = config.DASHBOARD_PASS_SECRET;
+  const forwarding = new Forwarding({ ...serving, gateway, passSecret });
+  const app = createApp({
+    ...serving,
+    forwarding,
+    mailer,
+    mails,
     trustedProxies: config.TRUSTED_PROXIES,
   });
   const server = new HttpServer(app, undefined, CLIENTS_MAX);
@@ -63,6 +73,11 @@ runService('dashboard', async ({ log, onShutdown }) => {
   });
   onShutdown('health', () => health.close());
   const port = await server.listen(config.HOST, config.DASHBOARD_PORT);
-  onShutdown('server', () => server.close());
+  onShutdown('server', async () => {
+    const closed = server.close();
+    // The dashboard is not ready anymore, so clients of the streams reconnect to another process.
+    forwarding.close();
+    await closed;
+  });
   log.info({ host: config.HOST, port, url: url.origin }, 'listening');
 });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId, newUserId } from '@pf/contracts';
+import { newAccountId } from '@pf/contracts';
 import {
   DASHBOARD_OPERATIONS,
   type DashboardOperation,
@@ -10,9 +10,8 @@ import {
 } from '@pf/contracts/dashboard';
 import { findKeyHolder, hashApiKey } from '@pf/database';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
-import { type Answer, type Asked, codeOf, Person } from './person.ts';
+import { type Answer, type Asked, codeOf, memberOf, PASSWORD, Person } from './person.ts';
 
-const PASSWORD = 'correct horse battery staple';
 const OWNER = 'olivia@shop.example';
 
 describe('the dashboard', () => {
@@ -40,17 +39,8 @@ describe('the dashboard', () => {
     });
     return decodeURIComponent(tokens.at(-1) ?? '');
   };
-  /** A person with the owner's password, who has signed in and has a role in an account. */
-  async function member(name: string, account: string, role: Role): Promise<Person> {
-    const { prisma } = cluster.database;
-    const email = `${name}@shop.example`;
-    const { password } = await prisma.credential.findFirstOrThrow({ where: { user: { email: OWNER } } });
-    const id = newUserId();
-    await prisma.user.create({ data: { id, name, email, emailVerified: true } });
-    await prisma.credential.create({ data: { id, accountId: id, providerId: 'credential', userId: id, password } });
-    await prisma.member.create({ data: { accountId: account, userId: id, role } });
-    return stranger().signIn(email, PASSWORD);
-  }
+  const member = (name: string, account: string, role: Role): Promise<Person> =>
+    memberOf(cluster.database, dashboard.url, { name, accountId: account, role });
 
   beforeAll(async () => {
     cluster = await startCluster();

@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
+import { newUserId, type Operation, OPERATIONS } from '@pf/contracts';
 import {
   DASHBOARD_ERRORS,
   DASHBOARD_OPERATIONS,
@@ -7,8 +8,12 @@ import {
   dashboardErrorsOf,
   type DashboardOperation,
   type DashboardOperationId,
+  type PaymentOperationId,
+  type Role,
 } from '@pf/contracts/dashboard';
-import type { z } from 'zod';
+import type { Database } from '@pf/database';
+import { hashPassword } from 'better-auth/crypto';
+import { z } from 'zod';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
 type BodyOf<Id extends DashboardOperationId> = z.output<Operations[Id]['response']>;
@@ -32,6 +37,30 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A request of the payment API. */
+export interface Payment extends Asked {
+  readonly accountId: string;
+  /** Default: test. */
+  readonly mode?: 'test' | 'live';
+}
+
+export interface PaymentAnswer {
+  readonly status: number;
+  /** Of the error; null if it succeeded. */
+  readonly code: string | null;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const failure = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    param: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()).nullable(),
+  }),
+});
+
 /** A browser: it has cookies, and sends them back. Every response must be as its operation documents it. */
 export class Person {
   readonly #url: string;
@@ -54,8 +83,7 @@ export class Person {
     const response = await fetch(`${this.#url}/api${path}${search && `?${search}`}`, {
       method: operation.method.toUpperCase(),
       headers: {
-        origin: this.#url,
-        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...this.headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -79,12 +107,71 @@ export class Person {
     return { status, code: error.code, error, body: undefined as never, cookies };
   }
 
+  /** Makes a request of the payment API. A success must be as its operation documents it. */
+  async pay(
+    id: PaymentOperationId,
+    { accountId, mode = 'test', params = {}, query = {}, body, headers = {} }: Payment,
+  ): Promise<PaymentAnswer> {
+    const operation: Operation = OPERATIONS[id];
+    const path = operation.path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) => params[name] ?? `no-${name}`);
+    const search = new URLSearchParams(query).toString();
+    const response = await fetch(`${this.paymentsUrl(accountId, mode)}${path}${search === '' ? '' : `?${search}`}`, {
+      method: operation.method.toUpperCase(),
+      headers: {
+        ...this.headers,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const { status } = response;
+    const answer: unknown = await response.json();
+    if (status < 300) operation.responses[status as 200 | 201]?.content['application/json']?.parse(answer);
+    const code = status < 300 ? null : failure.parse(answer).error.code;
+    return { status, code, headers: response.headers, body: answer as Readonly<Record<string, unknown>> };
+  }
+
+  paymentsUrl(accountId: string, mode: 'test' | 'live' = 'test'): string {
+    return `${this.#url}/api/accounts/${accountId}/${mode}/v1`;
+  }
+
+  /** What a browser sends with every request. */
+  get headers(): Readonly<Record<string, string>> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    return { origin: this.#url, cookie };
+  }
+
   /** Signs in, and must succeed. */
   async signIn(email: string, password: string): Promise<this> {
     const answer = await this.ask('signIn', { body: { email, password } });
     expect(answer).toMatchObject({ status: 200, body: { next: 'signed_in' } });
     return this;
   }
+}
+
+export const PASSWORD = 'correct horse battery staple';
+let passwordHash: Promise<string> | undefined;
+
+/** A person with the password of all of them, who has signed in and has a role in an account. */
+export async function memberOf(
+  { prisma }: Database,
+  url: string,
+  { name, accountId, role }: { readonly name: string; readonly accountId: string; readonly role: Role },
+): Promise<Person> {
+  const email = `${name}@shop.example`;
+  const id = newUserId();
+  const password = await (passwordHash ??= hashPassword(PASSWORD));
+  await prisma.user.create({
+    data: {
+      id,
+      name,
+      email,
+      emailVerified: true,
+      credentials: { create: { id: randomUUID(), accountId: id, providerId: 'credential', password } },
+      members: { create: { accountId, role } },
+    },
+  });
+  return new Person(url).signIn(email, PASSWORD);
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

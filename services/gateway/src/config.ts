@@ -16,6 +16,7 @@ export const gatewayVariables = {
   /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
   SECRETS_KEY: variables.secretsKey,
+  DASHBOARD_PASS_SECRET: variables.passSecrets,
   /** Allows live webhook endpoints at http:// URLs. */
   WEBHOOK_ALLOW_HTTP: variables.flag,
   GATEWAY_PORT: variables.port.default(4000),

@@ -1,8 +1,7 @@
 import type { Operation } from '@pf/contracts';
-import type { KeyHolder } from '@pf/database';
 import { write } from '@pf/http';
 import type { Request, Response } from 'express';
-import { type ApiKeys, requireScope } from './api-keys.ts';
+import { type ApiKeys, type Holder, requireScope } from './api-keys.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 
@@ -20,9 +19,9 @@ export interface Endpoint {
   handle(call: Call): Promise<EndpointResponse | null>;
 }
 
-/** A request with a valid key of sufficient scope; its body has not been read yet. */
+/** A request with a valid key of sufficient scope, or a pass; its body has not been read yet. */
 export interface Call {
-  readonly holder: KeyHolder;
+  readonly holder: Holder;
   readonly request: Request;
   readonly response: Response;
 }
@@ -41,7 +40,8 @@ export const serve =
     response.locals['route'] = `/v1${endpoint.operation.path}`;
     const holder = await keys.holder(request.headers.authorization);
     response.locals['accountId'] = holder.accountId;
-    uses.used(holder.keyId);
+    if (holder.userId === undefined) uses.used(holder.keyId);
+    else response.locals['userId'] = holder.userId;
     await limiter.admit(holder, request, response);
     requireScope(holder, endpoint.operation.scope);
     const result = await endpoint.handle({ holder, request, response });

@@ -95,7 +95,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       },
       intents,
       keyring: config.SECRETS_KEY,
-      keys: new ApiKeys(database, undefined, now),
+      keys: new ApiKeys(database, { now, passSecrets: config.DASHBOARD_PASS_SECRET }),
       limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),
       log,
       now,

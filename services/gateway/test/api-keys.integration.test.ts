@@ -62,7 +62,7 @@ describe('API keys', () => {
     const at = Date.now();
     const { key } = await createKey(database, { accountId, livemode: false, expiresAt: new Date(at + 3_600_000) });
     let now = at;
-    const keys = new ApiKeys(database, undefined, () => now);
+    const keys = new ApiKeys(database, { now: () => now });
     expect(await keys.holder(`Bearer ${key}`)).toMatchObject({ accountId });
     now = at + 3_600_000;
     await expect(keys.holder(`Bearer ${key}`)).rejects.toMatchObject({ code: 'api_key.invalid' });
@@ -108,7 +108,7 @@ describe('API keys', () => {
   });
 
   it('stop working after revocation once the cache expires', async () => {
-    const keys = new ApiKeys(database, 50);
+    const keys = new ApiKeys(database, { knownMs: 50 });
     const { key, id } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`);
     const revoked = await revokeKey(database, { accountId, keyId: id });

@@ -60,6 +60,8 @@ function serviceSpecs(
     DASHBOARD_URL: dashboardUrl(settings),
     // Derived from a secret of this folder, so that people stay signed in over a restart.
     SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
+    DASHBOARD_PASS_SECRET: createHmac('sha256', secretsKey).update('passes').digest('base64url'),
+    GATEWAY_URL: `http://127.0.0.1:${settings.ports.gateway}`,
     // Mails are in the log of the dashboard.
     MAIL_URL: 'log:',
     MAIL_FROM: 'dashboard@localhost',

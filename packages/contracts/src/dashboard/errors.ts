@@ -122,7 +122,7 @@ export const DASHBOARD_ERRORS = {
     status: 429,
     retryAfterSeconds: 60,
     message: 'Too many attempts. Wait before you try again.',
-    cause: 'The address, the person or the session has made too many requests of this kind.',
+    cause: 'The address, the person or the account has made too many requests of this kind, or has too many open.',
     remedy: 'Wait `details.retry_after` seconds.',
   },
   'request.headers_too_large': ERRORS['request.headers_too_large'],
@@ -131,7 +131,7 @@ export const DASHBOARD_ERRORS = {
     status: 503,
     retryAfterSeconds: 2,
     message: 'The service is unavailable at the moment. Send the request again.',
-    cause: 'The database did not respond. The request may have taken effect.',
+    cause: 'The database or the payment API did not respond. The request may have taken effect.',
     remedy: 'Read the current state after `details.retry_after` seconds, then decide.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;

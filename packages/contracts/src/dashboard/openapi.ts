@@ -20,7 +20,8 @@ export function dashboardDocument(
         version: '1.0.0',
         description:
           'Accounts, their members and sign-in, for the people of an account. Their programs use the payment API, ' +
-          'with an API key.',
+          'with an API key. `/accounts/{accountId}/{mode}/v1` is the payment API for people, with their session; ' +
+          '`mode` is `test` or `live`.',
       },
       servers: [{ url: baseUrl }],
       security: [{ session: [] }],

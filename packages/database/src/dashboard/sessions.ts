@@ -1,3 +1,4 @@
+import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import type { Database } from '../postgres/database.ts';
 
 /** Where a person is signed in. */
@@ -32,6 +33,25 @@ export async function sessionsOf({ sql }: Database, userId: string, at: Date): P
     createdAt: created_at,
     expiresAt: expires_at,
   }));
+}
+
+/** The role in an account of the person with this session; null if the session has ended or they are not a member. */
+export async function roleInSession(
+  { sql }: Database,
+  {
+    sessionId,
+    userId,
+    accountId,
+    at,
+  }: { readonly sessionId: string; readonly userId: string; readonly accountId: string; readonly at: Date },
+): Promise<Role | null> {
+  const { rows } = await sql.query<{ role: string }>({
+    name: 'role-in-session',
+    text: `SELECT m.role FROM dashboard.sessions s JOIN dashboard.members m ON m.user_id = s.user_id
+            WHERE s.id = $1 AND s.user_id = $2 AND s.expires_at > $4 AND m.account_id = $3`,
+    values: [sessionId, userId, accountId, at],
+  });
+  return rows[0] ? roleSchema.parse(rows[0].role) : null;
 }
 
 /** @returns false if the person has no such session */

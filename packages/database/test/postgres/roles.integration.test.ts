@@ -70,6 +70,7 @@ import {
   retryDelivery,
   revokeKey,
   ROLE_DEFINITIONS,
+  roleInSession,
   sessionsOf,
   sumIntents,
   setPlan,
@@ -255,6 +256,8 @@ describe('the roles of the database', () => {
       await renameAccount(database, own.id, 'Coffee bar');
       const of = { accountId: own.id, userId: user.id };
       expect(await memberAccount(database, of)).toMatchObject({ name: 'Coffee bar', role: 'owner' });
+      expect(await roleInSession(database, { ...of, sessionId: 's', at: new Date(0) })).toBe('owner');
+      expect(await roleInSession(database, { ...of, sessionId: 's', at: now })).toBeNull();
       expect(await membershipsOf(database, user.id)).toHaveLength(1);
       expect(await changeMember(database, { ...of, role: null })).toBe('last_owner');
       expect(await changeMember(database, { ...of, role: 'owner' })).toBeNull();

@@ -105,10 +105,11 @@ export const METRICS = {
     services: ['gateway', 'dashboard'],
     unit: '{request}',
     description: lines(
-      'Requests refused with 429, by the quota that was used up. `commands`: too many commands of the account, or of',
-      'test mode, were under way in one partition. `dashboard`: sign-ins, mails and other attempts of people.',
+      'Requests refused with 429, by the quota that was used up. `person`: of a person who uses the payment API in the',
+      'dashboard. `commands`: too many commands of the account, or of test mode, were under way in one partition.',
+      '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
     ),
-    labels: { policy: of('key', 'address', 'commands', 'dashboard') },
+    labels: { policy: of('key', 'address', 'person', 'commands', 'dashboard') },
   }),
   'payments.sign_ins': counter({
     services: ['dashboard'],

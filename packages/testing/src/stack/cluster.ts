@@ -65,6 +65,8 @@ export interface Cluster {
   readonly webhookSecrets: OpenedAccount['webhookSecrets'];
   /** SECRETS_KEY of the services. */
   readonly secretsKey: Buffer;
+  /** DASHBOARD_PASS_SECRET of the gateways and dashboards. */
+  readonly passSecret: Buffer;
   /** The addresses that the gateways' screening rejects; initially `LISTED`. */
   readonly sanctionsListFile: string;
   /** Starts a process and waits until it is ready. */
@@ -115,6 +117,7 @@ export async function startCluster(
   const logins = await openRoleLogins(databaseUrl);
   const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
   const secretsKey = randomBytes(32).toString('base64');
+  const passSecret = randomBytes(32).toString('base64url');
   const account = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'test' });
   const prefix = `${name}.`;
   const log = createEventLog({
@@ -166,6 +169,7 @@ export async function startCluster(
         REDIS_PREFIX: prefix,
         KAFKA_SESSION_TIMEOUT_MS: '3000',
         SECRETS_KEY: secretsKey,
+        DASHBOARD_PASS_SECRET: passSecret,
         ...upstreamEnvironment(chains),
         NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
@@ -177,6 +181,8 @@ export async function startCluster(
           DASHBOARD_PORT: String(port),
           HEALTH_PORT: String(healthPort),
           DASHBOARD_URL: `http://127.0.0.1:${port}`,
+          // Tests that forward requests start a gateway and set its URL.
+          GATEWAY_URL: 'http://127.0.0.1:9',
           SESSION_SECRET: secretsKey,
           MAIL_URL: 'log:',
           MAIL_FROM: 'dashboard@localhost',
@@ -224,6 +230,7 @@ export async function startCluster(
     apiKeys: account.apiKeys,
     webhookSecrets: account.webhookSecrets,
     secretsKey: Buffer.from(secretsKey, 'base64'),
+    passSecret: Buffer.from(passSecret),
     sanctionsListFile,
     start,
     async close() {

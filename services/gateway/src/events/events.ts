@@ -19,6 +19,12 @@ interface Dependencies {
   readonly partitions: number;
 }
 
+/**
+ * How long a stream may go on that the dashboard began for a person: the dashboard ends it with the session, and a
+ * client that is still there resumes with another pass.
+ */
+const PASS_STREAM_SECONDS = 900;
+
 /** GET /intents/{id}/events: the history as JSON or, if the client accepts it, a stream of server-sent events. */
 export const followIntent = (dependencies: Dependencies, commentMs: number = STREAM_COMMENT_MS): Endpoint => ({
   operation: OPERATIONS.intentEvents,
@@ -71,7 +77,7 @@ function stream(
   const check = async (): Promise<boolean> => {
     feeds.readAgain(intent.id);
     try {
-      await keys.holder(authorization);
+      await keys.holder(authorization, PASS_STREAM_SECONDS);
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return false;

@@ -1,13 +1,18 @@
 import { KEY_QUOTAS, PAYER_ADDRESS_QUOTA, type Quota } from '@pf/contracts';
-import type { KeyHolder } from '@pf/database';
 import { addressGroup } from '@pf/http';
 import { count } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import { ApiError } from '../api-error.ts';
+import type { Holder } from '../api-keys.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
 
-/** The names of quotas in the headers: of the key, and of a client address that uses it. */
-type PolicyName = 'key' | 'address';
+/** The names of quotas in the headers: of a key, of a client address that uses it, of a person in the dashboard. */
+type PolicyName = 'key' | 'address' | 'person';
+const CALLERS: Readonly<Record<PolicyName, string>> = {
+  key: 'This API key',
+  address: 'This address',
+  person: 'This person',
+};
 
 /** Enforces the quotas of API keys and reports them in headers (draft-ietf-httpapi-ratelimit-headers-10). */
 export class Limiter {
@@ -25,15 +30,16 @@ export class Limiter {
    * @throws ApiError `rate_limit.exceeded`
    */
   async admit(
-    { keyId, plan, scope }: KeyHolder,
+    { keyId, plan, scope, userId }: Holder,
     { ip }: Pick<Request, 'ip'>,
     response: Pick<Response, 'setHeader'>,
   ): Promise<void> {
     const quota = this.#quota(KEY_QUOTAS[plan]);
     if (scope !== 'payer') {
+      const policy = userId === undefined ? 'key' : 'person';
       const standing = await this.#limits.count(keyId, quota);
-      setHeaders(response, [['key', quota, standing]]);
-      if (!standing.allowed) throw exceeded('key', quota, standing);
+      setHeaders(response, [[policy, quota, standing]]);
+      if (!standing.allowed) throw exceeded(policy, quota, standing);
       return;
     }
     // One payer must not use up the quota that all payers of the app share.
@@ -57,11 +63,10 @@ const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retryMs }: Standing): ApiError {
   count('payments.rate_limited', { policy });
-  const caller = policy === 'key' ? 'This API key' : 'This address';
   const retryAfterSeconds = secondsOf(retryMs);
   return new ApiError('rate_limit.exceeded', {
     message:
-      `${caller} has exceeded its rate limit of ${requests} requests in ${windowSeconds} seconds. ` +
+      `${CALLERS[policy]} has exceeded its rate limit of ${requests} requests in ${windowSeconds} seconds. ` +
       `Retry after ${retryAfterSeconds} s.`,
     retryAfterSeconds,
   });

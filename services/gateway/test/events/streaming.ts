@@ -51,7 +51,7 @@ export class Streaming {
     const instrumented = this.#instrumented();
     this.feeds = new Feeds(instrumented, redisUrl, log);
     this.feeds.open();
-    const keys = new ApiKeys(database, 20);
+    const keys = new ApiKeys(database, { knownMs: 20 });
     const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
     const limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
     const endpoint = followIntent(

@@ -1,0 +1,42 @@
+import type { Mutant } from '../mutant.ts';
+
+/** Guards of what people may do. */
+export const dashboardGuards: readonly Mutant[] = [
+  {
+    name: 'A request of a person is made only in a role that it names',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: 'if (!access.includes(account.role))',
+    instead: 'if (access.length === 0)',
+    test: {
+      file: 'services/dashboard/test/payments/forwarding.integration.test.ts',
+      name: 'every operation lets exactly the callers pass that its row of the matrix names',
+    },
+  },
+  {
+    name: 'A forwarded stream ends when its session or its member is gone',
+    file: 'services/dashboard/src/payments/forwarding.ts',
+    guard: 'if (role === null || !roles.includes(role)) end();',
+    instead: 'if (role !== null && !roles.includes(role)) end();',
+    test: {
+      file: 'services/dashboard/test/payments/forwarding.integration.test.ts',
+      name: 'ends within 30 s when its session ends, when its role goes, or when its member is removed',
+    },
+  },
+  {
+    name: 'A pass is valid for a minute, whatever it says of its end',
+    file: 'packages/http/src/pass.ts',
+    guard: 'maxTokenAge: PASS_SECONDS,',
+    instead: '',
+    test: { file: 'packages/http/test/pass.unit.test.ts', name: 'a pass is refused with a longer life' },
+  },
+  {
+    name: 'Of a forwarded request the gateway gets no cookie',
+    file: 'services/dashboard/src/payments/forwarding.ts',
+    guard: "const SENT = ['accept', 'content-type', 'last-event-id'] as const;",
+    instead: "const SENT = ['accept', 'content-type', 'cookie', 'last-event-id'] as const;",
+    test: {
+      file: 'services/dashboard/test/payments/gateway.integration.test.ts',
+      name: 'carries a pass and the named headers, and no cookie',
+    },
+  },
+];

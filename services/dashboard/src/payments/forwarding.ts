@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import type { Operation } from '@pf/contracts';
+import { PAYMENT_ACCESS, type PaymentOperationId, type Role } from '@pf/contracts/dashboard';
+import { roleInSession } from '@pf/database';
+import { readBytes, signPass } from '@pf/http';
+import { count, currentTrace, type Logger } from '@pf/runtime';
+import type { Request, Response } from 'express';
+import type { Dispatcher } from 'undici';
+import { z } from 'zod';
+import { DashboardError } from '../dashboard-error.ts';
+import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
+import { type Gateway, type GatewayRequest, REQUESTS_MAX, STREAMS_MAX } from './gateway.ts';
+import { Slots } from './slots.ts';
+
+/** An account's share, so that the slow requests of one are not in the way of others. */
+const ACCOUNT_REQUESTS_MAX = 16;
+const ACCOUNT_STREAMS_MAX = 50;
+const PERSON_STREAMS_MAX = 10;
+/** The most that a request takes, also if its client reads slowly. A stream has no end. */
+const REQUEST_MS = 60_000;
+/** Interval at which the session and the role behind a stream are looked up: a stream ends within 30 s of them. */
+const CHECK_MS = 10_000;
+
+/** The headers of a request that reach the gateway. Cookies do not. */
+const SENT = ['accept', 'content-type', 'last-event-id'] as const;
+/** The headers of the response that reach the client. Those of the connection, and for other origins, do not. */
+const RETURNED = [
+  'cache-control',
+  'content-length',
+  'content-type',
+  'idempotent-replayed',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'vary',
+  'x-accel-buffering',
+] as const;
+const STREAM = 'text/event-stream';
+const BODY_TYPES = /^(application\/json|text\/event-stream)\b/;
+/** What the gateway says of a pass that it does not accept. */
+const PASS_REFUSED: ReadonlySet<string> = new Set(['api_key.missing', 'api_key.invalid', 'api_key.insufficient_scope']);
+
+const refusal = z.object({ error: z.object({ code: z.string() }) });
+
+export interface ForwardingDependencies extends ServingDependencies {
+  readonly gateway: Gateway;
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly passSecret: Uint8Array;
+}
+
+type Forwarded = Operation & { readonly id: PaymentOperationId };
+type Member = Admitted<(typeof PAYMENT_ACCESS)[PaymentOperationId]>;
+
+/** The gateway's response. */
+interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
+  readonly body: AsyncIterable<Uint8Array> | readonly string[];
+}
+
+/**
+ * Forwards requests of people to the gateway, with a pass instead of an API key: the payment API itself, for those
+ * whose role allows the request.
+ */
+export class Forwarding {
+  readonly #dependencies: ForwardingDependencies;
+  readonly #slots = new Slots();
+  /** What ends each open stream. */
+  readonly #streams = new Set<() => void>();
+  #closing = false;
+
+  constructor(dependencies: ForwardingDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Serves an operation of the payment API in one mode. */
+  readonly serve =
+    (operation: Forwarded, mode: 'test' | 'live') =>
+    async (request: Request, response: Response): Promise<void> => {
+      response.locals['route'] = `/api/accounts/{accountId}/{mode}/v1${operation.path}`;
+      const roles = PAYMENT_ACCESS[operation.id];
+      const member = await admit(request, response, roles, this.#dependencies);
+      const hasBody = operation.method === 'post' || operation.method === 'patch';
+      const body = hasBody ? await readBytes(request, response) : null;
+      // The client may have disconnected meanwhile.
+      if (response.destroyed) return;
+      const isStream = wantsStream(operation, request);
+      const release = this.#takeSlots(member, isStream);
+      const ending = new AbortController();
+      response.once('close', () => {
+        ending.abort();
+        release();
+      });
+      const answer = await this.#ask(isStream, {
+        method: request.method,
+        path: `/v1${pathOf(operation, request)}`,
+        headers: await this.#headers(request, response, member, mode),
+        body,
+        signal: isStream ? ending.signal : AbortSignal.any([ending.signal, AbortSignal.timeout(REQUEST_MS)]),
+      }).catch((cause: unknown) => {
+        if (!ending.signal.aborted) throw cause;
+        return null;
+      });
+      if (!answer) return;
+      for (const name of RETURNED) {
+        const value = answer.headers[name];
+        if (value !== undefined) response.setHeader(name, value);
+      }
+      response.writeHead(answer.statusCode);
+      if (isStream) {
+        response.flushHeaders();
+        this.#endWith(member, roles, response, ending);
+      }
+      await this.#copy(answer.body, response, ending.signal);
+    };
+
+  /** Ends all streams, and those that open from now on: their clients resume at another process. */
+  close(): void {
+    this.#closing = true;
+    for (const end of this.#streams) end();
+  }
+
+  /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are none left */
+  #takeSlots({ account, person }: Member, isStream: boolean): () => void {
+    const taken = this.#slots.take(
+      isStream
+        ? {
+            [`streams ${account.id} ${person.userId}`]: PERSON_STREAMS_MAX,
+            [`streams ${account.id}`]: ACCOUNT_STREAMS_MAX,
+            streams: STREAMS_MAX,
+          }
+        : { [`requests ${account.id}`]: ACCOUNT_REQUESTS_MAX, requests: REQUESTS_MAX },
+    );
+    if (typeof taken === 'function') return taken;
+    if (['streams', 'requests'].includes(taken.full)) throw new DashboardError('service.unavailable');
+    count('payments.rate_limited', { policy: 'dashboard' });
+    throw new DashboardError('rate_limit.exceeded', {
+      message: isStream
+        ? `Too many streams are open: a person may have ${PERSON_STREAMS_MAX}, an account ${ACCOUNT_STREAMS_MAX}.`
+        : `Too many requests of the account are under way: ${ACCOUNT_REQUESTS_MAX} may be. Send it again.`,
+      retryAfterSeconds: isStream ? 10 : 1,
+    });
+  }
+
+  async #headers(
+    request: Request,
+    response: Response,
+    { account, client, person }: Member,
+    mode: 'test' | 'live',
+  ): Promise<Record<string, string>> {
+    const { now, passSecret } = this.#dependencies;
+    const pass = { accountId: account.id, livemode: mode === 'live', plan: account.plan, userId: person.userId };
+    const { traceparent } = currentTrace();
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${await signPass(pass, passSecret, now())}`,
+      'x-request-id': String(response.getHeader('X-Request-Id')),
+    };
+    if (client.address !== undefined) headers['x-forwarded-for'] = client.address;
+    if (traceparent !== null) headers['traceparent'] = traceparent;
+    for (const name of SENT) {
+      const value = request.get(name);
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  }
+
+  /** @throws DashboardError `service.unavailable` if the gateway does not respond, or not as the payment API does */
+  async #ask(isStream: boolean, request: GatewayRequest): Promise<Answer> {
+    const { gateway, log } = this.#dependencies;
+    const unavailable = (cause: unknown): DashboardError =>
+      new DashboardError('service.unavailable', { message: 'The payment API does not respond.', cause });
+    const { statusCode, headers, body } = await (isStream ? gateway.stream(request) : gateway.request(request)).catch(
+      (error: unknown) => {
+        throw unavailable(error);
+      },
+    );
+    if (!BODY_TYPES.test(String(headers['content-type']))) {
+      body.destroy();
+      throw unavailable(new Error(`the gateway responded with ${statusCode} and no JSON`));
+    }
+    if (statusCode !== 401) return { statusCode, headers, body };
+    const text = await body.text();
+    const { code } = refusal.parse(JSON.parse(text)).error;
+    if (!PASS_REFUSED.has(code)) return { statusCode, headers, body: [text] };
+    // The person is signed in: it is the two services that disagree.
+    log.error(
+      { code },
+      'the gateway refuses the passes of the dashboard: compare DASHBOARD_PASS_SECRET and the clocks',
+    );
+    throw unavailable(new Error(`the gateway responded with ${code}`));
+  }
+
+  /** Ends a stream with the session and the role that it needs, and with this process. */
+  #endWith({ account, person }: Member, roles: readonly Role[], response: Response, ending: AbortController): void {
+    const { database, log, now } = this.#dependencies;
+    const end = (): void => {
+      response.end();
+      ending.abort();
+    };
+    const check = async (): Promise<void> => {
+      const { sessionId, userId } = person;
+      const role = await roleInSession(database, { sessionId, userId, accountId: account.id, at: new Date(now()) });
+      if (role === null || !roles.includes(role)) end();
+    };
+    const timer = setInterval(() => {
+      check().catch((error: unknown) =>
+        log.warn({ err: error }, 'the session of a stream cannot be checked: will retry'),
+      );
+    }, CHECK_MS);
+    this.#streams.add(end);
+    response.once('close', () => {
+      clearInterval(timer);
+      this.#streams.delete(end);
+    });
+    if (this.#closing) end();
+  }
+
+  async #copy(body: Answer['body'], response: Response, ending: AbortSignal): Promise<void> {
+    try {
+      for await (const chunk of body) if (!response.write(chunk)) await once(response, 'drain', { signal: ending });
+      response.end();
+    } catch (error) {
+      if (ending.aborted) return;
+      this.#dependencies.log.warn({ err: error }, 'a response of the gateway broke off');
+      // It cannot become an error anymore: the connection is closed, so that the client notices.
+      response.destroy();
+    }
+  }
+}
+
+function wantsStream(operation: Operation, request: Request): boolean {
+  const types = Object.keys(operation.responses[200]?.content ?? {});
+  return request.method === 'GET' && types.includes(STREAM) && request.accepts(types) === STREAM;
+}
+
+/** The path with the decoded parameters of the request, which cannot lead to another one, and the query. */
+function pathOf({ path }: Operation, { params, originalUrl }: Request): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) =>
+    encodeURIComponent(String(params[name])).replaceAll('.', '%2E'),
+  );
+  const query = originalUrl.indexOf('?');
+  return query === -1 ? filled : filled + originalUrl.slice(query);
+}
