@@ -169,10 +169,16 @@ export class SimulatedChain {
     return this.#waiting.has(hash);
   }
 
-  /** True for a transaction that is in no pool and in no block, and whose nonce is free. */
+  /**
+   * True for a transaction that is in no pool and in no block, and whose nonce is free: while another one of its sender
+   * waits with it, nodes may refuse to replace that.
+   */
   canLandOnlyIfSent(hash: TransactionHash, sender: Address, nonce: number): boolean {
     const now = this.#settled();
-    return !this.isWaiting(hash) && this.inclusionOf(hash, now) === null && nonce >= (this.#nonces.get(sender) ?? 0);
+    if (this.inclusionOf(hash, now) !== null || nonce < (this.#nonces.get(sender) ?? 0)) return false;
+    return ![...this.#waiting.values()].some(
+      ({ transaction }) => transaction.sender === sender && transaction.nonce === nonce,
+    );
   }
 
   // The chain as it was at a moment `at`, for nodes ------------------------------------------------------------------
