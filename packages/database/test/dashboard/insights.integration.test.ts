@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { attentionStatement, sumIntents, sumStatement } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
-const ROWS = 50_000;
+const ROWS = 20_000;
 const HOUR_MS = 3_600_000;
 const BEGINS = Date.UTC(2026, 0, 1);
 const owner = { accountId: 'acct_busy' as AccountId, livemode: false };
