@@ -36,9 +36,20 @@ export default {
       to: { path: '(^packages/(testing|local-solana|simulation)/|/test/|/src/testing/|^infra/)' },
     },
     {
+      // What a browser loads is bundled from here: of our packages only types, and the table of networks.
+      name: 'web-stands-alone',
+      severity: 'error',
+      from: { path: '^services/dashboard/web/' },
+      to: {
+        path: '^(packages|services)/',
+        pathNot: ['^services/dashboard/web/', '/src/networks\\.ts$'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '/src/', pathNot: '/src/(index|main)\\.ts$' },
+      from: { orphan: true, path: '/src/', pathNot: '/src/(index|main)\\.tsx?$' },
       to: {},
     },
   ],
@@ -49,7 +60,7 @@ export default {
     enhancedResolveOptions: {
       conditionNames: ['source', 'import', 'node', 'default'],
       exportsFields: ['exports'],
-      extensions: ['.ts', '.mjs', '.js'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js'],
     },
   },
 };

@@ -1,3 +1,4 @@
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 // Who may import whom, and rules that a reader should not have to check by eye.
@@ -60,8 +61,8 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        // One program for all: one for each package would read its dependencies again. The client is for browsers.
-        project: ['tsconfig.tests.json', 'packages/client/tsconfig.json'],
+        // One program for all: one for each package would read its dependencies again. Two are for browsers.
+        project: ['tsconfig.tests.json', 'packages/client/tsconfig.json', 'services/dashboard/web/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -106,6 +107,7 @@ export default tseslint.config(
     files: ['packages/domain/src/testing/**'],
     rules: { 'no-restricted-imports': only(), 'no-restricted-globals': 'off' },
   },
+  { files: ['services/*/web/**'], ...reactHooks.configs.flat['recommended-latest'] },
   // The only global of time the domain may touch is the formatting of an instant it was given.
   { files: ['packages/domain/src/model/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { chromium } from './setup/chromium.mjs';
 import { earlierRelease } from './setup/earlier-release.mjs';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
@@ -12,7 +13,7 @@ import { faketime } from './setup/faketime.mjs';
 import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
-import { compile, generate, install } from './setup/workspace.mjs';
+import { bundle, compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
@@ -31,6 +32,7 @@ const commands = {
     backing: true,
     faketime: true,
     earlierRelease: true,
+    chromium: true,
     compiled: 'before',
     args: ['infra/local/src/checks/main.ts'],
   },
@@ -91,6 +93,7 @@ async function prepare(command) {
     command.prometheus ? prometheus(tools) : null,
     command.backing ? fetchBacking() : undefined,
     command.faketime ? faketime(tools) : undefined,
+    command.chromium ? chromium() : undefined,
   ]);
   const environment = {
     ...process.env,
@@ -104,8 +107,7 @@ async function prepare(command) {
 }
 
 async function build(place) {
-  await generate(place);
-  await compile(place);
+  await allOf([generate(place).then(() => compile(place)), bundle(place)]);
 }
 
 /** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */
@@ -145,9 +147,12 @@ function complain(error) {
 
 let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
-// Types, lint and unit tests need neither Java nor Redis.
-if (name === 'test' && rest.length > 0 && !rest.some((phase) => ['integration', 'e2e'].includes(phase)))
-  command = { ...command, backing: false, earlierRelease: false };
+// Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone.
+if (name === 'test' && rest.length > 0) {
+  if (!rest.some((phase) => ['integration', 'e2e'].includes(phase)))
+    command = { ...command, backing: false, earlierRelease: false };
+  if (!rest.includes('e2e')) command = { ...command, chromium: false };
+}
 if (!command) {
   const isHelp = ['help', '--help', '-h'].includes(name);
   if (name !== undefined && !isHelp) say(`There is no command "${name}".\n`);

@@ -1,4 +1,4 @@
-// Dependencies, the Prisma client, and our own packages compiled.
+// Dependencies, the Prisma client, our own packages compiled, and the web application bundled.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
@@ -92,6 +92,28 @@ export const compile = ({ root, tools, node, environment }) => {
     work: () =>
       step('Compiled', () =>
         run(node, [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], { cwd: root, env: environment }),
+      ),
+  });
+};
+
+/** @param {Place} place */
+export const bundle = ({ root, tools, node, environment }) => {
+  const dashboard = path.join(root, 'services', 'dashboard');
+  return unlessDone({
+    tools,
+    name: 'bundle',
+    input: () =>
+      digest(
+        timesOf([path.join(dashboard, 'web')]),
+        contentsOf([path.join(dashboard, 'vite.config.mjs'), path.join(root, 'pnpm-lock.yaml')]),
+      ),
+    result: path.join(dashboard, 'dist', 'web', 'index.html'),
+    work: () =>
+      step('The web application', () =>
+        run(node, [path.join(dashboard, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel=warn'], {
+          cwd: dashboard,
+          env: environment,
+        }),
       ),
   });
 };

@@ -15,10 +15,11 @@ const TEXT_TOKENS = new Set([
   ts.SyntaxKind.TemplateHead,
   ts.SyntaxKind.TemplateMiddle,
   ts.SyntaxKind.TemplateTail,
+  ts.SyntaxKind.JsxText,
 ]);
 const isModuleName = (node: ts.Node): boolean =>
   ts.isImportDeclaration(node.parent) || ts.isExportDeclaration(node.parent) || ts.isImportTypeNode(node.parent.parent);
-const isScript = (file: string): boolean => /\.(ts|mjs)$/.test(file);
+const isScript = (file: string): boolean => /\.(tsx?|mjs)$/.test(file);
 
 const parsed = new Map<string, ts.SourceFile>();
 

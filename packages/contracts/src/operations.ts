@@ -41,15 +41,17 @@ const endpointPath = z.object({
 const replayPath = z.object({
   id: z.string().meta({ description: 'The id of the webhook replay.', example: 'whr_5mUj8xNgYq3vWJ2hTfKd7' }),
 });
-const json = (description: string, schema: z.ZodType): Success => ({
-  description,
-  content: { 'application/json': schema },
-});
+const json = <Schema extends z.ZodType>(description: string, schema: Schema) =>
+  ({
+    description,
+    content: { 'application/json': schema },
+  }) satisfies Success;
 /** The answer that an earlier request with the same key got. */
-const repeated = (schema: z.ZodType): Success => ({
-  ...json('The response to an earlier request with this `idempotencyKey`, repeated.', schema),
-  headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
-});
+const repeated = <Schema extends z.ZodType>(schema: Schema) =>
+  ({
+    ...json('The response to an earlier request with this `idempotencyKey`, repeated.', schema),
+    headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
+  }) satisfies Success;
 const CONFLICTS = [
   'intent.invalid_state',
   'intent.already_fulfilled',

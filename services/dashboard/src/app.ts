@@ -15,6 +15,7 @@ import type { Limits } from './limits.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Forwarding } from './payments/forwarding.ts';
+import { webApplication } from './web-application.ts';
 
 export interface AppDependencies {
   readonly database: Database;
@@ -42,7 +43,7 @@ interface Route {
 
 /**
  * The dashboard's API: every operation of packages/contracts/src/dashboard/operations.ts has an endpoint, and every
- * operation of the payment API is forwarded.
+ * operation of the payment API is forwarded. Beside it the web application.
  */
 export function createApp(dependencies: AppDependencies): Express {
   const { log, trustedProxies } = dependencies;
@@ -81,6 +82,7 @@ export function createApp(dependencies: AppDependencies): Express {
   }
   const document = JSON.stringify(dashboardDocument(Object.values(DASHBOARD_OPERATIONS), '/api'));
   app.get('/api/openapi.json', (_request, response) => write(response, 200, document));
+  app.get(/^\/(?!api(\/|$))/, webApplication());
   app.use(() => {
     throw new DashboardError('route.not_found');
   });

@@ -25,6 +25,8 @@ const running = backing.extend({
   accountId: z.string(),
   apiKeys: z.object({ test: z.string(), live: z.string() }),
   webhookSecret: z.string(),
+  /** The dashboard, and who can sign in. */
+  dashboard: z.object({ url: z.string(), email: z.string(), password: z.string() }),
   /** The host name for webhook URLs when the services run in containers. */
   webhookHost: z.string().optional(),
   pids: z.record(z.string(), z.number()),

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** As packages call it (infra/local/setup/chromium.mjs). */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+/** A busy machine takes its time. */
+const PATIENCE_MS = 30_000;
+const DESK = { width: 1_280, height: 800 };
+/** The narrowest phone. */
+export const PHONE = { width: 360, height: 740 };
+
+function executable(): string {
+  const named = process.env['CHROMIUM'];
+  if (named !== undefined && named !== '') return named;
+  for (const folder of (process.env['PATH'] ?? '').split(path.delimiter))
+    for (const name of NAMES) if (existsSync(path.join(folder, name))) return path.join(folder, name);
+  throw new Error('No Chromium is on the PATH. `npm test` installs it; CHROMIUM can name another.');
+}
+
+/** Root has no sandbox, and what is opened here is ours. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: executable(), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+
+/** A person before a browser of their own. */
+export interface Visitor {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained of: scripts that failed, and whatever the CSP has refused. */
+  readonly complaints: readonly string[];
+}
+
+export async function visit(
+  browser: Browser,
+  { viewport = DESK }: { readonly viewport?: typeof DESK } = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    // A response with an error status is one here; what the page does with it is what counts.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text());
+  });
+  return { context, page, complaints };
+}
+
+/** Signs in, and waits until an account is open. */
+export async function signIn(
+  page: Page,
+  { url, email, password }: { readonly url: string; readonly email: string; readonly password: string },
+): Promise<void> {
+  await page.goto(`${url}/sign-in`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL('**/accounts/**');
+}
+
+/** What axe finds to be serious on a page, each with its element: in light colors everything, in dark ones contrast. */
+export async function barriers(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const axe = new AxeBuilder({ page });
+    const { violations } = await (colorScheme === 'dark' ? axe.withRules('color-contrast') : axe).analyze();
+    for (const { id, impact, nodes } of violations)
+      if (impact === 'serious' || impact === 'critical')
+        for (const { html, failureSummary } of nodes)
+          found.push(`${colorScheme}, ${id}: ${html}\n${failureSummary ?? ''}`);
+  }
+  return found;
+}
+
+/** By how many pixels a page is wider than its window. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -1,0 +1,147 @@
+import { Menu as MenuIcon, Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useState } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { useSession } from '../api/session.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Loaded, Skeleton } from '../ui/loaded.tsx';
+import { Page } from '../ui/page.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { Broken } from './broken.tsx';
+import { Brand } from './brand.tsx';
+import { Finder } from './finder.tsx';
+import { ModeSwitch } from './mode-switch.tsx';
+import { Nav } from './nav.tsx';
+import { type Here, HereContext, isMode, rememberAccount } from './place.ts';
+import { UserMenu } from './user-menu.tsx';
+
+const Home = lazy(() => import('../pages/home/home.tsx'));
+const Keys = lazy(() => import('../pages/developers/keys.tsx'));
+const Team = lazy(() => import('../pages/team/team.tsx'));
+const Profile = lazy(() => import('../pages/profile/profile.tsx'));
+
+/** Everything of an account: who may see it, the frame around its pages, and the pages. */
+export function Shell({ accountId, mode }: { readonly accountId: string; readonly mode: string }) {
+  const session = useSession();
+  const [location] = useLocation();
+  const signedIn = session.data;
+  const membership = signedIn?.memberships.find((one) => one.accountId === accountId);
+  const here = useMemo<Here | null>(
+    () =>
+      signedIn && membership && isMode(mode)
+        ? { accountId, mode, membership, user: signedIn.user, memberships: signedIn.memberships }
+        : null,
+    [accountId, membership, mode, signedIn],
+  );
+  // Above everything, so that the windows over the page have the color of the mode, too.
+  useLayoutEffect(() => {
+    if (isMode(mode)) document.documentElement.dataset['mode'] = mode;
+    return () => void delete document.documentElement.dataset['mode'];
+  }, [mode]);
+  useEffect(() => {
+    if (here) rememberAccount(here.accountId);
+  }, [here]);
+
+  return (
+    <Loaded
+      query={session}
+      outline={
+        <main className="lonely">
+          <Skeleton />
+        </main>
+      }
+    >
+      {(found) =>
+        found === null ? (
+          <Redirect to={`~/sign-in?next=${encodeURIComponent(`/accounts/${accountId}/${mode}${location}`)}`} replace />
+        ) : here === null ? (
+          <main className="lonely">
+            <Page title="Account not found" about="You are not a member of an account at this address.">
+              <a href="/">Go to your accounts</a>
+            </Page>
+          </main>
+        ) : (
+          <HereContext value={here}>
+            <Frame mode={here.mode} />
+          </HereContext>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Frame({ mode }: { readonly mode: Here['mode'] }) {
+  const [location] = useLocation();
+  const [isNavOpen, setNavOpen] = useState(false);
+  const [isFinderOpen, setFinderOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setFinderOpen(true);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      {mode === 'test' && (
+        <p className="mode-bar">
+          <strong>Test mode</strong> No real money moves here.
+        </p>
+      )}
+      <div className="side">
+        <div className="side-head">
+          <Brand />
+        </div>
+        <AccountMenu />
+        <Nav />
+      </div>
+      <header className="top">
+        <div className="narrow-only">
+          <Button look="quiet" icon={<MenuIcon size={20} />} aria-label="Pages" onPress={() => setNavOpen(true)} />
+        </div>
+        <Button icon={<Search size={16} aria-hidden />} onPress={() => setFinderOpen(true)}>
+          Search <kbd className="wide-only">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
+        </Button>
+        <span className="grow" />
+        <ModeSwitch />
+        <UserMenu />
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Broken key={location}>
+          <Suspense fallback={<Skeleton />}>
+            <Pages />
+          </Suspense>
+        </Broken>
+      </main>
+      {isNavOpen && (
+        <Dialog title="Pages" onClose={() => setNavOpen(false)}>
+          <AccountMenu />
+          <Nav onLeave={() => setNavOpen(false)} />
+        </Dialog>
+      )}
+      {isFinderOpen && <Finder onClose={() => setFinderOpen(false)} />}
+    </div>
+  );
+}
+
+const Pages = () => (
+  <Switch>
+    <Route path="/">
+      <Redirect to="/home" replace />
+    </Route>
+    <Route path="/home" component={Home} />
+    <Route path="/developers/keys" component={Keys} />
+    <Route path="/team" component={Team} />
+    <Route path="/profile" component={Profile} />
+    <Route>
+      <Page title="Page not found" about="The address is wrong, or the page has moved.">
+        <a href="/">Go to the dashboard</a>
+      </Page>
+    </Route>
+  </Switch>
+);

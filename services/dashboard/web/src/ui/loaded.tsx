@@ -1,0 +1,73 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiError, messageOf } from '../api/error.ts';
+import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
+
+/** What a query has found; before that its outline, and what to do where it failed. */
+export function Loaded<Data>({
+  query,
+  outline = <Skeleton />,
+  children,
+}: {
+  readonly query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'isFetching' | 'refetch'>;
+  readonly outline?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+}) {
+  const { data, error, isFetching, refetch } = query;
+  if (data === undefined && !error) return outline;
+  return (
+    <>
+      {error && (
+        <Notice
+          kind="bad"
+          title={data === undefined ? 'This could not be loaded.' : 'This could not be updated: it may be out of date.'}
+          action={
+            !(error instanceof ApiError) || error.isTemporary ? (
+              <Button isPending={isFetching} onPress={() => void refetch()}>
+                Try again
+              </Button>
+            ) : undefined
+          }
+        >
+          {messageOf(error)}
+        </Notice>
+      )}
+      {data !== undefined && children(data)}
+    </>
+  );
+}
+
+/** The outline of what is being loaded. */
+export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
+  return (
+    <div className="skeleton" role="status">
+      <span className="hidden">Loading</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} aria-hidden />
+      ))}
+    </div>
+  );
+}
+
+/** Says what will be here, and how it comes. */
+export function Empty({
+  title,
+  icon,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly icon?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <div className="empty">
+      {icon !== undefined && <div className="empty-icon">{icon}</div>}
+      <h3>{title}</h3>
+      {children !== undefined && <div className="muted">{children}</div>}
+      {actions !== undefined && <div className="row">{actions}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { useSyncExternalStore } from 'react';
+import { ago, fullTime } from '../format/time.ts';
+
+const EVERY_MS = 15_000;
+let now = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One clock for all times of the page. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    listeners.forEach((one) => one());
+  }, EVERY_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** A moment, as the distance from now; pointing at it shows the exact time. */
+export function Time({ at }: { readonly at: string }) {
+  const current = useSyncExternalStore(subscribe, () => now);
+  return (
+    <time dateTime={at} title={fullTime(at)} className="number nowrap">
+      {ago(at, Math.max(current, Date.parse(at)))}
+    </time>
+  );
+}
