@@ -53,6 +53,7 @@ export const eventIdOf = (id: IntentId, version: number): string =>
 
 /** The id of an event that is of no intent. */
 export const newEventId = (): string => `evt_${base58.encode(randomBytes(BYTES))}`;
+export const newRequestRecordId = (): string => `rqr_${base58.encode(randomBytes(BYTES))}`;
 export const newDeliveryId = (): string => `whd_${base58.encode(randomBytes(BYTES))}`;
 export const newWebhookEndpointId = (): string => `whe_${base58.encode(randomBytes(BYTES))}`;
 export const newWebhookReplayId = (): string => `whr_${base58.encode(randomBytes(BYTES))}`;

@@ -23,6 +23,7 @@ import { submitIntent } from './intents/submit.ts';
 import { updateIntent } from './intents/update.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { RequestRecords } from './request-records.ts';
 import { reference } from './reference/reference.ts';
 import { deliveryAttempts } from './webhooks/attempts.ts';
 import {
@@ -54,6 +55,8 @@ export interface AppDependencies {
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
   readonly partitions: number;
+  /** Remembers requests for their account. */
+  readonly records: Pick<RequestRecords, 'record'>;
   /** Remembers when keys were used. */
   readonly uses: Pick<KeyUses, 'used'>;
   /** Wakes the webhook services. */

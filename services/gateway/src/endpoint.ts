@@ -1,9 +1,14 @@
-import type { Operation } from '@pf/contracts';
+import { type Operation, parseIntentId } from '@pf/contracts';
+import type { RequestRecord } from '@pf/database';
 import { write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { type ApiKeys, type Holder, requireScope } from './api-keys.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { RequestRecords } from './request-records.ts';
+
+/** Any id that has the form is recorded, whether or not there is such an intent. */
+const PARTITIONS_MAX = 256;
 
 /** The successful response of an endpoint; `body` becomes JSON. */
 export interface EndpointResponse {
@@ -30,20 +35,60 @@ export interface Call {
 interface Admission {
   readonly keys: ApiKeys;
   readonly limiter: Limiter;
+  /** Milliseconds since 1970, by a clock that all processes share. */
+  readonly now: () => number;
+  readonly records: Pick<RequestRecords, 'record'>;
   readonly uses: Pick<KeyUses, 'used'>;
 }
 
 /** Authenticates, rate-limits and authorizes a request, calls its endpoint and writes the response. */
 export const serve =
-  (endpoint: Endpoint, { keys, limiter, uses }: Admission) =>
+  (endpoint: Endpoint, { keys, limiter, now, records, uses }: Admission) =>
   async (request: Request, response: Response): Promise<void> => {
+    const began = performance.now();
     response.locals['route'] = `/v1${endpoint.operation.path}`;
     const holder = await keys.holder(request.headers.authorization);
     response.locals['accountId'] = holder.accountId;
+    response.locals['intentId'] = intentIn(request);
+    response.once('close', () => records.record(recordOf({ holder, request, response }, began, now())));
     if (holder.userId === undefined) uses.used(holder.keyId);
     else response.locals['userId'] = holder.userId;
     await limiter.admit(holder, request, response);
     requireScope(holder, endpoint.operation.scope);
     const result = await endpoint.handle({ holder, request, response });
+    response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(result.body), result.headers);
   };
+
+/** nginx' status for a client that disconnected before the response. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+function recordOf({ holder, request, response }: Call, began: number, now: number): RequestRecord {
+  const { errorCode, intentId, route } = response.locals as Readonly<Record<string, unknown>>;
+  return {
+    accountId: holder.accountId,
+    livemode: holder.livemode,
+    at: new Date(now),
+    method: request.method,
+    route: String(route),
+    status: response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST,
+    errorCode: typeof errorCode === 'string' ? errorCode : null,
+    keyId: holder.userId === undefined ? holder.keyId : null,
+    userId: holder.userId ?? null,
+    intentId: typeof intentId === 'string' ? intentId : null,
+    durationMs: Math.round(performance.now() - began),
+    requestId: String(response.getHeader('X-Request-Id')),
+  };
+}
+
+/** The id in the path, if it is one of an intent. */
+function intentIn({ params }: Request): string | undefined {
+  const { id } = params;
+  return typeof id === 'string' ? parseIntentId(id, PARTITIONS_MAX)?.id : undefined;
+}
+
+/** The intent in a response, if the path names none. */
+function createdBy(response: EndpointResponse | null): unknown {
+  const body = response?.body as { readonly intent?: { readonly id?: unknown } } | undefined;
+  return body?.intent?.id;
+}

@@ -20,12 +20,13 @@ import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Outcomes } from './outcomes.ts';
 import { ReplyChannel } from './reply-channel.ts';
+import { RequestRecords } from './request-records.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
 /** Connections to Postgres. */
 const CONNECTIONS = 8;
-/** Those of them for lists by metadata, which may read many rows. */
+/** Those of them for lists by metadata, which may read many rows, and for the records of requests. */
 const SCANS = 2;
 
 runService('gateway', async ({ log, onShutdown }) => {
@@ -77,6 +78,9 @@ runService('gateway', async ({ log, onShutdown }) => {
   const uses = new KeyUses({ database, log, now });
   uses.start();
   onShutdown('key uses', () => uses.stop());
+  const records = new RequestRecords({ database, log });
+  records.start();
+  onShutdown('request records', () => records.stop());
 
   const server: HttpServer = new HttpServer(
     createApp({
@@ -100,6 +104,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       log,
       now,
       partitions: eventLog.partitions,
+      records,
       screening,
       signedTransactions,
       trustedProxies: config.TRUSTED_PROXIES,

@@ -85,6 +85,7 @@ export async function startBareApp({
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
     partitions: 6,
+    records: { record: () => undefined },
     uses: { used: () => undefined },
     wakes: failing<WakeQueue>(failure, 'Redis'),
     screening: failing<Screening>(failure, 'the screening'),

@@ -1,4 +1,4 @@
-import { type Database, forgetAnswers, forgetDeliveries, forgetReplays } from '@pf/database';
+import { type Database, forgetAnswers, forgetDeliveries, forgetReplays, forgetRequestRecords } from '@pf/database';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
@@ -9,7 +9,8 @@ const PAUSE_MS = 60 * 60 * 1000;
 const BATCH_ROWS = 2_000;
 
 /**
- * Deletes deliveries, replays, and answers to requests with an idempotency key, past their retention, every hour.
+ * Deletes deliveries, replays, records of requests, and answers to requests with an idempotency key, past their
+ * retention, every hour.
  * Several processes may do so at once.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
@@ -27,6 +28,7 @@ export function createRetention(database: Database, log: Logger, now: () => numb
         forgetReplays(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
       );
       if (deliveries + answers + replays > 0) log.info({ deliveries, answers, replays }, 'old rows deleted');
+      if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');
     },
   });
 }

@@ -61,6 +61,10 @@ export const overview: DashboardSpec = {
           'sum by (outcome) (rate(payments_command_duration_seconds_count[$__rate_interval]))',
           '{{outcome}}',
         ]),
+        chart('Request records', 'ops', '`dropped`: missing in the request log of their account.', [
+          'sum by (outcome) (rate(payments_request_records_total[$__rate_interval]))',
+          '{{outcome}}',
+        ]),
         chart('Refused by rate limit', 'reqps', 'Requests over a rate limit, by quota.', [
           'sum by (policy) (rate(payments_rate_limited_total[$__rate_interval]))',
           '{{policy}}',

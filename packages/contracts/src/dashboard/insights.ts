@@ -1,6 +1,6 @@
 import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS } from '@pf/domain';
 import { z } from 'zod';
-import { must } from '../api/fields.ts';
+import { must, word } from '../api/fields.ts';
 import { pageQuery, pageResponse } from '../api/paging.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
@@ -110,6 +110,33 @@ const attention = z.strictObject({
 export const attentionResponse = z.strictObject({ attention: z.array(attention), ...pageResponse });
 export type Attention = z.output<typeof attention>;
 
+/** How many days the request log has. */
+export const REQUEST_LOG_DAYS = 7;
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
+
+const request = z.strictObject({
+  id: z.string(),
+  /** When the response ended. */
+  at: time,
+  method: z.string(),
+  /** The pattern of its path: `/v1/intents/{id}`. */
+  route: z.string(),
+  /** 499: the client disconnected before the response. */
+  status: z.int(),
+  errorCode: z.string().nullable(),
+  /** The key that it was made with. */
+  key: z.strictObject({ id: z.string(), hint: z.string().nullable(), name: z.string().nullable() }).nullable(),
+  /** The person who made it in the dashboard. */
+  person: z.strictObject({ id: z.string(), name: z.string().nullable() }).nullable(),
+  /** The intent in its path, or the one that it created. */
+  intentId: z.string().nullable(),
+  durationMs: ms,
+  /** The header `X-Request-Id` of its response. */
+  requestId: z.string(),
+});
+export const requestsResponse = z.strictObject({ requests: z.array(request), ...pageResponse });
+export type LoggedRequest = z.output<typeof request>;
+
 export const INSIGHT_OPERATIONS = {
   getSummary: {
     id: 'getSummary',
@@ -151,6 +178,29 @@ export const INSIGHT_OPERATIONS = {
     }),
     status: 200,
     response: attentionResponse,
+    errors: [],
+  },
+  listRequests: {
+    id: 'listRequests',
+    method: 'get',
+    path: '/accounts/{accountId}/{mode}/requests',
+    tag: 'Insights',
+    summary: 'List the requests to the payment API',
+    description:
+      `Those of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, route, ` +
+      'status, error code, key or person, intent and duration, never a body. Filters: `status` (a class such as ' +
+      '`4xx`), `keyId`, `intentId`. A stream of events is listed when it ends. A record appears within a few ' +
+      'seconds. While the database is slow, and above some thousand requests a second, requests are served and not ' +
+      'recorded.',
+    access: ['owner', 'developer'],
+    query: z.strictObject({
+      ...pageQuery,
+      status: z.enum(STATUS_CLASSES, must(`one of ${STATUS_CLASSES.join(', ')}`)).optional(),
+      keyId: word('the id of a key').optional(),
+      intentId: word('the id of an intent').optional(),
+    }),
+    status: 200,
+    response: requestsResponse,
     errors: [],
   },
 } as const satisfies Readonly<Record<string, DashboardOperation>>;

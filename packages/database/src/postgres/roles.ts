@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { REQUEST_RECORD_TABLES } from '../requests/request-records.ts';
 
 /** A role of Postgres: one for each program that connects. The owner, who runs `migrate`, is none of them. */
 export const DATABASE_ROLES = [
@@ -60,6 +61,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE (status, next_attempt_at, delivered_at, failed_at, error)'],
       'service.delivery_attempts': ['SELECT'],
       'service.idempotent_answers': ['SELECT', 'INSERT', 'UPDATE (ciphertext, created_at)'],
+      'service.request_records': ['INSERT'],
       'service.secrets_canary': ['SELECT', 'INSERT'],
       'service.webhook_endpoints': [
         'SELECT',
@@ -98,6 +100,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
       'service.idempotent_answers': ['SELECT', 'UPDATE (created_at)', 'DELETE'],
+      ...Object.fromEntries(REQUEST_RECORD_TABLES.map((table) => [table, ['SELECT (slot)', 'TRUNCATE']] as const)),
       'service.webhook_endpoints': ['SELECT', 'UPDATE (disabled_at, disabled_by, failing_since)'],
       'service.webhook_lanes': ['SELECT', 'INSERT', 'UPDATE'],
       'service.webhook_replays': ['SELECT', 'UPDATE', 'DELETE'],
@@ -137,6 +140,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
         // Not the finding, which is for the operator.
         'SELECT (chain, hash, sender, intent_id, account_id, livemode, flagged_at)',
       ],
+      'service.request_records': ['SELECT'],
       'service.webhook_endpoints': ['SELECT (id, account_id, livemode, url, paused_at, disabled_at, disabled_by)'],
     },
     settings: limits('8s', '3s', '10s'),

@@ -39,6 +39,7 @@ import {
   forgetExpired,
   forgetOutcomes,
   forgetReplays,
+  forgetRequestRecords,
   grantRights,
   hashApiKey,
   intentEvents,
@@ -50,6 +51,7 @@ import {
   listDeliveries,
   listIntents,
   listReplays,
+  listRequestRecords,
   lookAtIntents,
   nextReplayStep,
   listMembers,
@@ -75,6 +77,7 @@ import {
   sumIntents,
   setPlan,
   stepReplay,
+  storeRequestRecords,
   UnscreenedPayments,
   verifyProjection,
   disableFailingEndpoint,
@@ -144,6 +147,19 @@ describe('the roles of the database', () => {
   });
 
   const transaction = () => ({ intentId, chain: CHAIN, hash: '0xabc' as never, bytes: Buffer.from('signed') });
+  const aRequest = (at: number) => ({
+    ...owner(),
+    at: new Date(at),
+    method: 'GET',
+    route: '/v1/intents',
+    status: 200,
+    errorCode: null,
+    keyId: 'key_1',
+    userId: null,
+    intentId,
+    durationMs: 1,
+    requestId: 'req_1',
+  });
   const payment = { chain: CHAIN, hash: '0xdef' as never, sender: '0x5e' as never, intentId };
   /** Everything that each program does in the database: its code, with its rights. */
   const WORK: Readonly<Record<DatabaseRole, (database: Database) => Promise<void>>> = {
@@ -171,6 +187,7 @@ describe('the roles of the database', () => {
       );
       expect(await listReplays(database, owner(), null, 10)).toEqual([replay]);
       expect(await cancelReplay(database, owner(), replay?.id ?? '', now)).toMatchObject({ state: 'cancelled' });
+      await storeRequestRecords(database, [aRequest(now.getTime() - 8 * 86_400_000), aRequest(now.getTime())]);
     },
     async pf_intent(database) {
       const { ledger } = createStore(database);
@@ -230,6 +247,10 @@ describe('the roles of the database', () => {
         expect(await nextReplayStep(database)).not.toBe(0);
       expect(await forgetReplays(database, new Date(later.getTime() + 1), 10)).toBeGreaterThan(0);
       expect(await forgetAnswers(database, new Date(Date.now() + 60_000), 10)).toBe(1);
+      // Not in the last hour of a day.
+      const noon = Math.floor(now.getTime() / 86_400_000) * 86_400_000 + 43_200_000;
+      expect(await forgetRequestRecords(database, noon)).toBe(true);
+      expect(await codeOf(database, 'TRUNCATE service.request_records')).toBe(DENIED);
     },
     async pf_dashboard(database) {
       const { prisma } = database;
@@ -296,6 +317,8 @@ describe('the roles of the database', () => {
         { kind: 'endpoint_disabled', endpointId },
       ]);
       expect(await codeOf(database, 'SELECT finding FROM service.unasked_payments')).toBe(DENIED);
+      const page = { after: null, limit: 10, now: now.getTime() };
+      expect(await listRequestRecords(database, owner(), {}, page)).toHaveLength(1);
       const keys = [{ key: 'k', windowSeconds: 60 }];
       await countAttempts(database, keys, now);
       expect(await countAttempts(database, keys, now)).toMatchObject([{ key: 'k', count: 2 }]);

@@ -111,6 +111,15 @@ export const METRICS = {
     ),
     labels: { policy: of('key', 'address', 'person', 'commands', 'dashboard') },
   }),
+  'payments.request_records': counter({
+    services: ['gateway'],
+    unit: '{request}',
+    description: lines(
+      'Records of authenticated requests, for the request log of their account. `dropped`: Postgres was slow or',
+      'unavailable, or an account made more requests than are recorded; the requests themselves were served.',
+    ),
+    labels: { outcome: of('written', 'dropped') },
+  }),
   'payments.sign_ins': counter({
     services: ['dashboard'],
     unit: '{attempt}',

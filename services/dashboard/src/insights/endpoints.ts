@@ -1,9 +1,10 @@
 import { writeCursor } from '@pf/contracts';
 import { ATTENTION_ADVICE, type AttentionKind, type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
-import { type Database, listAttention } from '@pf/database';
+import { type Database, listAttention, listRequestRecords, type StatusClass } from '@pf/database';
 import { pageOf, positionOf } from '@pf/http';
 import type { Handler } from '../endpoint.ts';
 import { shownAttention } from './attention.ts';
+import { shownRequest } from './requests.ts';
 import { Summaries } from './summaries.ts';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
@@ -28,6 +29,20 @@ export function insightEndpoints({ database, now }: { readonly database: Databas
         writeCursor({ createdAt: at.getTime(), id }),
       );
       return { attention: rows.map(shownAttention), hasMore, nextCursor };
+    },
+    async listRequests({ account, livemode, query: { limit, cursor, status, keyId, intentId } }) {
+      const owner = { accountId: account.id, livemode };
+      const statusClass = status === undefined ? undefined : (Number(status[0]) as StatusClass);
+      const found = await listRequestRecords(
+        database,
+        owner,
+        { statusClass, keyId, intentId },
+        { after: positionOf({ cursor }), limit: limit + 1, now: now() },
+      );
+      const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ at, id }) =>
+        writeCursor({ createdAt: at.getTime(), id }),
+      );
+      return { requests: rows.map(shownRequest), hasMore, nextCursor };
     },
   };
 }

@@ -66,7 +66,16 @@ export class Streaming {
       commentMs,
     );
     this.#server = createServer(
-      express().get('/intents/:id/events', serve(endpoint, { keys, limiter, uses: { used: () => undefined } })),
+      express().get(
+        '/intents/:id/events',
+        serve(endpoint, {
+          keys,
+          limiter,
+          now: Date.now,
+          records: { record: () => undefined },
+          uses: { used: () => undefined },
+        }),
+      ),
     );
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
