@@ -31,6 +31,11 @@ const compressed = () => ({
 export default defineConfig({
   root: path.join(here, 'web'),
   plugins: [compressed()],
+  resolve: {
+    // From its sources: the build needs no compiled packages. It is the only module of ours that is bundled; all other
+    // imports from packages are types.
+    alias: { '@pf/chains/networks': path.join(here, '../../packages/chains/src/networks.ts') },
+  },
   build: {
     outDir,
     emptyOutDir: true,

@@ -105,7 +105,11 @@ export const bundle = ({ root, tools, node, environment }) => {
     input: () =>
       digest(
         timesOf([path.join(dashboard, 'web')]),
-        contentsOf([path.join(dashboard, 'vite.config.mjs'), path.join(root, 'pnpm-lock.yaml')]),
+        contentsOf([
+          path.join(dashboard, 'vite.config.mjs'),
+          path.join(root, 'packages/chains/src/networks.ts'),
+          path.join(root, 'pnpm-lock.yaml'),
+        ]),
       ),
     result: path.join(dashboard, 'dist', 'web', 'index.html'),
     work: () =>

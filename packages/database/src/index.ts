@@ -7,6 +7,7 @@ export * from './dashboard/attention.ts';
 export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
 export * from './dashboard/sessions.ts';
+export * from './dashboard/newest-events.ts';
 export * from './dashboard/summary.ts';
 export * from './ledger/checkpoints.ts';
 export * from './ledger/command-outcomes.ts';

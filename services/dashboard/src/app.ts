@@ -18,6 +18,8 @@ import type { Forwarding } from './payments/forwarding.ts';
 import { webApplication } from './web-application.ts';
 
 export interface AppDependencies {
+  /** Of the payment API, for programs. */
+  readonly apiUrl: string;
   readonly database: Database;
   readonly forwarding: Forwarding;
   readonly identity: Identity;

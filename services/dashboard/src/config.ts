@@ -18,6 +18,8 @@ export const dashboardVariables = {
   DASHBOARD_URL: origin,
   /** Where the gateway is: what people do with payments is forwarded to it. */
   GATEWAY_URL: origin,
+  /** Where programs reach the payment API: what the dashboard tells them to use. */
+  API_URL: origin,
   /** Shared with the gateway. */
   DASHBOARD_PASS_SECRET: variables.passSecrets,
   /** Signs session cookies and encrypts the secrets of second factors. */

@@ -52,6 +52,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     limits: new Limits(database, config.RATE_LIMIT_FACTOR),
     log,
     now: Date.now,
+    apiUrl: `${config.API_URL.origin}/v1`,
     origin: url.origin,
   };
   const [passSecret] = config.DASHBOARD_PASS_SECRET;

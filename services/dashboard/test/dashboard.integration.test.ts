@@ -347,6 +347,7 @@ describe('the dashboard', () => {
     revokeKey: { passes: ['owner', 'developer'], gets: [404, 'key.not_found'] },
     getSummary: { passes: MEMBERS, gets: OK },
     listAttention: { passes: MEMBERS, gets: OK },
+    listEvents: { passes: MEMBERS, gets: OK },
     listRequests: { passes: ['owner', 'developer'], gets: OK },
     // The last one, because it ends the session.
     signOut: { passes: PERSONS, gets: OK },

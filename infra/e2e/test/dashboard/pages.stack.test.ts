@@ -18,7 +18,15 @@ const OUTSIDE = [
 ] as const;
 const INSIDE = [
   ['home', 'Home'],
+  ['payments', 'Payments'],
+  ['attention', 'Needs attention'],
+  ['developers/quickstart', 'Quickstart'],
   ['developers/keys', 'API keys'],
+  ['developers/endpoints', 'Webhooks'],
+  ['developers/deliveries', 'Webhooks'],
+  ['developers/replays', 'Webhooks'],
+  ['developers/events', 'Events'],
+  ['developers/requests', 'Requests'],
   ['team', 'Team'],
   ['profile', 'Profile and security'],
 ] as const;

@@ -62,6 +62,7 @@ function serviceSpecs(
     SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
     DASHBOARD_PASS_SECRET: createHmac('sha256', secretsKey).update('passes').digest('base64url'),
     GATEWAY_URL: `http://127.0.0.1:${settings.ports.gateway}`,
+    API_URL: `http://127.0.0.1:${settings.ports.gateway}`,
     // Mails are in the log of the dashboard.
     MAIL_URL: 'log:',
     MAIL_FROM: 'dashboard@localhost',

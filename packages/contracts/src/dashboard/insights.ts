@@ -1,7 +1,8 @@
-import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS } from '@pf/domain';
+import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { must, word } from '../api/fields.ts';
-import { pageQuery, pageResponse } from '../api/paging.ts';
+import { pageLimit, pageQuery, pageResponse } from '../api/paging.ts';
+import { intentEvent } from '../intent-events.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
 
@@ -137,6 +138,11 @@ const request = z.strictObject({
 export const requestsResponse = z.strictObject({ requests: z.array(request), ...pageResponse });
 export type LoggedRequest = z.output<typeof request>;
 
+/** The events of so many intents of an account are listed: of the newest. */
+export const EVENTS_INTENTS_MAX = 200;
+const EVENTS_LIMIT = 50;
+export const eventsResponse = z.strictObject({ events: z.array(intentEvent) });
+
 export const INSIGHT_OPERATIONS = {
   getSummary: {
     id: 'getSummary',
@@ -158,6 +164,24 @@ export const INSIGHT_OPERATIONS = {
     }),
     status: 200,
     response: summaryResponse,
+    errors: [],
+  },
+  listEvents: {
+    id: 'listEvents',
+    method: 'get',
+    path: '/accounts/{accountId}/{mode}/events',
+    tag: 'Insights',
+    summary: 'List the newest events',
+    description:
+      `The public events of the newest ${EVENTS_INTENTS_MAX} intents, newest first, as webhooks have them; \`type\` ` +
+      'selects one type. The whole history of an intent is at `GET /intents/{id}/events` of the payment API.',
+    access: ROLES,
+    query: z.strictObject({
+      limit: pageLimit(EVENTS_LIMIT),
+      type: z.enum(PUBLIC_EVENT_TYPES, must(`one of ${PUBLIC_EVENT_TYPES.join(', ')}`)).optional(),
+    }),
+    status: 200,
+    response: eventsResponse,
     errors: [],
   },
   listAttention: {

@@ -127,7 +127,9 @@ export const DASHBOARD_OPERATIONS = {
     path: '/session',
     tag: 'Sign-in',
     summary: 'Who is signed in',
-    description: 'The person, and the accounts of which they are a member, with the role in each.',
+    description:
+      'The person, the accounts of which they are a member, with the role in each, and the URL of the payment API ' +
+      'for their programs.',
     access: 'signed-in',
     status: 200,
     response: sessionResponse,

@@ -82,7 +82,12 @@ const session = z.strictObject({
 export const mailedResponse = z.strictObject({ mailed: z.literal(true) });
 export const doneResponse = z.strictObject({ done: z.literal(true) });
 export const signInResponse = z.strictObject({ next: z.enum(['signed_in', 'second_factor']) });
-export const sessionResponse = z.strictObject({ user, memberships: z.array(membership) });
+export const sessionResponse = z.strictObject({
+  user,
+  memberships: z.array(membership),
+  /** Of the payment API, for the programs of the accounts. */
+  apiUrl: z.string(),
+});
 export const sessionsResponse = z.strictObject({ sessions: z.array(session) });
 /** With the secret in `uri`, and the backup codes, which are not shown again. */
 export const secondFactorResponse = z.strictObject({ uri: z.string(), backupCodes: z.array(z.string()) });

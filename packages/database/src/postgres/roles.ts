@@ -124,7 +124,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
         'SELECT (id, account_id, livemode, status, direction, token_address, amount_base_units, refund_of)',
         'SELECT (created_at, state)',
       ],
-      'ledger.intent_events': ['SELECT (intent_id, event_id, type, body, at, account_id, livemode)'],
+      'ledger.intent_events': ['SELECT (intent_id, version, event_id, type, body, at, account_id, livemode)'],
       'service.accounts': ['SELECT', 'INSERT (id, name)', 'UPDATE (name)'],
       // Not the hashes.
       'service.api_keys': [

@@ -183,6 +183,7 @@ export async function startCluster(
           DASHBOARD_URL: `http://127.0.0.1:${port}`,
           // Tests that forward requests start a gateway and set its URL.
           GATEWAY_URL: 'http://127.0.0.1:9',
+          API_URL: 'https://api.example',
           SESSION_SECRET: secretsKey,
           MAIL_URL: 'log:',
           MAIL_FROM: 'dashboard@localhost',

@@ -23,11 +23,13 @@ function refused(error: unknown): never {
 
 /** The endpoints of sign-in: a person and their sessions, apart from all accounts. */
 export function signInEndpoints({
+  apiUrl,
   database,
   identity,
   limits,
   now,
 }: {
+  readonly apiUrl: string;
   readonly database: Database;
   readonly identity: Identity;
   readonly limits: Limits;
@@ -67,6 +69,7 @@ export function signInEndpoints({
       return {
         user: { id: userId, name, email, secondFactor, createdAt: createdAt.toISOString() },
         memberships: [...memberships],
+        apiUrl,
       };
     },
     async signOut({ client, setCookies }) {

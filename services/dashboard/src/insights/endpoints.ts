@@ -1,11 +1,16 @@
-import { writeCursor } from '@pf/contracts';
-import { ATTENTION_ADVICE, type AttentionKind, type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
-import { type Database, listAttention, listRequestRecords, type StatusClass } from '@pf/database';
+import { intentEvent, writeCursor } from '@pf/contracts';
+import {
+  ATTENTION_ADVICE,
+  type AttentionKind,
+  type DASHBOARD_OPERATIONS,
+  EVENTS_INTENTS_MAX,
+} from '@pf/contracts/dashboard';
+import { type Database, listAttention, listRequestRecords, newestEvents, type StatusClass } from '@pf/database';
 import { pageOf, positionOf } from '@pf/http';
 import type { Handler } from '../endpoint.ts';
 import { shownAttention } from './attention.ts';
 import { shownRequest } from './requests.ts';
-import { Summaries } from './summaries.ts';
+import { Summaries, tokensOf } from './summaries.ts';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
 type InsightOperation = {
@@ -43,6 +48,12 @@ export function insightEndpoints({ database, now }: { readonly database: Databas
         writeCursor({ createdAt: at.getTime(), id }),
       );
       return { requests: rows.map(shownRequest), hasMore, nextCursor };
+    },
+    async listEvents({ account, livemode, query: { limit, type } }) {
+      const owner = { accountId: account.id, livemode };
+      const tokens = tokensOf(livemode).map(({ address }) => address);
+      const bodies = await newestEvents(database, owner, { tokens, intents: EVENTS_INTENTS_MAX, type, limit });
+      return { events: bodies.map((body) => intentEvent.parse(JSON.parse(body))) };
     },
   };
 }

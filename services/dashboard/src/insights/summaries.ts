@@ -119,7 +119,7 @@ export class Summaries {
 
 /** A token of a network, as this service shows it. */
 type Token = ReturnType<typeof tokensOf>[number];
-const tokensOf = (livemode: boolean) =>
+export const tokensOf = (livemode: boolean) =>
   networks
     .filter((network) => network.livemode === livemode)
     .flatMap(({ chain, tokens }) => tokens.map((token) => ({ chain, ...token })));

@@ -1,3 +1,4 @@
+import type { OPERATIONS } from '@pf/contracts';
 import type { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import type { z } from 'zod';
 import { ApiError, unreachable } from './error.ts';
@@ -11,6 +12,7 @@ export interface Place {
 }
 
 type Own = (typeof DASHBOARD_OPERATIONS)[keyof typeof DASHBOARD_OPERATIONS];
+type Public = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 type At<Operation, Method, Path> = Extract<Operation, { readonly method: Method; readonly path: Path }>;
 type PathsOf<Operation, Method> = Extract<Operation, { readonly method: Method; readonly path: string }>['path'];
 
@@ -36,6 +38,17 @@ type OwnResult<Operation> = Operation extends { readonly response: infer Schema 
   ? z.output<Schema>
   : never;
 
+type RequestOf<Operation> = Operation extends { readonly request: infer Request } ? Request : never;
+type PublicOptions<Operation, Path> = Common & Params<Path> & Body<RequestOf<Operation>> & Query<RequestOf<Operation>>;
+type JsonOf<Success> = Success extends {
+  readonly content: { readonly 'application/json': infer Schema extends z.ZodType };
+}
+  ? z.output<Schema>
+  : never;
+export type PublicResult<Operation> = Operation extends { readonly responses: infer Responses }
+  ? JsonOf<Responses[keyof Responses]>
+  : never;
+
 /** Calls an operation of the dashboard's API. @throws ApiError */
 export async function dashboard<Method extends Own['method'], Path extends PathsOf<Own, Method>>(
   method: Method,
@@ -44,6 +57,19 @@ export async function dashboard<Method extends Own['method'], Path extends Paths
 ): Promise<OwnResult<At<Own, Method, Path>>> {
   return (await send(method, `/api${path}`, options)) as OwnResult<At<Own, Method, Path>>;
 }
+
+/** The payment API of an account and mode, which the dashboard forwards to. */
+export const payments =
+  ({ accountId, mode }: Place) =>
+  /** Calls an operation of the payment API. @throws ApiError */
+  async <Method extends Public['method'], Path extends PathsOf<Public, Method>>(
+    method: Method,
+    path: Path,
+    ...[options]: Rest<PublicOptions<At<Public, Method, Path>, Path>>
+  ): Promise<PublicResult<At<Public, Method, Path>>> =>
+    (await send(method, `/api/accounts/${encodeURIComponent(accountId)}/${mode}/v1${path}`, options)) as PublicResult<
+      At<Public, Method, Path>
+    >;
 
 interface AnyOptions extends Common {
   readonly params?: Readonly<Record<string, string>> | undefined;

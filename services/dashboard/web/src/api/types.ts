@@ -1,10 +1,32 @@
+import type { OPERATIONS } from '@pf/contracts';
 import type { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import type { z } from 'zod';
+import type { PublicResult } from './client.ts';
 
 type Own = typeof DASHBOARD_OPERATIONS;
+type Public = typeof OPERATIONS;
 
-/** What an operation of the dashboard's API returns, by its id. */
-export type Of<Id extends keyof Own> = z.output<Own[Id]['response']>;
+/** What an operation of the dashboard's API or of the payment API returns, by its id. */
+export type Of<Id extends keyof Own | keyof Public> = Id extends keyof Own
+  ? z.output<Own[Id]['response']>
+  : Id extends keyof Public
+    ? PublicResult<Public[Id]>
+    : never;
+type Filters<Id extends 'listIntents' | 'listDeliveries'> = Omit<
+  z.input<Public[Id]['request']['query']>,
+  'limit' | 'cursor'
+>;
+
+/** A payment intent, which the pages call a payment. */
+export type Payment = Of<'getIntent'>['intent'];
+export type State = Payment['state'];
+export type PaymentEvent = Of<'intentEvents'>['events'][number];
+export type PaymentFilters = Filters<'listIntents'>;
+export type Delivery = Of<'listDeliveries'>['deliveries'][number];
+export type DeliveryFilters = Filters<'listDeliveries'>;
+export type Endpoint = Of<'getEndpoint'>['endpoint'];
+export type Replay = Of<'getReplay'>['replay'];
+
 export type Key = Of<'listKeys'>['keys'][number];
 export type Member = Of<'listMembers'>['members'][number];
 export type Invitation = Of<'listInvitations'>['invitations'][number];

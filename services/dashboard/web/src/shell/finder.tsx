@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { type Found, meaningsOf } from '../format/search.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { usePages } from './nav.tsx';
 
@@ -8,8 +9,13 @@ export function Finder({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
-  const pages = usePages().flatMap(({ entries }) => entries.map(({ label, page }) => ({ label, href: `/${page}` })));
-  const found = pages.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
+  const pages = usePages().flatMap(({ entries }) =>
+    entries.map(({ label, page }): Found => ({ label, href: `/${page}` })),
+  );
+  const found = [
+    ...meaningsOf(typed),
+    ...pages.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase())),
+  ];
   /** The arrow keys go through the input and the links. */
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -31,12 +37,15 @@ export function Finder({ onClose }: { readonly onClose: () => void }) {
           className="input"
           aria-label="Search"
           aria-describedby={id}
+          placeholder="pi_…, wallet, transaction, order=A-1001"
           autoFocus
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
         <p id={id} className="muted small" role="status">
-          {found.length === 0 ? 'Nothing has this name.' : 'Enter opens the first. The arrow keys go to the others.'}
+          {found.length === 0
+            ? 'Nothing has this name. Paste an id, a wallet, a transaction, or metadata as key=value.'
+            : 'Enter opens the first. The arrow keys go to the others.'}
         </p>
         <ul className="finder">
           {found.map(({ label, href }) => (

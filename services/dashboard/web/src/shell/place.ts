@@ -17,6 +17,10 @@ export function useHere(): Here {
   return here;
 }
 
+/** Who may change things, and who may help with payments, as the API has it. */
+export const DEVELOPERS: readonly Role[] = ['owner', 'developer'];
+export const SUPPORT: readonly Role[] = [...DEVELOPERS, 'support'];
+
 /** Whether the person has one of these roles in the account. */
 export const hasRole = ({ membership }: Here, roles: readonly Role[]): boolean => roles.includes(membership.role);
 

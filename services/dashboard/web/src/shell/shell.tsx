@@ -16,7 +16,17 @@ import { type Here, HereContext, isMode, rememberAccount } from './place.ts';
 import { UserMenu } from './user-menu.tsx';
 
 const Home = lazy(() => import('../pages/home/home.tsx'));
+const Payments = lazy(() => import('../pages/payments/payments.tsx'));
+const Payment = lazy(() => import('../pages/payments/payment.tsx'));
+const Attention = lazy(() => import('../pages/attention/attention.tsx'));
+const Quickstart = lazy(() => import('../pages/developers/quickstart.tsx'));
 const Keys = lazy(() => import('../pages/developers/keys.tsx'));
+const Endpoints = lazy(() => import('../pages/developers/endpoints.tsx'));
+const Endpoint = lazy(() => import('../pages/developers/endpoint.tsx'));
+const Deliveries = lazy(() => import('../pages/developers/deliveries.tsx'));
+const Events = lazy(() => import('../pages/developers/events.tsx'));
+const Requests = lazy(() => import('../pages/developers/requests.tsx'));
+const Replays = lazy(() => import('../pages/developers/replays.tsx'));
 const Team = lazy(() => import('../pages/team/team.tsx'));
 const Profile = lazy(() => import('../pages/profile/profile.tsx'));
 
@@ -135,7 +145,17 @@ const Pages = () => (
       <Redirect to="/home" replace />
     </Route>
     <Route path="/home" component={Home} />
+    <Route path="/payments" component={Payments} />
+    <Route path="/payments/:id" component={Payment} />
+    <Route path="/attention" component={Attention} />
+    <Route path="/developers/quickstart" component={Quickstart} />
     <Route path="/developers/keys" component={Keys} />
+    <Route path="/developers/endpoints" component={Endpoints} />
+    <Route path="/developers/endpoints/:id" component={Endpoint} />
+    <Route path="/developers/deliveries" component={Deliveries} />
+    <Route path="/developers/replays" component={Replays} />
+    <Route path="/developers/events" component={Events} />
+    <Route path="/developers/requests" component={Requests} />
     <Route path="/team" component={Team} />
     <Route path="/profile" component={Profile} />
     <Route>

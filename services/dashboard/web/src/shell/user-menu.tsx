@@ -2,11 +2,10 @@ import { CircleUser } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { dashboard } from '../api/client.ts';
-import { messageOf } from '../api/error.ts';
 import { queryClient } from '../api/query-client.ts';
 import { Button } from '../ui/button.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { notify } from '../ui/toasts.tsx';
+import { useTask } from '../ui/task.ts';
 import { useHere } from './place.ts';
 import { chooseTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
 
@@ -17,15 +16,11 @@ export function UserMenu() {
   const { user } = useHere();
   const [theme, setTheme] = useState(chosenTheme);
   const [, navigate] = useLocation();
-  const signOut = async (): Promise<void> => {
-    try {
-      await dashboard('post', '/sign-out');
-      queryClient.clear();
-      navigate('~/sign-in');
-    } catch (error) {
-      notify(messageOf(error), 'bad');
-    }
-  };
+  const [signOut] = useTask(async () => {
+    await dashboard('post', '/sign-out');
+    queryClient.clear();
+    navigate('~/sign-in');
+  });
   return (
     <Menu
       label="You"
@@ -58,7 +53,7 @@ export function UserMenu() {
             setTheme(one);
           },
         })),
-        { id: 'sign-out', apart: true, label: 'Sign out', run: () => void signOut() },
+        { id: 'sign-out', apart: true, label: 'Sign out', run: () => signOut() },
       ]}
     />
   );

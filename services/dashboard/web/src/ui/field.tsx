@@ -83,6 +83,41 @@ export function Choice<Value extends string>({
   );
 }
 
+/** A box to tick. */
+export function Tick({
+  label,
+  hint,
+  name,
+  value = 'on',
+  initial = false,
+}: {
+  readonly label: ReactNode;
+  readonly hint?: ReactNode;
+  readonly name: string;
+  readonly value?: string;
+  readonly initial?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div className="tick">
+      <input
+        id={id}
+        type="checkbox"
+        name={name}
+        value={value}
+        defaultChecked={initial}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      />
+      <label htmlFor={id}>{label}</label>
+      {hint !== undefined && (
+        <span id={`${id}-hint`} className="muted small">
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
 /** Few choices that exclude each other, each with a line of explanation. */
 export function Radios<Value extends string>({
   label,

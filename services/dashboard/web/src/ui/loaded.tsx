@@ -50,6 +50,24 @@ export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
+/** The way to the rows after those that are shown. */
+export const More = ({
+  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
+}: {
+  readonly query: {
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly fetchNextPage: () => Promise<unknown>;
+  };
+}) =>
+  hasNextPage && (
+    <div className="row middle">
+      <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+        Show older
+      </Button>
+    </div>
+  );
+
 /** Says what will be here, and how it comes. */
 export function Empty({
   title,

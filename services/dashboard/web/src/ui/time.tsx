@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { ago, fullTime } from '../format/time.ts';
+import { ago, exactTime, fullTime } from '../format/time.ts';
 
 const EVERY_MS = 15_000;
 let now = Date.now();
@@ -20,6 +20,13 @@ function subscribe(listener: () => void): () => void {
     timer = undefined;
   };
 }
+
+/** A moment to the second, where several follow each other. */
+export const Moment = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={fullTime(at)} className="number nowrap">
+    {exactTime(at)}
+  </time>
+);
 
 /** A moment, as the distance from now; pointing at it shows the exact time. */
 export function Time({ at }: { readonly at: string }) {

@@ -1,0 +1,128 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Activity } from 'lucide-react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { dashboard } from '../../api/client.ts';
+import { queryString } from '../../api/query-string.ts';
+import { short } from '../../format/money.ts';
+import { duration } from '../../format/time.ts';
+import { useHere } from '../../shell/place.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Chips } from '../../ui/chips.tsx';
+import { Choice } from '../../ui/field.tsx';
+import { Empty, Loaded, More } from '../../ui/loaded.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const REFRESH_MS = 5_000;
+const CLASSES = [
+  ['', 'Any status'],
+  ['2xx', '2xx: succeeded'],
+  ['4xx', '4xx: refused'],
+  ['5xx', '5xx: failed'],
+] as const;
+type Class = (typeof CLASSES)[number][0];
+
+const toneOf = (status: number): Tone => (status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good');
+
+/** What programs and people have asked of the payment API. */
+export default function Requests() {
+  const { accountId, mode } = useHere();
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const [keyId, intentId] = [search.get('keyId'), search.get('intentId')];
+  const status = CLASSES.map(([name]) => name).find((name) => name === search.get('status')) ?? '';
+  const filters = {
+    ...(status !== '' && { status }),
+    ...(keyId !== null && { keyId }),
+    ...(intentId !== null && { intentId }),
+  };
+  const show = (changes: object): void =>
+    navigate(`/developers/requests${queryString({ ...filters, ...changes })}`, { replace: true });
+  const query = useInfiniteQuery({
+    queryKey: ['requests', accountId, mode, filters],
+    queryFn: ({ pageParam, signal }) =>
+      dashboard('get', '/accounts/{accountId}/{mode}/requests', {
+        params: { accountId, mode },
+        query: { ...filters, ...(pageParam !== null && { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: (former) => former,
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) === 1 ? REFRESH_MS : false),
+  });
+  return (
+    <Page title="Requests" about="What was asked of the payment API in the last 7 days, and how it was answered.">
+      <div className="row">
+        <Choice<Class>
+          label="Status"
+          hideLabel
+          options={CLASSES}
+          value={status}
+          onChange={(next) => show({ status: next })}
+        />
+      </div>
+      <Chips
+        chips={[
+          ...(keyId === null ? [] : [{ label: `Key: ${short(keyId)}`, remove: () => show({ keyId: '' }) }]),
+          ...(intentId === null
+            ? []
+            : [{ label: `Payment: ${short(intentId)}`, remove: () => show({ intentId: '' }) }]),
+        ]}
+      />
+      <Loaded query={query}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ requests }) => requests);
+          return rows.length === 0 ? (
+            <Empty title="No requests" icon={<Activity size={28} aria-hidden />}>
+              {Object.keys(filters).length > 0
+                ? 'None matches these filters.'
+                : 'Each request with one of your keys is listed here, with the reason where it was refused.'}
+            </Empty>
+          ) : (
+            <Table
+              label="Requests"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'Request',
+                  cell: ({ method, route, errorCode, requestId }) => (
+                    <div title={requestId}>
+                      <code className="wrap">
+                        {method} {route}
+                      </code>
+                      {errorCode !== null && <div className="small muted wrap">{errorCode}</div>}
+                    </div>
+                  ),
+                },
+                { title: 'Status', cell: ({ status: code }) => <Badge tone={toneOf(code)}>{code}</Badge> },
+                {
+                  title: 'By',
+                  from: 'phone',
+                  cell: ({ key, person }) =>
+                    person ? (
+                      <span className="clipped">{person.name ?? 'A former member'}</span>
+                    ) : key ? (
+                      <Link href={`/developers/requests?keyId=${key.id}`} className="clipped">
+                        {key.name ?? key.hint ?? key.id}
+                      </Link>
+                    ) : null,
+                },
+                {
+                  title: 'Payment',
+                  from: 'tablet',
+                  cell: ({ intentId: id }) => id !== null && <Link href={`/payments/${id}`}>{short(id)}</Link>,
+                },
+                { title: 'Took', from: 'tablet', end: true, cell: ({ durationMs }) => duration(durationMs) },
+                { title: 'When', end: true, cell: ({ at }) => <Time at={at} /> },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+      <More query={query} />
+    </Page>
+  );
+}

@@ -1,0 +1,120 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ListFilter, Plus, Wallet } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { payments } from '../../api/client.ts';
+import { queryString } from '../../api/query-string.ts';
+import type { PaymentFilters, State } from '../../api/types.ts';
+import { chipsOf, filtersOf } from '../../format/filters.ts';
+import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chips } from '../../ui/chips.tsx';
+import { Empty, Loaded, More } from '../../ui/loaded.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Export } from './export.tsx';
+import { Filters } from './filters.tsx';
+import { List } from './list.tsx';
+import { NewPayment } from './new-payment.tsx';
+
+const PAGE = 25;
+/** Without a reload the first page shows what is new after this time. */
+const REFRESH_MS = 3_000;
+
+const TABS: readonly { readonly label: string; readonly state: readonly State[] }[] = [
+  { label: 'All', state: [] },
+  { label: 'Open', state: ['created', 'pending'] },
+  { label: 'Paid', state: ['confirmed', 'finalized'] },
+  { label: 'Unpaid', state: ['failed', 'expired', 'cancelled'] },
+];
+
+export default function Payments() {
+  const here = useHere();
+  const { accountId, mode } = here;
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const [dialog, setDialog] = useState<'new' | 'filters' | 'export' | null>(() => (search.has('new') ? 'new' : null));
+  const filters = filtersOf(search);
+  const chips = chipsOf(filters);
+  const show = (next: PaymentFilters): void => navigate(`/payments${queryString(next)}`, { replace: true });
+  const query = useInfiniteQuery({
+    queryKey: ['payments', accountId, mode, filters],
+    queryFn: ({ pageParam, signal }) =>
+      payments(here)('get', '/intents', {
+        query: { ...filters, limit: String(PAGE), ...(pageParam !== null && { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: (former) => former,
+    // Whoever reads further pages wants them to stay.
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) === 1 ? REFRESH_MS : false),
+  });
+  const canCreate = hasRole(here, DEVELOPERS);
+  const create = canCreate && (
+    <Button look="main" icon={<Plus size={16} aria-hidden />} onPress={() => setDialog('new')}>
+      New payment
+    </Button>
+  );
+
+  return (
+    <Page
+      title="Payments"
+      actions={
+        <>
+          <Button onPress={() => setDialog('export')}>Export</Button>
+          {create}
+        </>
+      }
+    >
+      <div className="row apart">
+        <ul className="tabs">
+          {TABS.map(({ label, state }) => {
+            const isShown = String(filters.state ?? []) === String(state);
+            const { state: _, ...others } = filters;
+            return (
+              <li key={label}>
+                <Link
+                  href={`/payments${queryString({ ...others, state })}`}
+                  aria-current={isShown ? 'true' : undefined}
+                  replace
+                >
+                  {label}
+                </Link>
+              </li>
+            );
+          })}
+        </ul>
+        <Button icon={<ListFilter size={16} aria-hidden />} onPress={() => setDialog('filters')}>
+          Filter
+        </Button>
+      </div>
+      <Chips chips={chips.map(({ label, without }) => ({ label, remove: () => show(without) }))} />
+      <Loaded query={query}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ intents }) => intents);
+          if (rows.length > 0) return <List rows={rows} />;
+          return chips.length > 0 ? (
+            <Empty title="No payment matches">
+              Remove a filter, or look in {mode === 'test' ? 'live' : 'test'} mode: the two never mix.
+            </Empty>
+          ) : (
+            <Empty
+              title={`No ${mode} payments yet`}
+              icon={<Wallet size={28} aria-hidden />}
+              actions={create || undefined}
+            >
+              A payment begins as a request: an amount, a token and the wallet that is to receive it.{' '}
+              {mode === 'test'
+                ? 'Create one here and simulate how it is paid.'
+                : 'Your programs create them by the API.'}
+            </Empty>
+          );
+        }}
+      </Loaded>
+      <More query={query} />
+      {dialog === 'new' && <NewPayment onClose={() => setDialog(null)} />}
+      {dialog === 'filters' && <Filters filters={filters} onChange={show} onClose={() => setDialog(null)} />}
+      {dialog === 'export' && <Export filters={filters} onClose={() => setDialog(null)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { payments } from '../../api/client.ts';
+import { eventsKey, paymentKey } from '../../api/stream.ts';
+import type { Delivery, Payment, PaymentEvent } from '../../api/types.ts';
+import { DELIVERY_STATUS, statusOf } from '../../format/deliveries.ts';
+import { amount, short } from '../../format/money.ts';
+import { explorerLink } from '../../format/networks.ts';
+import { EVENTS, hasEnded, TERMS } from '../../format/states.ts';
+import { useHere } from '../../shell/place.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Moment } from '../../ui/time.tsx';
+
+/** Deliveries follow their events by moments. */
+const REFRESH_MS = 2_000;
+
+/** What has happened to a payment, newest last, with the webhooks that told of it. */
+export function Timeline({ payment }: { readonly payment: Payment }) {
+  const here = useHere();
+  const events = useQuery({
+    queryKey: eventsKey(here, payment.id),
+    queryFn: ({ signal }) => payments(here)('get', '/intents/{id}/events', { params: { id: payment.id }, signal }),
+  });
+  const deliveries = useQuery({
+    queryKey: [...paymentKey(here, payment.id), 'deliveries'],
+    queryFn: ({ signal }) =>
+      payments(here)('get', '/webhooks', { query: { intentId: payment.id, limit: '100' }, signal }),
+    refetchInterval: ({ state: { data } }) =>
+      !hasEnded(payment.state) || data?.deliveries.some((one) => statusOf(one) === 'pending') ? REFRESH_MS : false,
+  });
+  return (
+    <Section title="Timeline">
+      <Loaded query={events}>
+        {(data) => (
+          <ol className="timeline">
+            {data.events.map((event) => (
+              <Entry
+                key={event.eventId}
+                event={event}
+                deliveries={(deliveries.data?.deliveries ?? []).filter(({ eventId }) => eventId === event.eventId)}
+              />
+            ))}
+            {data.hasMore && <li className="muted">There are more events than are shown here.</li>}
+          </ol>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Entry({ event, deliveries }: { readonly event: PaymentEvent; readonly deliveries: readonly Delivery[] }) {
+  const { label, tone, payer } = EVENTS[event.type];
+  const { payment, intent } = event.data;
+  return (
+    <li className={tone}>
+      <div className="row apart">
+        <strong>{label}</strong>
+        <span className="muted small">
+          <Moment at={event.createdAt} />
+        </span>
+      </div>
+      {payment && <Odd payment={payment} chain={intent.chain} token={intent.token} />}
+      {payer !== null && <p className="muted small">The payer saw: {payer}</p>}
+      {deliveries.map((delivery) => (
+        <p key={delivery.id} className="row small">
+          <Badge tone={DELIVERY_STATUS[statusOf(delivery)].tone}>{DELIVERY_STATUS[statusOf(delivery)].label}</Badge>
+          <Link href={`/developers/deliveries?eventId=${event.eventId}`} className="wrap">
+            {delivery.url}
+          </Link>
+        </p>
+      ))}
+    </li>
+  );
+}
+
+/** A payment that was not what the shop asked for. */
+function Odd({
+  payment,
+  chain,
+  token,
+}: {
+  readonly payment: NonNullable<PaymentEvent['data']['payment']>;
+  readonly chain: string;
+  readonly token: string;
+}) {
+  const explorer = explorerLink(chain, payment.txSignature);
+  const differs = payment.differs.map((term) => TERMS[term] ?? term);
+  return (
+    <p className="small">
+      {payment.amount === null
+        ? `${payment.amountBaseUnits} units of another token`
+        : `${amount(payment.amount)} ${token}`}{' '}
+      from <code title={payment.sender}>{short(payment.sender)}</code>
+      {differs.length > 0 && `, with ${new Intl.ListFormat('en').format(differs)}`}
+      {payment.late !== null && `, after it was ${payment.late}`}
+      {'. '}
+      {explorer === null ? (
+        <code title={payment.txSignature}>{short(payment.txSignature)}</code>
+      ) : (
+        <a href={explorer} target="_blank" rel="noreferrer">
+          Transaction
+        </a>
+      )}
+    </p>
+  );
+}
