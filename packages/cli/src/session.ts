@@ -1,4 +1,12 @@
-import { type Account, type Database, findAccount, isDatabaseUnavailable, openDatabase } from '@pf/database';
+import { hostname, userInfo } from 'node:os';
+import {
+  type Account,
+  type AuditSource,
+  type Database,
+  findAccount,
+  isDatabaseUnavailable,
+  openDatabase,
+} from '@pf/database';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
@@ -23,6 +31,8 @@ export interface Session {
   readonly mode: Mode;
   readonly livemode: boolean;
   readonly stack: StackAccess;
+  /** Who changes something, for the audit log. */
+  readonly by: AuditSource;
   /** The account of --account, else the seeded one. Throws CliError where it is not there. */
   readonly account: () => Promise<Account>;
 }
@@ -43,6 +53,18 @@ export function withoutDatabase(
   return { output: createOutput(globalOptions(command).json, write), stack: findStack(environment) };
 }
 
+/** The user of this machine: whoever has the database's password can be anyone, so it is what they say. */
+function operator(): AuditSource {
+  return {
+    kind: 'operator',
+    id: null,
+    name: userInfo().username,
+    address: hostname(),
+    userAgent: 'pf',
+    requestId: null,
+  };
+}
+
 /** Opens the database, runs a command's work, closes it again. */
 export async function withSession(
   command: Command,
@@ -60,6 +82,7 @@ export async function withSession(
       mode,
       livemode: mode === 'live',
       stack,
+      by: operator(),
       account: async () => {
         const id = account ?? (await stack.seededAccount());
         const found = await findAccount(database, id);

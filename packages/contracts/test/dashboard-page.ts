@@ -1,5 +1,6 @@
 import {
   accessText,
+  AUDIT_ACTIONS,
   DASHBOARD_ERROR_CODES,
   DASHBOARD_ERRORS,
   DASHBOARD_OPERATIONS,
@@ -50,7 +51,22 @@ export function dashboardPage(): string {
     const { status, cause, remedy } = DASHBOARD_ERRORS[code];
     return wrapped(`- \`${code}\` (${status}): ${cause} ${remedy}`);
   });
-  return [INTRODUCTION, sections.join('\n\n'), '', payments(), '', '## Errors', '', ...errors, ''].join('\n');
+  const actions = Object.entries(AUDIT_ACTIONS).map(([action, what]) => wrapped(`- \`${action}\`: ${what}`));
+  return [
+    INTRODUCTION,
+    sections.join('\n\n'),
+    '',
+    payments(),
+    '',
+    '## Actions of the audit log',
+    '',
+    ...actions,
+    '',
+    '## Errors',
+    '',
+    ...errors,
+    '',
+  ].join('\n');
 }
 
 /** What is forwarded to the payment API, by those who may. */

@@ -4,6 +4,7 @@ export * from './accounts/open-account.ts';
 export * from './dashboard/account-keys.ts';
 export * from './dashboard/attempts.ts';
 export * from './dashboard/attention.ts';
+export * from './dashboard/audit.ts';
 export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
 export * from './dashboard/sessions.ts';

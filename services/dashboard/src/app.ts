@@ -5,6 +5,7 @@ import { requestLog, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { accountEndpoints } from './accounts/endpoints.ts';
+import { auditEndpoints } from './audit/endpoints.ts';
 import { asHttpError, DashboardError } from './dashboard-error.ts';
 import { type Handler, serve } from './endpoint.ts';
 import { signInEndpoints } from './identity/endpoints.ts';
@@ -56,6 +57,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...signInEndpoints(dependencies),
     ...accountEndpoints(dependencies),
     ...keyEndpoints(dependencies),
+    ...auditEndpoints(dependencies),
     ...insightEndpoints(dependencies),
   };
   // Each handler is that of its operation: the type of `handlers` says so.

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Access, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
-import { type Database, type MemberAccount, memberAccount } from '@pf/database';
+import { type AuditSource, type Database, type MemberAccount, memberAccount } from '@pf/database';
 import { addressGroup, readBody, readQuery, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
@@ -17,6 +19,8 @@ export interface Admitted<A extends Access> {
   readonly person: A extends 'anyone' ? undefined : SignedIn;
   /** The account in the path, with the person's role in it. */
   readonly account: A extends readonly string[] ? MemberAccount : undefined;
+  /** Who and where, for the audit log. */
+  readonly by: AuditSource;
 }
 
 /** A request that may be made: with the session and the role that the operation needs, and a valid query and body. */
@@ -31,8 +35,10 @@ interface Call<O extends DashboardOperation> extends Admitted<O['access']> {
   readonly setCookies: (cookies: Cookies) => void;
 }
 
-/** The implementation of an operation: resolves with the response's body. */
-export type Handler<O extends DashboardOperation> = (call: Call<O>) => Promise<z.output<O['response']>>;
+/** The implementation of an operation: resolves with the response's body, for CSV with its parts. */
+export type Handler<O extends DashboardOperation> = (
+  call: Call<O>,
+) => Promise<O extends { readonly type: 'text/csv' } ? AsyncIterable<string> : z.output<O['response']>>;
 
 export interface ServingDependencies {
   readonly database: Database;
@@ -68,7 +74,15 @@ export async function admit<A extends Access>(
   const account = await accountOf(request, access, person, database);
   response.locals['accountId'] = account?.id;
   response.locals['userId'] = person?.userId;
-  return { client, person, account } as Admitted<A>;
+  const by: AuditSource = {
+    kind: 'person',
+    id: person?.userId ?? null,
+    name: person?.email ?? '',
+    address: client.address ?? null,
+    userAgent: client.userAgent ?? null,
+    requestId: String(response.getHeader('X-Request-Id')),
+  };
+  return { client, person, account, by } as Admitted<A>;
 }
 
 const setCookies = (response: Response, cookies: Cookies): void =>
@@ -104,8 +118,19 @@ export const serve =
       param: (name) => paramOf(request, name),
       setCookies: (cookies) => setCookies(response, cookies),
     });
-    write(response, operation.status, JSON.stringify(result));
+    if (operation.method === 'get' && operation.type === 'text/csv')
+      await writeCsv(response, operation.path, result as AsyncIterable<string>);
+    else write(response, operation.status, JSON.stringify(result));
   };
+
+/** Writes a file for spreadsheets, as fast as the client reads it. */
+async function writeCsv(response: Response, path: string, parts: AsyncIterable<string>): Promise<void> {
+  response.writeHead(200, {
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${path.split('/').at(-1)}"`,
+  });
+  await pipeline(Readable.from(parts), response);
+}
 
 /** @throws DashboardError `account.not_found` or `role.insufficient` */
 async function accountOf(

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAccountId } from '@pf/contracts';
 import {
@@ -9,7 +8,8 @@ import {
   ROLES,
 } from '@pf/contracts/dashboard';
 import { findKeyHolder, hashApiKey } from '@pf/database';
-import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
+import { type Cluster, type Instance, startCluster } from '@pf/testing';
+import { mailsTo, tokenFor } from './mails.ts';
 import { type Answer, type Asked, codeOf, memberOf, PASSWORD, Person } from './person.ts';
 
 const OWNER = 'olivia@shop.example';
@@ -21,24 +21,8 @@ describe('the dashboard', () => {
   let accountId: string;
   const stranger = () => new Person(dashboard.url);
 
-  /** The texts of the mails to an address, oldest first. */
-  const mailsTo = async (to: string): Promise<readonly string[]> =>
-    (await readFile(dashboard.log, 'utf8'))
-      .split('\n')
-      .filter((line) => line.includes('"mail":'))
-      .map((line) => (JSON.parse(line) as { mail: { to: string; text: string } }).mail)
-      .filter((mail) => mail.to === to)
-      .map(({ text }) => text);
-  /** The token in the newest mail to an address that has a link to this page. */
-  const tokenFor = async (to: string, page: string, count = 1): Promise<string> => {
-    const tokens = await until(`a mail to ${to}`, async () => {
-      const found = (await mailsTo(to)).flatMap(
-        (text) => new RegExp(`/${page}#token=(\\S+)`).exec(text)?.slice(1) ?? [],
-      );
-      return found.length >= count ? found : null;
-    });
-    return decodeURIComponent(tokens.at(-1) ?? '');
-  };
+  const mailsOf = (to: string): Promise<readonly string[]> => mailsTo(dashboard, to);
+  const tokenOf = (to: string, page: string, count = 1): Promise<string> => tokenFor(dashboard, to, page, count);
   const member = (name: string, account: string, role: Role): Promise<Person> =>
     memberOf(cluster.database, dashboard.url, { name, accountId: account, role });
 
@@ -48,7 +32,7 @@ describe('the dashboard', () => {
     owner = stranger();
     const body = { name: 'Olivia', email: OWNER, password: PASSWORD };
     expect(await owner.ask('signUp', { body })).toMatchObject({ status: 202 });
-    const token = await tokenFor(OWNER, 'verify-email');
+    const token = await tokenOf(OWNER, 'verify-email');
     expect(await owner.ask('verifyEmail', { body: { token, password: PASSWORD } })).toMatchObject({ status: 200 });
     await owner.signIn(OWNER, PASSWORD);
     const { body: created } = await owner.ask('createAccount', { body: { name: 'Shop' } });
@@ -63,10 +47,10 @@ describe('the dashboard', () => {
     it('leads to a session only after the address was confirmed with the token and the password', async () => {
       const vera = stranger();
       await vera.ask('signUp', { body: { ...body, email: 'Vera@Shop.example' } });
-      const first = await tokenFor(email, 'verify-email');
+      const first = await tokenOf(email, 'verify-email');
       const refused = await vera.ask('signIn', { body: { email, password: PASSWORD } });
       expect([refused.status, refused.code, vera.cookies.size]).toEqual([403, 'email.unverified', 0]);
-      const second = await tokenFor(email, 'verify-email', 2);
+      const second = await tokenOf(email, 'verify-email', 2);
       for (const wrong of [
         { token: 'x', password: PASSWORD },
         { token: first, password: 'the password of another' },
@@ -96,10 +80,10 @@ describe('the dashboard', () => {
       // Not confirmed: with a wrong password that does not show.
       for (const one of ['another@shop.example', unknown])
         expect(await of('signIn', { body: { email: one, password: 'a wrong password' } })).toEqual(wrong);
-      expect((await mailsTo(OWNER)).at(-1)).toContain('/reset-password#token=');
-      expect(await mailsTo('another@shop.example')).toEqual([]);
+      expect((await mailsOf(OWNER)).at(-1)).toContain('/reset-password#token=');
+      expect(await mailsOf('another@shop.example')).toEqual([]);
       // The one who is registered learns of it, and signs in as before.
-      expect((await mailsTo(OWNER)).some((text) => text.includes('registered already'))).toBe(true);
+      expect((await mailsOf(OWNER)).some((text) => text.includes('registered already'))).toBe(true);
       await stranger().signIn(OWNER, PASSWORD);
     });
   });
@@ -157,7 +141,7 @@ describe('the dashboard', () => {
       expect([(await here.ask('getSession')).status, (await there.ask('getSession')).status]).toEqual([200, 401]);
 
       await stranger().ask('forgotPassword', { body: { email: 'paula@shop.example' } });
-      const token = await tokenFor('paula@shop.example', 'reset-password');
+      const token = await tokenOf('paula@shop.example', 'reset-password');
       const short = await stranger().ask('resetPassword', { body: { token, password: 'too short' } });
       expect([short.status, short.error?.param]).toEqual([400, 'password']);
       expect((await stranger().ask('resetPassword', { body: { token, password: PASSWORD } })).status).toBe(200);
@@ -214,7 +198,7 @@ describe('the dashboard', () => {
       );
       const { body } = await ida.ask('invite', { ...asked, body: { email: 'INA@shop.example', role: 'support' } });
       expect(body.invitation).toMatchObject({ email: 'ina@shop.example', role: 'support' });
-      const token = await tokenFor('ina@shop.example', 'accept-invitation');
+      const token = await tokenOf('ina@shop.example', 'accept-invitation');
       expect((await ida.ask('acceptInvitation', { body: { token } })).code).toBe('link.invalid');
       expect((await ina.ask('acceptInvitation', { body: { token } })).body).toEqual({
         membership: { accountId: other.id, name: 'Other', role: 'support' },
@@ -349,6 +333,8 @@ describe('the dashboard', () => {
     listAttention: { passes: MEMBERS, gets: OK },
     listEvents: { passes: MEMBERS, gets: OK },
     listRequests: { passes: ['owner', 'developer'], gets: OK },
+    listAudit: { passes: ['owner', 'developer'], gets: OK },
+    exportAudit: { passes: ['owner', 'developer'], gets: OK },
     // The last one, because it ends the session.
     signOut: { passes: PERSONS, gets: OK },
   };

@@ -96,9 +96,10 @@ export class Person {
       else this.cookies.set(name, value);
     }
     const { status } = response;
-    const answer: unknown = await response.json();
+    const isCsv = response.headers.get('content-type')?.startsWith('text/csv') === true;
+    const answer: unknown = isCsv ? await response.text() : await response.json();
     if (status < 300) {
-      expect([id, status]).toEqual([id, operation.status]);
+      expect([id, status, isCsv]).toEqual([id, operation.status, operation.method === 'get' && 'type' in operation]);
       return { status, code: null, error: null, body: operation.response.parse(answer) as BodyOf<Id>, cookies };
     }
     const { error } = dashboardError.parse(answer);

@@ -1,17 +1,26 @@
-import { type Database, forgetAnswers, forgetDeliveries, forgetReplays, forgetRequestRecords } from '@pf/database';
+import {
+  type Database,
+  forgetAnswers,
+  forgetAuditEntries,
+  forgetDeliveries,
+  forgetReplays,
+  forgetRequestRecords,
+} from '@pf/database';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
 /** How long after their event deliveries are listed and can be retried. */
 const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+/** How long it can be asked who changed what: two years. */
+const AUDIT_RETENTION_MS = 730 * 24 * 60 * 60 * 1000;
 const PAUSE_MS = 60 * 60 * 1000;
 /** Rows deleted by one statement: it takes a fraction of a second. */
 const BATCH_ROWS = 2_000;
 
 /**
- * Deletes deliveries, replays, records of requests, and answers to requests with an idempotency key, past their
- * retention, every hour.
- * Several processes may do so at once.
+ * Deletes deliveries, replays, records of requests, answers to requests with an idempotency key, and entries of the
+ * audit log, past their retention, every hour. Several processes may do so at once. The dashboard, which people reach,
+ * has no right to.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
@@ -27,7 +36,11 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const replays = await clean(stopping, (rows) =>
         forgetReplays(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
       );
-      if (deliveries + answers + replays > 0) log.info({ deliveries, answers, replays }, 'old rows deleted');
+      const audited = await clean(stopping, (rows) =>
+        forgetAuditEntries(database, new Date(now() - AUDIT_RETENTION_MS), rows),
+      );
+      if (deliveries + answers + replays + audited > 0)
+        log.info({ deliveries, answers, replays, audited }, 'old rows deleted');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');
     },
   });

@@ -30,6 +30,16 @@ export const dashboardGuards: readonly Mutant[] = [
     test: { file: 'packages/http/test/pass.unit.test.ts', name: 'a pass is refused with a longer life' },
   },
   {
+    name: 'No role can change the audit log',
+    file: 'packages/database/src/postgres/roles.ts',
+    guard: "except: { 'dashboard.audit_entries': ['SELECT', 'INSERT'] },",
+    instead: '',
+    test: {
+      file: 'packages/database/test/postgres/roles.integration.test.ts',
+      name: 'let none change the audit log, and only the webhook service delete from it',
+    },
+  },
+  {
     name: 'Of a forwarded request the gateway gets no cookie',
     file: 'services/dashboard/src/payments/forwarding.ts',
     guard: "const SENT = ['accept', 'content-type', 'last-event-id'] as const;",

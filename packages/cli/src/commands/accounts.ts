@@ -19,8 +19,8 @@ export function accountsCommand(surroundings: CommandContext): Command {
       '\nExamples:\n  pf accounts create "Coffee bar"\n  pf accounts create "Coffee bar" --json > account.json',
     )
     .action((name: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) => {
-        const account = await openAccount(database, await stack.secretsKey(), { name });
+      withSession(command, surroundings, async ({ database, output, stack, by }) => {
+        const account = await openAccount(database, await stack.secretsKey(), { name }, by);
         output.answer(account, () =>
           [
             `Account ${account.id}, ${name}, on the free plan.`,
@@ -63,8 +63,8 @@ export function accountsCommand(surroundings: CommandContext): Command {
     .addArgument(new Argument('<plan>', 'what it has bought').choices(PLANS))
     .addHelpText('after', '\nExample:\n  pf accounts plan acct_3mJr7AoUXx2Wqd growth')
     .action((id: string, plan: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output }) => {
-        const account = await setPlan(database, id, planSchema.parse(plan));
+      withSession(command, surroundings, async ({ database, output, by }) => {
+        const account = await setPlan(database, id, planSchema.parse(plan), by);
         if (!account) throw new CliError(`Account ${id} does not exist. List the accounts with \`pf accounts list\`.`);
         output.answer(
           account,

@@ -1,10 +1,11 @@
 import { type DeadLetter, parseDeadLetter, parseObservation, partitionOf } from '@pf/contracts';
+import { recordChange } from '@pf/database';
 import { type LogReader, PositionOutOfRangeError } from '@pf/event-log';
 import { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';
 import { table } from '../output.ts';
-import { type CommandContext, withoutDatabase } from '../session.ts';
+import { type CommandContext, withoutDatabase, withSession } from '../session.ts';
 
 interface Choice {
   readonly intent?: string;
@@ -44,41 +45,44 @@ export function deadLettersCommand(surroundings: CommandContext): Command {
     )
     .option('--intent <id>', 'only of this payment intent')
     .addHelpText('after', '\nExamples:\n  pf dead-letters replay\n  pf dead-letters replay --intent pi_5mUj8xNgYq3vW')
-    .action((choice: Choice, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
-      return withEventLog(stack, async (reader, eventLog) => {
-        const letters = await lettersOf(reader, eventLog.partitions, { ...choice, topic: 'chain.observations' });
-        const publisher = await eventLog.publisher();
-        const replayed: string[] = [];
-        const failed: { readonly message: string; readonly problem: string }[] = [];
-        try {
-          for (const letter of letters) {
-            const observation = await observationOf(reader, letter);
-            if (typeof observation !== 'string') {
-              failed.push({ message: nameOf(letter), ...observation });
-              continue;
+    .action((choice: Choice, command: Command) =>
+      withSession(command, surroundings, async ({ database, output, stack, by }) =>
+        withEventLog(stack, async (reader, eventLog) => {
+          const letters = await lettersOf(reader, eventLog.partitions, { ...choice, topic: 'chain.observations' });
+          const publisher = await eventLog.publisher();
+          const replayed: string[] = [];
+          const failed: { readonly message: string; readonly problem: string }[] = [];
+          try {
+            for (const letter of letters) {
+              const observation = await observationOf(reader, letter);
+              if (typeof observation !== 'string') {
+                failed.push({ message: nameOf(letter), ...observation });
+                continue;
+              }
+              const { intentId } = parseObservation(observation);
+              await publisher.publish('chain.observations', {
+                partition: partitionOf(intentId),
+                key: intentId,
+                value: observation,
+              });
+              replayed.push(nameOf(letter));
             }
-            const { intentId } = parseObservation(observation);
-            await publisher.publish('chain.observations', {
-              partition: partitionOf(intentId),
-              key: intentId,
-              value: observation,
-            });
-            replayed.push(nameOf(letter));
+          } finally {
+            await publisher.close();
           }
-        } finally {
-          await publisher.close();
-        }
-        output.answer({ replayed, failed }, () =>
-          [
-            `${replayed.length} observations were published again. Those that fail again become dead letters again.`,
-            ...failed.map(({ message, problem }) => `${message}: ${problem}`),
-          ].join('\n'),
-        );
-        if (failed.length > 0)
-          throw new CliError(`${failed.length} observations could not be replayed. Scan their blocks again instead.`);
-      });
-    });
+          const after = { replayed: replayed.length, intent: choice.intent ?? null };
+          await recordChange(database.sql, by, { accountId: null, action: 'dead_letters.replayed', after });
+          output.answer({ replayed, failed }, () =>
+            [
+              `${replayed.length} observations were published again. Those that fail again become dead letters again.`,
+              ...failed.map(({ message, problem }) => `${message}: ${problem}`),
+            ].join('\n'),
+          );
+          if (failed.length > 0)
+            throw new CliError(`${failed.length} observations could not be replayed. Scan their blocks again instead.`);
+        }),
+      ),
+    );
   return deadLetters;
 }
 

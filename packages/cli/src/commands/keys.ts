@@ -20,13 +20,10 @@ export function keysCommand(surroundings: CommandContext): Command {
     )
     .addHelpText('after', '\nExamples:\n  pf keys create\n  pf keys create --scope payer --mode live')
     .action(({ scope }: { scope: string }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
+      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
-        const { id, key, createdAt, ...made } = await createKey(database, {
-          accountId,
-          livemode,
-          scope: keyScope.parse(scope),
-        });
+        const wanted = { accountId, livemode, scope: keyScope.parse(scope) };
+        const { id, key, createdAt, ...made } = await createKey(database, wanted, by);
         output.answer({ id, key, accountId, mode, scope: made.scope, createdAt }, () =>
           [
             key,
@@ -71,9 +68,9 @@ export function keysCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id, from `pf keys list`')
     .addHelpText('after', '\nExample:\n  pf keys revoke key_8FvLz2h4')
     .action((keyId: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, account }) => {
+      withSession(command, surroundings, async ({ database, output, account, by }) => {
         const { id: accountId } = await account();
-        const key = await revokeKey(database, { accountId, keyId });
+        const key = await revokeKey(database, { accountId, keyId }, by);
         if (!key)
           throw new CliError(
             `Account ${accountId} has no key ${keyId}. List its keys with \`pf keys list\`, live keys with ` +

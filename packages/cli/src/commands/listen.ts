@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import {
   addWebhookEndpoint,
+  type AuditSource,
   type Database,
   listWebhookEndpoints,
+  recordChange,
   removeWebhookEndpoint,
   secretsInForce,
   webhookSecrets,
@@ -47,7 +49,7 @@ export function listenCommand(surroundings: CommandContext): Command {
         'intent.finalized',
     )
     .action(({ forwardTo, events }: ListenOptions, command: Command) =>
-      withSession(command, surroundings, async ({ database, mode, livemode, stack, account }) => {
+      withSession(command, surroundings, async ({ database, mode, livemode, stack, account, by }) => {
         const { id: accountId } = await account();
         const owner = { accountId, livemode };
         const [secret] = secretsInForce(await webhookSecrets(database, await stack.secretsKey(), owner), Date.now());
@@ -55,10 +57,11 @@ export function listenCommand(surroundings: CommandContext): Command {
           throw new CliError(
             `Account ${accountId} has no ${mode} secret. Create one with \`pf webhooks rotate-secret --mode ${mode}\`.`,
           );
+        await recordChange(database.sql, by, { ...owner, action: 'secret.shown' });
         const lines = createLines(globalOptions(command).json, surroundings.write);
         const ending = surroundings.untilEnded?.() ?? new AbortController().signal;
         const passes = (body: string): boolean => events === undefined || events.includes(read(body)?.type ?? '');
-        await removeAbandoned(database, owner);
+        await removeAbandoned(database, owner, by);
         const forwarder = await startForwarder(forwardTo, passes, (forwarded) => {
           const about = read(forwarded.body);
           lines.line({ ...forwarded, body: undefined, type: about?.type, intentId: about?.data.intent.id }, () =>
@@ -66,7 +69,7 @@ export function listenCommand(surroundings: CommandContext): Command {
           );
         });
         try {
-          await addWebhookEndpoint(database, { ...owner, url: forwarder.url });
+          await addWebhookEndpoint(database, { ...owner, url: forwarder.url }, by);
           lines.line({ listening: forwarder.url, forwardTo: forwardTo.href, accountId, mode, secret }, () =>
             [
               `Ready: ${mode} events of ${accountId} are forwarded to ${forwardTo.href}. Stop with Ctrl-C.`,
@@ -77,7 +80,7 @@ export function listenCommand(surroundings: CommandContext): Command {
           );
           if (!ending.aborted) await once(ending, 'abort');
         } finally {
-          await removeWebhookEndpoint(database, { ...owner, url: forwarder.url, at: new Date() });
+          await removeWebhookEndpoint(database, { ...owner, url: forwarder.url, at: new Date() }, by);
           await forwarder.close();
         }
       }),
@@ -116,10 +119,11 @@ function lineOf({ at, deliveryId, attempt, status, error, ms }: Forwarded, about
 async function removeAbandoned(
   database: Database,
   owner: { readonly accountId: string; readonly livemode: boolean },
+  by: AuditSource,
 ): Promise<void> {
   for (const { url, disabledAt } of await listWebhookEndpoints(database, owner)) {
     if (disabledAt === null && FORWARDER_URL.test(url) && !(await isListening(url)))
-      await removeWebhookEndpoint(database, { ...owner, url, at: new Date() });
+      await removeWebhookEndpoint(database, { ...owner, url, at: new Date() }, by);
   }
 }
 

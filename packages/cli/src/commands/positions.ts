@@ -1,5 +1,5 @@
 import { parseEvent } from '@pf/contracts';
-import { readPositions, setWebhookPosition } from '@pf/database';
+import { readPositions, recordChange, setWebhookPosition } from '@pf/database';
 import type { LogReader, LogRecord } from '@pf/event-log';
 import { Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
@@ -60,7 +60,7 @@ export function positionsCommand(surroundings: CommandContext): Command {
     .option('--partition <number>', 'only this partition', partitionOf)
     .addHelpText('after', '\nExample:\n  pf positions reset --since 2026-11-21T10:00:00Z')
     .action(({ since, partition: only }: { since: number; partition?: number }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) =>
+      withSession(command, surroundings, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader) => {
           if (since < Date.now() - OLDEST_MS)
             throw new CliError(
@@ -76,6 +76,8 @@ export function positionsCommand(surroundings: CommandContext): Command {
             const position = await firstSince(reader, partition, end, since);
             reset.push({ partition, before: await setWebhookPosition(database, partition, position), position });
           }
+          const after = { since: new Date(since), partitions: reset.map(({ partition }) => partition) };
+          await recordChange(database.sql, by, { accountId: null, action: 'positions.reset', after });
           output.answer(
             {
               since: new Date(since).toISOString(),

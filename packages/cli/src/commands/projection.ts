@@ -3,6 +3,7 @@ import {
   type LogSource,
   type RebuildReport,
   rebuildProjection,
+  recordChange,
   UnsoundLogError,
   verifyProjection,
 } from '@pf/database';
@@ -57,10 +58,12 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
     )
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
     .action(({ partition, acceptLog = false }: { partition: number; acceptLog?: boolean }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) =>
+      withSession(command, surroundings, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader, { partitions }) => {
           for (const one of wanted(partition, partitions)) {
             const report = await rebuilt(() => rebuildProjection(database, one, sourceOf(reader, one), { acceptLog }));
+            const after = { partition: one, acceptLog };
+            await recordChange(database.sql, by, { accountId: null, action: 'ledger.rebuilt', after });
             output.answer(answerOf(report), () =>
               report.differing.length === 0
                 ? textOf([report], 'was as the log has it, and was rebuilt all the same')

@@ -1,4 +1,4 @@
-import { rotateSecretsKey } from '@pf/database';
+import { recordChange, rotateSecretsKey } from '@pf/database';
 import { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
@@ -14,8 +14,9 @@ export function secretsCommand(surroundings: CommandContext): Command {
       '\nFirst give all services SECRETS_KEY=<old>,<new>, then <new>,<old>. Then run this, and give them <new> alone.',
     )
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) => {
+      withSession(command, surroundings, async ({ database, output, stack, by }) => {
         const { rotated, unreadable } = await rotateSecretsKey(database, await stack.secretsKey());
+        await recordChange(database.sql, by, { accountId: null, action: 'secrets.encrypted', after: { rotated } });
         if (unreadable.length > 0)
           throw new CliError(
             `${rotated} secrets were encrypted with the first key. No key of SECRETS_KEY can read ` +

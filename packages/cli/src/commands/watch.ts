@@ -1,5 +1,5 @@
 import { findNetwork, networks, rewindCursor } from '@pf/chains';
-import { changeCursor } from '@pf/database';
+import { changeCursor, recordChange } from '@pf/database';
 import { Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
@@ -17,7 +17,7 @@ export function watchCommand(surroundings: CommandContext): Command {
     .requiredOption('--from <block>', 'the first block, on Solana the first slot', blockOf)
     .addHelpText('after', '\nExample:\n  pf watch rescan --network base --from 38211450')
     .action(({ network: text, from }: { network: string; from: bigint }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output }) => {
+      withSession(command, surroundings, async ({ database, output, by }) => {
         const network = findNetwork(text) ?? networks.find(({ name }) => name === text);
         if (!network)
           throw new CliError(
@@ -26,6 +26,8 @@ export function watchCommand(surroundings: CommandContext): Command {
         const cursor = await changeCursor(database, network.chain, (before) => rewindCursor(network, before, from));
         if (cursor === null)
           throw new CliError(`${network.label} was never watched: its watcher begins at the final block.`);
+        const after = { network: network.name, from: from.toString() };
+        await recordChange(database.sql, by, { accountId: null, action: 'watch.rescanned', after });
         output.answer(
           { network: network.name, chain: network.chain, from: from.toString() },
           () =>

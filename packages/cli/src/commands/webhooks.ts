@@ -6,6 +6,7 @@ import {
   EndpointLimitReached,
   enableWebhookEndpoint,
   listWebhookEndpoints,
+  recordChange,
   removeWebhookEndpoint,
   secretsInForce,
   type WebhookEndpoint,
@@ -36,10 +37,11 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         '  pf webhooks add https://shop.example/webhooks --mode live',
     )
     .action((text: string, { allowHttp = false }: { allowHttp?: boolean }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
+      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
         const url = checkedUrl(text, !livemode || allowHttp);
-        const endpoint = await addWebhookEndpoint(database, { accountId, livemode, url }).catch((error: unknown) => {
+        const added = { accountId, livemode, url };
+        const endpoint = await addWebhookEndpoint(database, added, by).catch((error: unknown) => {
           if (!(error instanceof EndpointLimitReached)) throw error;
           throw new CliError(
             `The account has ${ENDPOINTS_MAX} webhook endpoints in ${mode} mode, which is the limit. ` +
@@ -85,9 +87,10 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .description('send nothing more to a URL and abandon its outstanding deliveries')
     .argument('<url>', 'the URL, from `pf webhooks list`')
     .action((url: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
+      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
-        const removed = await removeWebhookEndpoint(database, { accountId, livemode, url: url.trim(), at: new Date() });
+        const known = { accountId, livemode, url: url.trim(), at: new Date() };
+        const removed = await removeWebhookEndpoint(database, known, by);
         if (!removed)
           throw new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
         output.answer({ accountId, mode, url: url.trim(), removed }, () => `No more events are sent to ${url.trim()}.`);
@@ -100,10 +103,11 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .argument('<url>', 'the URL, from `pf webhooks list`')
     .option('--replay', 'send what it has missed since it began to fail, too')
     .action((text: string, { replay = false }: { replay?: boolean }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
+      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
         const url = text.trim();
-        const enabled = await enableWebhookEndpoint(database, { accountId, livemode, url, replay, at: new Date() });
+        const failed = { accountId, livemode, url, replay, at: new Date() };
+        const enabled = await enableWebhookEndpoint(database, failed, by);
         if (!enabled)
           throw new CliError(
             `${url} is not a ${mode} URL that was disabled because it failed. List the URLs with ` +
@@ -122,7 +126,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('secret')
     .description('show the secret that signs the deliveries of a mode')
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account }) => {
+      withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account, by }) => {
         const { id: accountId } = await account();
         const secrets = await webhookSecrets(database, await stack.secretsKey(), { accountId, livemode });
         const now = Date.now();
@@ -131,6 +135,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
           throw new CliError(
             `Account ${accountId} has no ${mode} secret. Create one with \`pf webhooks rotate-secret --mode ${mode}\`.`,
           );
+        await recordChange(database.sql, by, { accountId, action: 'secret.shown', livemode });
         const later = secrets.filter(({ validFrom }) => validFrom.getTime() > now);
         output.answer({ accountId, mode, secret }, () =>
           [secret, ...later.map((next) => `From ${moment(next.validFrom)}: ${next.secret}`)].join('\n'),
@@ -147,7 +152,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
       '\nExamples:\n  pf webhooks rotate-secret\n  pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z',
     )
     .action(({ at }: { at?: string }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account }) => {
+      withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account, by }) => {
         const validFrom = at === undefined ? new Date() : futureTime(at);
         const { id: accountId } = await account();
         const secret = await createWebhookSecret(
@@ -155,6 +160,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
           await stack.secretsKey(),
           { accountId, livemode },
           validFrom,
+          by,
         );
         output.answer({ accountId, mode, secret, validFrom }, () =>
           [

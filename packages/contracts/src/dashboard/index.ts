@@ -1,3 +1,5 @@
+export * from './audit.ts';
+export * from './audit-actions.ts';
 export * from './errors.ts';
 export * from './insights.ts';
 export * from './limits.ts';

@@ -74,12 +74,15 @@ function describe(operation: DashboardOperation): ZodOpenApiOperationObject {
     responses: {
       [String(status)]: {
         description: STATUS_CODES[status] ?? '',
-        content: { 'application/json': { schema: response } },
+        content: { [mediaTypeOf(operation)]: { schema: response } },
       },
       ...errorResponses(dashboardErrorsOf(operation)),
     },
   };
 }
+
+const mediaTypeOf = (operation: DashboardOperation): string =>
+  (operation.method === 'get' ? operation.type : undefined) ?? 'application/json';
 
 /** One response per status, with each of its error codes. */
 function errorResponses(codes: readonly DashboardErrorCode[]): Record<string, ZodOpenApiResponseObject> {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { BODY_ERRORS } from '../operation.ts';
+import type { AuditAction } from './audit-actions.ts';
 import { DASHBOARD_ERRORS, type DashboardErrorCode } from './errors.ts';
 import type { Role } from './roles.ts';
 
@@ -8,6 +9,7 @@ export const DASHBOARD_TAGS = {
   Accounts: 'Accounts, their members and invitations.',
   Keys: 'The API keys with which programs of the account call the payment API.',
   Insights: 'What the payments of an account come to, in one mode.',
+  'Audit log': 'Who changed what in the account.',
 } as const;
 
 /**
@@ -20,9 +22,22 @@ export type Access = 'anyone' | 'signed-in' | readonly [Role, ...Role[]];
  * One operation of the dashboard's API. The service routes and authorizes by it, the OpenAPI document is generated from
  * it, and a test tries each with every role, without a session and from another account.
  */
-export interface DashboardOperation {
+export type DashboardOperation = Described & (Reading | Changing);
+
+interface Reading {
+  readonly method: 'get';
+  /** The media type of the response. Default: JSON. */
+  readonly type?: 'text/csv';
+}
+
+interface Changing {
+  readonly method: 'post' | 'patch' | 'delete';
+  /** The name under which the audit log records it. */
+  readonly action: AuditAction;
+}
+
+interface Described {
   readonly id: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** Relative to the base URL, parameters in braces. `{mode}` is `test` or `live`. */
   readonly path: string;
   readonly tag: keyof typeof DASHBOARD_TAGS;

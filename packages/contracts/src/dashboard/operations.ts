@@ -1,3 +1,4 @@
+import { AUDIT_OPERATIONS } from './audit.ts';
 import { INSIGHT_OPERATIONS } from './insights.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
@@ -38,6 +39,7 @@ export const DASHBOARD_OPERATIONS = {
   signUp: {
     id: 'signUp',
     method: 'post',
+    action: 'person.registered',
     path: '/sign-up',
     tag: 'Sign-in',
     summary: 'Sign up',
@@ -53,6 +55,7 @@ export const DASHBOARD_OPERATIONS = {
   verifyEmail: {
     id: 'verifyEmail',
     method: 'post',
+    action: 'person.email_confirmed',
     path: '/verify-email',
     tag: 'Sign-in',
     summary: 'Confirm an e-mail address',
@@ -68,6 +71,7 @@ export const DASHBOARD_OPERATIONS = {
   signIn: {
     id: 'signIn',
     method: 'post',
+    action: 'session.begun',
     path: '/sign-in',
     tag: 'Sign-in',
     summary: 'Sign in',
@@ -83,6 +87,7 @@ export const DASHBOARD_OPERATIONS = {
   signInWithCode: {
     id: 'signInWithCode',
     method: 'post',
+    action: 'session.begun',
     path: '/sign-in/code',
     tag: 'Sign-in',
     summary: 'Sign in: the second factor',
@@ -96,6 +101,7 @@ export const DASHBOARD_OPERATIONS = {
   forgotPassword: {
     id: 'forgotPassword',
     method: 'post',
+    action: 'password.reset_requested',
     path: '/password/forgot',
     tag: 'Sign-in',
     summary: 'Ask for a new password',
@@ -111,6 +117,7 @@ export const DASHBOARD_OPERATIONS = {
   resetPassword: {
     id: 'resetPassword',
     method: 'post',
+    action: 'password.reset',
     path: '/password/reset',
     tag: 'Sign-in',
     summary: 'Set a new password',
@@ -138,6 +145,7 @@ export const DASHBOARD_OPERATIONS = {
   signOut: {
     id: 'signOut',
     method: 'post',
+    action: 'session.ended',
     path: '/sign-out',
     tag: 'Sign-in',
     summary: 'Sign out',
@@ -162,6 +170,7 @@ export const DASHBOARD_OPERATIONS = {
   endSession: {
     id: 'endSession',
     method: 'delete',
+    action: 'session.ended',
     path: '/sessions/{sessionId}',
     tag: 'Sign-in',
     summary: 'End one of your sessions',
@@ -174,6 +183,7 @@ export const DASHBOARD_OPERATIONS = {
   changePassword: {
     id: 'changePassword',
     method: 'post',
+    action: 'password.changed',
     path: '/password',
     tag: 'Sign-in',
     summary: 'Change your password',
@@ -187,6 +197,7 @@ export const DASHBOARD_OPERATIONS = {
   beginSecondFactor: {
     id: 'beginSecondFactor',
     method: 'post',
+    action: 'second_factor.begun',
     path: '/second-factor',
     tag: 'Sign-in',
     summary: 'Set up a second factor',
@@ -202,6 +213,7 @@ export const DASHBOARD_OPERATIONS = {
   confirmSecondFactor: {
     id: 'confirmSecondFactor',
     method: 'post',
+    action: 'second_factor.enabled',
     path: '/second-factor/confirm',
     tag: 'Sign-in',
     summary: 'Confirm the second factor',
@@ -215,6 +227,7 @@ export const DASHBOARD_OPERATIONS = {
   disableSecondFactor: {
     id: 'disableSecondFactor',
     method: 'post',
+    action: 'second_factor.disabled',
     path: '/second-factor/disable',
     tag: 'Sign-in',
     summary: 'Disable the second factor',
@@ -228,6 +241,7 @@ export const DASHBOARD_OPERATIONS = {
   createAccount: {
     id: 'createAccount',
     method: 'post',
+    action: 'account.created',
     path: '/accounts',
     tag: 'Accounts',
     summary: 'Create an account',
@@ -241,6 +255,7 @@ export const DASHBOARD_OPERATIONS = {
   acceptInvitation: {
     id: 'acceptInvitation',
     method: 'post',
+    action: 'member.joined',
     path: '/invitations/accept',
     tag: 'Accounts',
     summary: 'Accept an invitation',
@@ -268,6 +283,7 @@ export const DASHBOARD_OPERATIONS = {
   updateAccount: {
     id: 'updateAccount',
     method: 'patch',
+    action: 'account.renamed',
     path: '/accounts/{accountId}',
     tag: 'Accounts',
     summary: 'Rename an account',
@@ -293,6 +309,7 @@ export const DASHBOARD_OPERATIONS = {
   updateMember: {
     id: 'updateMember',
     method: 'patch',
+    action: 'member.role_changed',
     path: '/accounts/{accountId}/members/{userId}',
     tag: 'Accounts',
     summary: 'Change the role of a member',
@@ -306,6 +323,7 @@ export const DASHBOARD_OPERATIONS = {
   removeMember: {
     id: 'removeMember',
     method: 'delete',
+    action: 'member.removed',
     path: '/accounts/{accountId}/members/{userId}',
     tag: 'Accounts',
     summary: 'Remove a member',
@@ -330,6 +348,7 @@ export const DASHBOARD_OPERATIONS = {
   invite: {
     id: 'invite',
     method: 'post',
+    action: 'member.invited',
     path: '/accounts/{accountId}/invitations',
     tag: 'Accounts',
     summary: 'Invite a person',
@@ -345,6 +364,7 @@ export const DASHBOARD_OPERATIONS = {
   withdrawInvitation: {
     id: 'withdrawInvitation',
     method: 'delete',
+    action: 'invitation.withdrawn',
     path: '/accounts/{accountId}/invitations/{invitationId}',
     tag: 'Accounts',
     summary: 'Withdraw an invitation',
@@ -371,6 +391,7 @@ export const DASHBOARD_OPERATIONS = {
   createKey: {
     id: 'createKey',
     method: 'post',
+    action: 'key.created',
     path: '/accounts/{accountId}/keys',
     tag: 'Keys',
     summary: 'Create an API key',
@@ -386,6 +407,7 @@ export const DASHBOARD_OPERATIONS = {
   revokeKey: {
     id: 'revokeKey',
     method: 'delete',
+    action: 'key.revoked',
     path: '/accounts/{accountId}/keys/{keyId}',
     tag: 'Keys',
     summary: 'Revoke an API key',
@@ -395,6 +417,7 @@ export const DASHBOARD_OPERATIONS = {
     response: keyResponse,
     errors: ['key.not_found'],
   },
+  ...AUDIT_OPERATIONS,
   ...INSIGHT_OPERATIONS,
 } as const satisfies Readonly<Record<string, DashboardOperation>>;
 

@@ -1,4 +1,5 @@
 import type { OPERATIONS } from '../operations.ts';
+import type { AuditAction } from './audit-actions.ts';
 import { type Role, ROLES } from './roles.ts';
 
 export type PaymentOperationId = keyof typeof OPERATIONS;
@@ -38,4 +39,41 @@ export const PAYMENT_ACCESS: Readonly<Record<PaymentOperationId, Roles>> = {
   getReplay: ROLES,
   cancelReplay: SUPPORT,
   simulateIntent: SUPPORT,
+};
+
+/** What only reads. */
+type Reading = {
+  [Id in PaymentOperationId]: (typeof OPERATIONS)[Id]['method'] extends 'get' ? Id : never;
+}[PaymentOperationId];
+/** What changes something. */
+export type PaymentChange = Exclude<PaymentOperationId, Reading>;
+
+/** The name under which the audit log records a change, and the fields of the request that it shows: no secret. */
+export interface RecordedChange {
+  readonly action: AuditAction;
+  readonly fields: readonly string[];
+}
+
+/** How the audit log records the changes that people make over the payment API. */
+export const PAYMENT_CHANGES: Readonly<Record<PaymentChange, RecordedChange>> = {
+  createIntent: { action: 'intent.created', fields: ['chain', 'token', 'amount', 'direction'] },
+  updateIntent: { action: 'intent.updated', fields: ['amount', 'ttlSeconds'] },
+  cancelIntent: { action: 'intent.cancelled', fields: [] },
+  refundIntent: { action: 'intent.refunded', fields: [] },
+  detectIntent: { action: 'intent.detected', fields: [] },
+  buildIntent: { action: 'intent.built', fields: ['fulfiller'] },
+  submitIntent: { action: 'intent.submitted', fields: ['fulfiller'] },
+  simulateIntent: { action: 'intent.simulated', fields: ['targetState'] },
+  retryDelivery: { action: 'delivery.retried', fields: [] },
+  createEndpoint: { action: 'endpoint.created', fields: ['url', 'name', 'eventTypes', 'apiVersion'] },
+  updateEndpoint: { action: 'endpoint.updated', fields: ['name', 'eventTypes', 'apiVersion', 'paused'] },
+  removeEndpoint: { action: 'endpoint.removed', fields: [] },
+  enableEndpoint: { action: 'endpoint.enabled', fields: ['replay'] },
+  rotateEndpointSecret: { action: 'endpoint.secret_rotated', fields: ['validFrom'] },
+  testEndpoint: { action: 'endpoint.tested', fields: [] },
+  createReplay: {
+    action: 'replay.created',
+    fields: ['since', 'until', 'endpointId', 'toEndpointId', 'eventTypes', 'status'],
+  },
+  cancelReplay: { action: 'replay.cancelled', fields: [] },
 };

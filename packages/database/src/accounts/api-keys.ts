@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { KeyScope, Plan } from '@pf/contracts';
 import { apiKeyHint, keyScope, newApiKey, newApiKeyId, plan } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
-import type { Database } from '../postgres/database.ts';
+import type pg from 'pg';
+import { type AuditSource, recordChange } from '../dashboard/audit.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
 
 /** An API key without its text. */
 export interface ApiKey {
@@ -56,25 +58,39 @@ export interface NewApiKey {
   readonly expiresAt?: Date | null;
 }
 
-/** Creates a key of an account. `key` is its plain text, which is not stored. */
-export async function createKey(
-  { prisma }: Database,
+/** The columns that may be read of a key, as ApiKeyRow names them: not its hash. */
+const COLUMNS = `id, account_id AS "accountId", hint, livemode, scope, name, created_at AS "createdAt",
+  revoked_at AS "revokedAt", expires_at AS "expiresAt", last_used_at AS "lastUsedAt"`;
+
+/**
+ * Creates a key of an account. `key` is its plain text, which is not stored.
+ * @param by who does; without it, as for tests, the audit log has no entry
+ */
+export function createKey(
+  database: Database,
+  key: NewApiKey,
+  by?: AuditSource,
+): Promise<ApiKey & { readonly key: string }> {
+  return inTransaction(database, (client) => insertKey(client, key, by));
+}
+
+/** As createKey, within the caller's transaction. */
+export async function insertKey(
+  client: pg.ClientBase,
   { accountId, livemode, scope = 'full', name = null, expiresAt = null }: NewApiKey,
+  by: AuditSource | undefined,
 ): Promise<ApiKey & { readonly key: string }> {
   const key = newApiKey(livemode);
-  const row = await prisma.apiKey.create({
-    data: {
-      id: newApiKeyId(),
-      accountId,
-      hash: Uint8Array.from(hashApiKey(key)),
-      hint: apiKeyHint(key),
-      livemode,
-      scope,
-      name,
-      expiresAt,
-    },
-    omit: WITHOUT_HASH,
-  });
+  const hint = apiKeyHint(key);
+  const { rows } = await client.query<ApiKeyRow>(
+    `INSERT INTO service.api_keys (id, account_id, hash, hint, livemode, scope, name, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+    [newApiKeyId(), accountId, hashApiKey(key), hint, livemode, scope, name, expiresAt],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('the key was not stored');
+  const change = { accountId, action: 'key.created', livemode, subject: row.id } as const;
+  if (by) await recordChange(client, by, { ...change, after: { hint, name, scope, expiresAt } });
   return { ...fromRow(row), key };
 }
 
@@ -91,17 +107,48 @@ export async function listKeys(
   return rows.map(fromRow);
 }
 
+/** An account's keys: first those that can be used, then the others; each newest first, at most `limit`. */
+export async function accountKeys(
+  { sql }: Database,
+  accountId: string,
+  at: Date,
+  limit: number,
+): Promise<readonly ApiKey[]> {
+  const { rows } = await sql.query<ApiKeyRow>(
+    `SELECT ${COLUMNS} FROM service.api_keys WHERE account_id = $1
+      ORDER BY revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) DESC, created_at DESC, id
+      LIMIT $3`,
+    [accountId, at, limit],
+  );
+  return rows.map(fromRow);
+}
+
 /**
  * Revokes a key: gateways refuse it within 30 s. Revoking it again changes nothing.
+ * @param by who does; without it, as for tests, the audit log has no entry
  * @returns null if the account has no such key
  */
 export async function revokeKey(
-  { prisma }: Database,
-  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+  database: Database,
+  { accountId, keyId, at = new Date() }: { readonly accountId: string; readonly keyId: string; readonly at?: Date },
+  by?: AuditSource,
 ): Promise<ApiKey | null> {
-  await prisma.apiKey.updateMany({ where: { id: keyId, accountId, revokedAt: null }, data: { revokedAt: new Date() } });
-  const row = await prisma.apiKey.findFirst({ where: { id: keyId, accountId }, omit: WITHOUT_HASH });
-  return row && fromRow(row);
+  return inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      'UPDATE service.api_keys SET revoked_at = $3 WHERE id = $1 AND account_id = $2 AND revoked_at IS NULL',
+      [keyId, accountId, at],
+    );
+    const { rows } = await client.query<ApiKeyRow>(
+      `SELECT ${COLUMNS} FROM service.api_keys WHERE id = $1 AND account_id = $2`,
+      [keyId, accountId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    const { hint, name, scope, livemode } = row;
+    const change = { accountId, action: 'key.revoked', livemode, subject: keyId } as const;
+    if (by && rowCount === 1) await recordChange(client, by, { ...change, before: { hint, name, scope } });
+    return fromRow(row);
+  });
 }
 
 /** The holder of a key, by hashApiKey of its text; null if the key does not exist, was revoked or has expired. */

@@ -1,4 +1,5 @@
 import type { AccountId } from '@pf/domain';
+import type { AuditSource } from '../dashboard/audit.ts';
 import { createAccount } from './accounts.ts';
 import { createKey } from './api-keys.ts';
 import type { Database } from '../postgres/database.ts';
@@ -14,14 +15,16 @@ export interface OpenedAccount {
 
 /**
  * Creates an account on the free plan, with an API key of full scope and a webhook secret for each mode.
+ * @param by who does; without it, as for tests, the audit log has no entry
  */
 export async function openAccount(
   database: Database,
   secretsKey: Keyring,
   { name }: { readonly name: string },
+  by?: AuditSource,
 ): Promise<OpenedAccount> {
-  const { id } = await createAccount(database, { name });
-  const keyOf = async (livemode: boolean) => (await createKey(database, { accountId: id, livemode })).key;
+  const { id } = await createAccount(database, { name }, by);
+  const keyOf = async (livemode: boolean) => (await createKey(database, { accountId: id, livemode }, by)).key;
   const secretOf = (livemode: boolean) => createWebhookSecret(database, secretsKey, { accountId: id, livemode });
   return {
     id,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { newInvitationId } from '@pf/contracts';
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { type AuditSource, recordChange } from './audit.ts';
 import { lockMembers, lockMemberships, type Membership } from './members.ts';
 
 /** An invitation that can still be accepted. */
@@ -48,6 +49,7 @@ export async function invite(
     readonly expiresAt: Date;
     readonly max: number;
   },
+  source: AuditSource,
 ): Promise<Invitation | 'member' | 'full'> {
   const { accountId, email, role, token, invitedBy, at, expiresAt, max } = invitation;
   return inTransaction(database, async (client) => {
@@ -72,6 +74,8 @@ export async function invite(
     );
     const [row] = made;
     if (!row) throw new Error('the invitation was not stored');
+    const change = { accountId, action: 'member.invited', subject: row.id } as const;
+    await recordChange(client, source, { ...change, after: { email, role } });
     return fromRow(row);
   });
 }
@@ -88,14 +92,20 @@ export async function openInvitations({ sql }: Database, accountId: string, at: 
 
 /** @returns false if the account has no such invitation */
 export async function withdrawInvitation(
-  { sql }: Database,
+  database: Database,
   { accountId, id }: { readonly accountId: string; readonly id: string },
+  source: AuditSource,
 ): Promise<boolean> {
-  const { rowCount } = await sql.query('DELETE FROM dashboard.invitations WHERE account_id = $1 AND id = $2', [
-    accountId,
-    id,
-  ]);
-  return rowCount === 1;
+  return inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ email: string; role: string }>(
+      'DELETE FROM dashboard.invitations WHERE account_id = $1 AND id = $2 RETURNING email, role',
+      [accountId, id],
+    );
+    const [before] = rows;
+    if (!before) return false;
+    await recordChange(client, source, { accountId, action: 'invitation.withdrawn', subject: id, before });
+    return true;
+  });
 }
 
 /**
@@ -118,6 +128,7 @@ export async function acceptInvitation(
     readonly at: Date;
     readonly max: number;
   },
+  source: AuditSource,
 ): Promise<Membership | 'invalid' | 'full'> {
   return inTransaction(database, async (client) => {
     const count = await lockMemberships(client, userId);
@@ -135,6 +146,8 @@ export async function acceptInvitation(
       'INSERT INTO dashboard.members (account_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
       [invitation.account_id, userId, invitation.role],
     );
+    const change = { accountId: invitation.account_id, action: 'member.joined', subject: userId } as const;
+    await recordChange(client, source, { ...change, after: { email, role: invitation.role } });
     return { accountId: invitation.account_id, name: invitation.name, role: roleSchema.parse(invitation.role) };
   });
 }

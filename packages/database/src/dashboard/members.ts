@@ -4,6 +4,7 @@ import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { type AuditSource, recordChange } from './audit.ts';
 
 /** A person's role in an account. */
 export interface Membership {
@@ -92,6 +93,7 @@ export async function lockMembers(client: pg.ClientBase, accountId: string): Pro
 export async function createOwnedAccount(
   database: Database,
   { name, userId, max }: { readonly name: string; readonly userId: string; readonly max: number },
+  source: AuditSource,
 ): Promise<MemberAccount | null> {
   return inTransaction(database, async (client) => {
     if ((await lockMemberships(client, userId)) >= max) return null;
@@ -104,13 +106,27 @@ export async function createOwnedAccount(
       id,
       userId,
     ]);
+    await recordChange(client, source, { accountId: id, action: 'account.created', subject: id, after: { name } });
     const { plan, created_at } = rows[0] ?? { plan: 'free', created_at: new Date() };
     return { id, name, plan: planSchema.parse(plan), role: 'owner', createdAt: created_at };
   });
 }
 
-export async function renameAccount({ sql }: Database, accountId: string, name: string): Promise<void> {
-  await sql.query('UPDATE service.accounts SET name = $2 WHERE id = $1', [accountId, name]);
+export async function renameAccount(
+  database: Database,
+  accountId: string,
+  name: string,
+  source: AuditSource,
+): Promise<void> {
+  await inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT name FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE',
+      [accountId],
+    );
+    await client.query('UPDATE service.accounts SET name = $2 WHERE id = $1', [accountId, name]);
+    const change = { accountId, action: 'account.renamed', subject: accountId } as const;
+    await recordChange(client, source, { ...change, before: { name: rows[0]?.name }, after: { name } });
+  });
 }
 
 /** The members of an account, longest first; of one person if `userId` is set. */
@@ -146,26 +162,36 @@ export async function listMembers(
 export async function changeMember(
   database: Database,
   { accountId, userId, role }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
+  source: AuditSource,
 ): Promise<MemberRefusal | null> {
   return inTransaction(database, async (client) => {
     await lockMembers(client, accountId);
-    const { rows } = await client.query<{ user_id: string }>(
-      "SELECT user_id FROM dashboard.members WHERE account_id = $1 AND role = 'owner'",
-      [accountId],
+    const { rows } = await client.query<{ role: string; email: string; owners: number }>(
+      `SELECT m.role, u.email, (SELECT count(*)::int FROM dashboard.members
+                                 WHERE account_id = $1 AND role = 'owner') AS owners
+         FROM dashboard.members m JOIN dashboard.users u ON u.id = m.user_id
+        WHERE m.account_id = $1 AND m.user_id = $2`,
+      [accountId, userId],
     );
-    const isLastOwner = rows.length === 1 && rows[0]?.user_id === userId;
-    if (isLastOwner && role !== 'owner') return 'last_owner';
-    const { rowCount } =
-      role === null
-        ? await client.query('DELETE FROM dashboard.members WHERE account_id = $1 AND user_id = $2', [
-            accountId,
-            userId,
-          ])
-        : await client.query('UPDATE dashboard.members SET role = $3 WHERE account_id = $1 AND user_id = $2', [
-            accountId,
-            userId,
-            role,
-          ]);
-    return rowCount === 0 ? 'not_found' : null;
+    const [member] = rows;
+    if (!member) return 'not_found';
+    if (member.role === 'owner' && member.owners === 1 && role !== 'owner') return 'last_owner';
+    if (role === null)
+      await client.query('DELETE FROM dashboard.members WHERE account_id = $1 AND user_id = $2', [accountId, userId]);
+    else
+      await client.query('UPDATE dashboard.members SET role = $3 WHERE account_id = $1 AND user_id = $2', [
+        accountId,
+        userId,
+        role,
+      ]);
+    const { email } = member;
+    await recordChange(client, source, {
+      accountId,
+      action: role === null ? 'member.removed' : 'member.role_changed',
+      subject: userId,
+      before: { email, role: member.role },
+      after: role === null ? null : { email, role },
+    });
+    return null;
   });
 }

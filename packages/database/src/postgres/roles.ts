@@ -40,6 +40,8 @@ const limits = (statement: string, lock: string, idleInTransaction: string): Rea
 export interface RoleDefinition {
   /** By table; 'all' for every table of all schemas. `UPDATE (column)` is the right to change that column only. */
   readonly rights: Readonly<Record<string, readonly string[]>> | 'all';
+  /** For 'all': the tables on which it has these rights only. */
+  readonly except?: Readonly<Record<string, readonly string[]>>;
   /** The right to create temporary tables, which no other role has. */
   readonly temporary?: true;
   /** Settings of its sessions. Attributes of the role, not of the connection: every pooler accepts them. */
@@ -96,6 +98,8 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   },
   pf_webhook: {
     rights: {
+      // Deletes what is past its retention.
+      'dashboard.audit_entries': ['SELECT (id, at)', 'DELETE'],
       'ledger.intent_events': ['SELECT'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
@@ -113,6 +117,8 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_dashboard: {
     rights: {
       'dashboard.attempts': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      // Nothing that people can reach changes or deletes an entry.
+      'dashboard.audit_entries': ['SELECT', 'INSERT'],
       'dashboard.credentials': ['SELECT', 'INSERT', 'UPDATE'],
       'dashboard.invitations': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.members': ['SELECT', 'INSERT', 'UPDATE (role)', 'DELETE'],
@@ -147,7 +153,12 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   },
   // `pf`: accounts, keys, URLs and secrets, and the repair of the projection, which folds into temporary tables and
   // reads the log between the statements of a transaction.
-  pf_operator: { rights: 'all', temporary: true, settings: limits('1h', '60s', '10min') },
+  pf_operator: {
+    rights: 'all',
+    except: { 'dashboard.audit_entries': ['SELECT', 'INSERT'] },
+    temporary: true,
+    settings: limits('1h', '60s', '10min'),
+  },
   // KEDA's query (k8s/components/scaling/webhook.yaml).
   pf_monitor: {
     rights: {
@@ -206,7 +217,7 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
     for (const role of DATABASE_ROLES) {
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
       if (rowCount === 0 && !(await attempt(`CREATE ROLE ${role} NOLOGIN`))) continue;
-      const { rights, temporary, settings } = ROLE_DEFINITIONS[role];
+      const { rights, except = {}, temporary, settings } = ROLE_DEFINITIONS[role];
       for (const schema of SCHEMAS) {
         await attempt(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`);
         const isUsed = rights === 'all' || Object.keys(rights).some((table) => table.startsWith(`${schema}.`));
@@ -216,7 +227,7 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
       }
       const granted =
         rights === 'all'
-          ? tables.map(({ name }) => [name, ['SELECT', 'INSERT', 'UPDATE', 'DELETE']] as const)
+          ? tables.map(({ name }) => [name, except[name] ?? ['SELECT', 'INSERT', 'UPDATE', 'DELETE']] as const)
           : Object.entries(rights);
       for (const [table, verbs] of granted) await attempt(`GRANT ${verbs.join(', ')} ON ${table} TO ${role}`);
       if (temporary) await attempt(`GRANT TEMPORARY ON DATABASE ${database} TO ${role}`);

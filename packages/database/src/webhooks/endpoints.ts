@@ -7,6 +7,7 @@ import {
 } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
+import { type AuditSource, recordChange } from '../dashboard/audit.ts';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 
@@ -66,12 +67,14 @@ export class EndpointLimitReached extends Error {}
 /**
  * Adds a URL, which gets events from now on. If the account has it in this mode already, returns that one, and enables
  * it if it was disabled because it failed.
+ * @param by who does; without it, as for tests, the audit log has no entry
  * @returns null if there is no such account
  * @throws EndpointLimitReached
  */
 export async function addWebhookEndpoint(
   { prisma }: Database,
   { accountId, livemode, url }: { readonly accountId: string; readonly livemode: boolean; readonly url: string },
+  by?: AuditSource,
 ): Promise<WebhookEndpoint | null> {
   return prisma.$transaction(async (tx) => {
     await tx.$executeRaw(advisoryLock('webhook_endpoints', accountId));
@@ -79,16 +82,22 @@ export async function addWebhookEndpoint(
     const [known] = await tx.webhookEndpoint.findMany({ where: { accountId, livemode, url, ...NOT_REMOVED } });
     if (!known && (await tx.webhookEndpoint.count({ where: { accountId, livemode, ...NOT_REMOVED } })) >= ENDPOINTS_MAX)
       throw new EndpointLimitReached();
-    if (!known)
-      return fromRow(
-        await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } }),
-      );
     const enabled = { disabledAt: null, disabledBy: null, failingSince: null };
-    return fromRow(
-      known.disabledAt ? await tx.webhookEndpoint.update({ where: { id: known.id }, data: enabled }) : known,
-    );
+    if (known && !known.disabledAt) return fromRow(known);
+    const endpoint = known
+      ? await tx.webhookEndpoint.update({ where: { id: known.id }, data: enabled })
+      : await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } });
+    if (by) {
+      const action = known ? 'endpoint.enabled' : 'endpoint.created';
+      const writer = { query: (text: string, values: readonly unknown[]) => tx.$executeRawUnsafe(text, ...values) };
+      await recordChange(writer, by, { accountId, action, livemode, subject: endpoint.id, after: shownUrl(url) });
+    }
+    return fromRow(endpoint);
   });
 }
+
+/** A URL as the audit log shows it: its query may hold a secret. */
+const shownUrl = (url: string) => ({ url: url.split('?')[0] });
 
 /** The URLs of an account and mode, oldest first, including disabled ones. */
 export async function listWebhookEndpoints(
@@ -105,6 +114,7 @@ export async function listWebhookEndpoints(
 
 /**
  * Removes a URL; its outstanding deliveries fail.
+ * @param by who does; without it, as for tests, the audit log has no entry
  * @returns false if the account has no such URL in this mode
  */
 export async function removeWebhookEndpoint(
@@ -115,12 +125,17 @@ export async function removeWebhookEndpoint(
     url,
     at,
   }: { readonly accountId: string; readonly livemode: boolean; readonly url: string; readonly at: Date },
+  by?: AuditSource,
 ): Promise<boolean> {
   const known = await database.prisma.webhookEndpoint.findMany({
     where: { accountId, livemode, url, ...NOT_REMOVED },
   });
   for (const { id } of known)
-    await inTransaction(database, (client) => disableWebhookEndpoint(client, id, 'account', at));
+    await inTransaction(database, async (client) => {
+      await disableWebhookEndpoint(client, id, 'account', at);
+      const change = { accountId, action: 'endpoint.removed', livemode, subject: id } as const;
+      if (by) await recordChange(client, by, { ...change, before: shownUrl(url) });
+    });
   return known.length > 0;
 }
 
@@ -232,6 +247,7 @@ const REPLAYED_AT_ONCE = 1_000;
 /**
  * Enables a URL that was disabled because it failed, and, if asked to, makes due again what it has missed since it
  * began to fail: the deliveries that failed, and those of the events that came while it was disabled.
+ * @param by who does, if that is to be in the audit log
  * @returns its id, and how many deliveries are due again; null if the account has no such URL in this mode that failed
  */
 export async function enableWebhookEndpoint(
@@ -249,16 +265,24 @@ export async function enableWebhookEndpoint(
     readonly replay: boolean;
     readonly at: Date;
   },
+  by?: AuditSource,
 ): Promise<{ readonly endpointId: string; readonly replayed: number } | null> {
-  const { rows } = await database.sql.query<{ id: string; since: Date }>(
-    `UPDATE service.webhook_endpoints e SET disabled_at = NULL, disabled_by = NULL, failing_since = NULL
-       FROM (SELECT id, least(failing_since, disabled_at) AS since FROM service.webhook_endpoints
-              WHERE account_id = $1 AND livemode = $2 AND url = $3 AND disabled_by <> 'account'
-              ORDER BY disabled_at DESC LIMIT 1 FOR UPDATE) failed
-      WHERE e.id = failed.id RETURNING e.id, failed.since`,
-    [accountId, livemode, url],
-  );
-  const [enabled] = rows;
+  const enabled = await inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ id: string; since: Date }>(
+      `UPDATE service.webhook_endpoints e SET disabled_at = NULL, disabled_by = NULL, failing_since = NULL
+         FROM (SELECT id, least(failing_since, disabled_at) AS since FROM service.webhook_endpoints
+                WHERE account_id = $1 AND livemode = $2 AND url = $3 AND disabled_by <> 'account'
+                ORDER BY disabled_at DESC LIMIT 1 FOR UPDATE) failed
+        WHERE e.id = failed.id RETURNING e.id, failed.since`,
+      [accountId, livemode, url],
+    );
+    const [row] = rows;
+    if (row && by) {
+      const change = { accountId, action: 'endpoint.enabled', livemode, subject: row.id } as const;
+      await recordChange(client, by, { ...change, after: { ...shownUrl(url), replay } });
+    }
+    return row;
+  });
   if (!enabled) return null;
   let replayed = 0;
   for (let more = replay; more;) {

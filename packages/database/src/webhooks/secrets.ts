@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newWebhookSecretId } from '@pf/contracts';
 import type pg from 'pg';
+import { type AuditSource, recordChange } from '../dashboard/audit.ts';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
 import { decrypt, encrypt, type Keyring } from './keyring.ts';
@@ -35,6 +36,7 @@ export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString(
 /**
  * Creates a secret that signs from `validFrom` on (default: now), and deletes those whose overlap has ended. The first
  * of a URL replaces that of its account and mode, which goes on signing for the overlap.
+ * @param by who does; without it, as for tests, the audit log has no entry
  * @returns its plain text
  * @throws TooManySecretsError
  */
@@ -43,9 +45,16 @@ export async function createWebhookSecret(
   keyring: Keyring,
   owner: SecretOwner,
   validFrom: Date = new Date(),
+  by?: AuditSource,
 ): Promise<string> {
   const inherited = await inheritedSecrets(database, keyring, owner);
-  return inTransaction(database, (client) => addWebhookSecret(client, keyring, owner, validFrom, inherited));
+  return inTransaction(database, async (client) => {
+    const secret = await addWebhookSecret(client, keyring, owner, validFrom, inherited);
+    const { accountId, livemode, endpointId = null } = owner;
+    const change = { accountId, action: 'secret.rotated', livemode, subject: endpointId } as const;
+    if (by) await recordChange(client, by, { ...change, after: { validFrom } });
+    return secret;
+  });
 }
 
 /**

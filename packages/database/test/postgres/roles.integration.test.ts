@@ -13,8 +13,9 @@ import {
   createAccountKey,
   listKeys,
   recordKeyUses,
-  revokeAccountKey,
   acquireLanes,
+  auditEntries,
+  type AuditSource,
   answerOnce,
   cancelReplay,
   addWebhookEndpoint,
@@ -35,6 +36,7 @@ import {
   findKeyHolder,
   forgetAnswers,
   forgetAttempts,
+  forgetAuditEntries,
   forgetDeliveries,
   forgetExpired,
   forgetOutcomes,
@@ -64,6 +66,7 @@ import {
   outstandingLanes,
   type LogSource,
   rebuildProjection,
+  recordPersonalChange,
   releaseLanes,
   rememberHealth,
   renameAccount,
@@ -90,6 +93,14 @@ import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 const CHAIN = 'eip155:84532' as ChainId;
 const SECRETS_KEY = randomBytes(32);
 const DENIED = '42501';
+const BY: AuditSource = {
+  kind: 'operator',
+  id: null,
+  name: 'test',
+  address: null,
+  userAgent: null,
+  requestId: null,
+};
 const emptyLog: LogSource = {
   end: () => Promise.resolve(0n),
   read: async function* () {
@@ -251,6 +262,9 @@ describe('the roles of the database', () => {
       const noon = Math.floor(now.getTime() / 86_400_000) * 86_400_000 + 43_200_000;
       expect(await forgetRequestRecords(database, noon)).toBe(true);
       expect(await codeOf(database, 'TRUNCATE service.request_records')).toBe(DENIED);
+      await setPlan(own.database, accountId, 'free', BY);
+      expect(await forgetAuditEntries(database, new Date(Date.now() - 60_000), 10)).toBe(0);
+      expect(await forgetAuditEntries(database, new Date(Date.now() + 60_000), 10)).toBe(1);
     },
     async pf_dashboard(database) {
       const { prisma } = database;
@@ -271,29 +285,29 @@ describe('the roles of the database', () => {
       await prisma.twoFactor.create({ data: { id: 'f', secret: 's', backupCodes: 'b', userId: user.id } });
       await prisma.twoFactor.update({ where: { id: 'f' }, data: { verified: true } });
       await prisma.twoFactor.deleteMany({ where: { userId: user.id } });
-      const own = await createOwnedAccount(database, { name: 'Shop', userId: user.id, max: 1 });
-      expect(await createOwnedAccount(database, { name: 'Another', userId: user.id, max: 1 })).toBeNull();
+      const own = await createOwnedAccount(database, { name: 'Shop', userId: user.id, max: 1 }, BY);
+      expect(await createOwnedAccount(database, { name: 'Another', userId: user.id, max: 1 }, BY)).toBeNull();
       if (!own) throw new Error('no account');
-      await renameAccount(database, own.id, 'Coffee bar');
+      await renameAccount(database, own.id, 'Coffee bar', BY);
       const of = { accountId: own.id, userId: user.id };
       expect(await memberAccount(database, of)).toMatchObject({ name: 'Coffee bar', role: 'owner' });
       expect(await roleInSession(database, { ...of, sessionId: 's', at: new Date(0) })).toBe('owner');
       expect(await roleInSession(database, { ...of, sessionId: 's', at: now })).toBeNull();
       expect(await membershipsOf(database, user.id)).toHaveLength(1);
-      expect(await changeMember(database, { ...of, role: null })).toBe('last_owner');
-      expect(await changeMember(database, { ...of, role: 'owner' })).toBeNull();
+      expect(await changeMember(database, { ...of, role: null }, BY)).toBe('last_owner');
+      expect(await changeMember(database, { ...of, role: 'owner' }, BY)).toBeNull();
       expect(await listMembers(database, { accountId: own.id })).toHaveLength(1);
       const invitation = { accountId: own.id, role: 'viewer', invitedBy: user.id, at: now, max: 2 } as const;
       const valid = { token: 'token', expiresAt: new Date(Date.now() + 60_000) };
-      expect(await invite(database, { ...invitation, ...valid, email: user.email })).toBe('member');
-      expect(await invite(database, { ...invitation, ...valid, email: 'v@shop.example' })).toMatchObject({
+      expect(await invite(database, { ...invitation, ...valid, email: user.email }, BY)).toBe('member');
+      expect(await invite(database, { ...invitation, ...valid, email: 'v@shop.example' }, BY)).toMatchObject({
         role: 'viewer',
       });
-      expect(await invite(database, { ...invitation, ...valid, token: 'b', email: 'w@shop.example' })).toBe('full');
+      expect(await invite(database, { ...invitation, ...valid, token: 'b', email: 'w@shop.example' }, BY)).toBe('full');
       const acceptance = { token: 'token', userId: user.id, email: user.email, at: now, max: 2 };
-      expect(await acceptInvitation(database, acceptance)).toBe('invalid');
+      expect(await acceptInvitation(database, acceptance, BY)).toBe('invalid');
       const [open] = await openInvitations(database, own.id, now);
-      expect(await withdrawInvitation(database, { accountId: own.id, id: open?.id ?? '' })).toBe(true);
+      expect(await withdrawInvitation(database, { accountId: own.id, id: open?.id ?? '' }, BY)).toBe(true);
       const newKey = {
         accountId: own.id,
         livemode: true,
@@ -302,10 +316,12 @@ describe('the roles of the database', () => {
         expiresAt: null,
         at: now,
       } as const;
-      const made = await createAccountKey(database, { ...newKey, max: 1 });
-      expect(await createAccountKey(database, { ...newKey, max: 1 })).toBeNull();
-      expect(await accountKeys(database, own.id, now)).toHaveLength(1);
-      expect(await revokeAccountKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now })).not.toBeNull();
+      const made = await createAccountKey(database, { ...newKey, max: 1 }, BY);
+      expect(await createAccountKey(database, { ...newKey, max: 1 }, BY)).toBeNull();
+      expect(await accountKeys(database, own.id, now, 10)).toHaveLength(1);
+      expect(await revokeKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now }, BY)).not.toBeNull();
+      await recordPersonalChange(database, { ...BY, id: user.id }, { action: 'session.begun' });
+      expect(await auditEntries(database, own.id, {}, null, 10)).toHaveLength(8);
       expect(await codeOf(database, 'SELECT hash FROM service.api_keys')).toBe(DENIED);
       const range = { tokens: ['0xa' as never], from: now, bucketMs: 3_600_000, max: 10 };
       expect((await sumIntents(database, owner(), range)).sums).toEqual([]);
@@ -327,13 +343,13 @@ describe('the roles of the database', () => {
     },
     async pf_operator(database) {
       expect((await listAccounts(database)).map(({ id }) => id)).toContain(accountId);
-      const other = await openAccount(database, SECRETS_KEY, { name: 'other' });
-      await setPlan(database, other.id, 'growth').catch(() => undefined);
-      const { id: keyId } = await createKey(database, { accountId: other.id, livemode: true });
-      await revokeKey(database, { accountId: other.id, keyId });
+      const other = await openAccount(database, SECRETS_KEY, { name: 'other' }, BY);
+      await setPlan(database, other.id, 'growth', BY);
+      const { id: keyId } = await createKey(database, { accountId: other.id, livemode: true }, BY);
+      await revokeKey(database, { accountId: other.id, keyId }, BY);
       const url = 'https://other.example/hooks';
-      await addWebhookEndpoint(database, { accountId: other.id, livemode: true, url });
-      await removeWebhookEndpoint(database, { accountId: other.id, livemode: true, url, at: now });
+      await addWebhookEndpoint(database, { accountId: other.id, livemode: true, url }, BY);
+      await removeWebhookEndpoint(database, { accountId: other.id, livemode: true, url, at: now }, BY);
       expect(await new UnscreenedPayments(database).flagged()).toHaveLength(1);
       await verifyProjection(database, 3, emptyLog);
       await rebuildProjection(database, 3, emptyLog);
@@ -367,10 +383,10 @@ describe('the roles of the database', () => {
               unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS verb`,
       [role],
     );
-    const { rights } = ROLE_DEFINITIONS[role];
+    const { rights, except = {} } = ROLE_DEFINITIONS[role];
     const given = (table: string, verb: string): boolean =>
       rights === 'all'
-        ? ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].includes(verb)
+        ? (except[table] ?? ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).includes(verb)
         : (rights[table] ?? []).some((right) => right.split(' ')[0] === verb);
     expect(rows.filter(({ name, verb, allowed }) => allowed !== given(name, verb))).toEqual([]);
     for (const statement of [
@@ -398,6 +414,17 @@ describe('the roles of the database', () => {
     for (const role of DATABASE_ROLES.filter((name) => name !== 'pf_operator')) {
       const statement = "UPDATE service.accounts SET plan = 'scale'";
       expect([role, await codeOf(as[role], statement)]).toEqual([role, DENIED]);
+    }
+  });
+
+  it('let none change the audit log, and only the webhook service delete from it', async () => {
+    for (const role of DATABASE_ROLES) {
+      for (const statement of [
+        "UPDATE dashboard.audit_entries SET actor_name = 'another'",
+        'TRUNCATE dashboard.audit_entries',
+        ...(role === 'pf_webhook' ? [] : ['DELETE FROM dashboard.audit_entries']),
+      ])
+        expect([role, statement, await codeOf(as[role], statement)]).toEqual([role, statement, DENIED]);
     }
   });
 

@@ -55,14 +55,14 @@ export function accountEndpoints({
   readonly now: () => number;
 }): { readonly [Id in AccountOperation]: Handler<Operations[Id]> } {
   return {
-    async createAccount({ body: { name }, person: { userId } }) {
-      const account = await createOwnedAccount(database, { name, userId, max: ACCOUNTS_MAX });
+    async createAccount({ body: { name }, by, person: { userId } }) {
+      const account = await createOwnedAccount(database, { name, userId, max: ACCOUNTS_MAX }, by);
       if (!account) throw tooManyAccounts();
       return shownAccount(account);
     },
-    async acceptInvitation({ body: { token }, person: { userId, email } }) {
+    async acceptInvitation({ body: { token }, by, person: { userId, email } }) {
       const at = new Date(now());
-      const accepted = await acceptInvitation(database, { token, userId, email, at, max: ACCOUNTS_MAX });
+      const accepted = await acceptInvitation(database, { token, userId, email, at, max: ACCOUNTS_MAX }, by);
       if (accepted === 'invalid') throw new DashboardError('link.invalid');
       if (accepted === 'full') throw tooManyAccounts();
       return { membership: accepted };
@@ -70,23 +70,24 @@ export function accountEndpoints({
     async getAccount({ account }) {
       return shownAccount(account);
     },
-    async updateAccount({ account, body: { name } }) {
-      await renameAccount(database, account.id, name);
+    async updateAccount({ account, body: { name }, by }) {
+      await renameAccount(database, account.id, name, by);
       return shownAccount({ ...account, name });
     },
     async listMembers({ account }) {
       return { members: (await listMembers(database, { accountId: account.id })).map(shownMember) };
     },
-    async updateMember({ account, body: { role }, param }) {
+    async updateMember({ account, body: { role }, by, param }) {
       const of = { accountId: account.id, userId: param('userId') };
-      const refusal = await changeMember(database, { ...of, role });
+      const refusal = await changeMember(database, { ...of, role }, by);
       const [member] = refusal ? [] : await listMembers(database, of);
       if (refusal === 'last_owner') throw new DashboardError('member.last_owner');
       if (!member) throw new DashboardError('member.not_found');
       return { member: shownMember(member) };
     },
-    async removeMember({ account, param }) {
-      const refusal = await changeMember(database, { accountId: account.id, userId: param('userId'), role: null });
+    async removeMember({ account, by, param }) {
+      const removal = { accountId: account.id, userId: param('userId'), role: null };
+      const refusal = await changeMember(database, removal, by);
       if (refusal === 'last_owner') throw new DashboardError('member.last_owner');
       if (refusal === 'not_found') throw new DashboardError('member.not_found');
       return DONE;
@@ -95,28 +96,21 @@ export function accountEndpoints({
       const invitations = await openInvitations(database, account.id, new Date(now()));
       return { invitations: invitations.map(shownInvitation) };
     },
-    async invite({ account, body: { role, ...body }, person }) {
+    async invite({ account, body: { role, ...body }, by, person }) {
       const email = body.email.toLowerCase();
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const at = new Date(now());
-      const made = await invite(database, {
-        accountId: account.id,
-        email,
-        role,
-        token,
-        invitedBy: person.userId,
-        at,
-        expiresAt: new Date(at.getTime() + INVITATION_DAYS * DAY_MS),
-        max: MEMBERS_MAX,
-      });
+      const expiresAt = new Date(at.getTime() + INVITATION_DAYS * DAY_MS);
+      const invitation = { accountId: account.id, email, role, token, invitedBy: person.userId, at, expiresAt };
+      const made = await invite(database, { ...invitation, max: MEMBERS_MAX }, by);
       if (made === 'member') throw new DashboardError('member.exists');
       if (made === 'full')
         throw limitReached('members', MEMBERS_MAX, 'The number of members and open invitations of the account is');
       mailer.send(mails.invitation(email, { account: account.name, role, token }));
       return { invitation: shownInvitation(made) };
     },
-    async withdrawInvitation({ account, param }) {
-      if (!(await withdrawInvitation(database, { accountId: account.id, id: param('invitationId') })))
+    async withdrawInvitation({ account, by, param }) {
+      if (!(await withdrawInvitation(database, { accountId: account.id, id: param('invitationId') }, by)))
         throw new DashboardError('invitation.not_found');
       return DONE;
     },

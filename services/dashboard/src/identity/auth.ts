@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { newUserId } from '@pf/contracts';
 import { PASSWORD_LENGTH } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
@@ -25,6 +26,15 @@ export interface AuthOptions {
 
 export type Auth = ReturnType<typeof createAuth>;
 
+/** A person who is registered. */
+export interface KnownPerson {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** Called with the person who sets a new password by a link: the library tells only its hook who it is. */
+export const passwordReset = new AsyncLocalStorage<(person: KnownPerson) => void>();
+
 /**
  * The sign-in library. None of its routes is served: the endpoints of this service call its functions, so that every
  * route is in one table, with our limits, errors and check of the origin.
@@ -48,6 +58,7 @@ export function createAuth({ database, url, secret, mailer, mails, log }: AuthOp
       onExistingUserSignUp: async ({ user }) => mailer.send(mails.alreadyRegistered(user.email)),
       // Who can set a new password by mail reads the mail of this address.
       onPasswordReset: async ({ user }) => {
+        passwordReset.getStore()?.({ userId: user.id, email: user.email });
         await database.prisma.user.updateMany({ where: { id: user.id }, data: { emailVerified: true } });
       },
     },

@@ -1,10 +1,19 @@
 import { type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
-import { type Database, endSession, membershipsOf, sessionsOf } from '@pf/database';
+import {
+  type AuditedChange,
+  type AuditSource,
+  type Database,
+  endSession,
+  membershipsOf,
+  recordPersonalChange,
+  sessionsOf,
+} from '@pf/database';
 import { addressGroup } from '@pf/http';
 import { count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Handler } from '../endpoint.ts';
 import type { Limits } from '../limits.ts';
+import type { KnownPerson } from './auth.ts';
 import type { Identity } from './identity.ts';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
@@ -35,33 +44,48 @@ export function signInEndpoints({
   readonly limits: Limits;
   readonly now: () => number;
 }): { readonly [Id in SignInOperation]: Handler<Operations[Id]> } {
+  /** Writes an entry of the audit log about what a person does to themselves. */
+  const record = async (
+    by: AuditSource,
+    person: KnownPerson | null,
+    action: AuditedChange['action'],
+    subject = person?.userId,
+  ): Promise<void> => {
+    if (!person) return;
+    const { userId: id, email: name } = person;
+    await recordPersonalChange(database, { ...by, id, name }, { action, subject: subject ?? null });
+  };
   return {
-    async signUp({ body }) {
-      await identity.signUp(body);
+    async signUp({ body, by }) {
+      await record(by, await identity.signUp(body), 'person.registered');
       return MAILED;
     },
-    async verifyEmail({ body }) {
-      await identity.verifyEmail(body.token, body.password);
+    async verifyEmail({ body, by }) {
+      await record(by, await identity.verifyEmail(body.token, body.password), 'person.email_confirmed');
       return DONE;
     },
-    async signIn({ body, client, setCookies }) {
-      const { next, cookies } = await identity.signIn(body, client).catch(refused);
+    async signIn({ body, by, client, setCookies }) {
+      const { person, cookies } = await identity.signIn(body, client).catch(refused);
+      const next = person ? 'signed_in' : 'second_factor';
       count('payments.sign_ins', { outcome: next });
       await limits.signedIn({ address: addressGroup(client.address), email: body.email });
+      await record(by, person, 'session.begun');
       setCookies(cookies);
       return { next };
     },
-    async signInWithCode({ body, client, setCookies }) {
-      setCookies(await identity.signInWithCode(body.code, client).catch(refused));
+    async signInWithCode({ body, by, client, setCookies }) {
+      const { person, cookies } = await identity.signInWithCode(body.code, client).catch(refused);
       count('payments.sign_ins', { outcome: 'signed_in' });
+      await record(by, person, 'session.begun');
+      setCookies(cookies);
       return { next: 'signed_in' };
     },
-    async forgotPassword({ body }) {
-      await identity.forgotPassword(body.email);
+    async forgotPassword({ body, by }) {
+      await record(by, await identity.forgotPassword(body.email), 'password.reset_requested');
       return MAILED;
     },
-    async resetPassword({ body }) {
-      await identity.resetPassword(body.token, body.password);
+    async resetPassword({ body, by }) {
+      await record(by, await identity.resetPassword(body.token, body.password), 'password.reset');
       return DONE;
     },
     async getSession({ person: { userId, name, email, secondFactor, createdAt } }) {
@@ -72,8 +96,9 @@ export function signInEndpoints({
         apiUrl,
       };
     },
-    async signOut({ client, setCookies }) {
+    async signOut({ by, client, person, setCookies }) {
       setCookies(await identity.signOut(client));
+      await record(by, person, 'session.ended', person.sessionId);
       return DONE;
     },
     async listSessions({ person }) {
@@ -87,25 +112,30 @@ export function signInEndpoints({
         })),
       };
     },
-    async endSession({ person, param }) {
-      if (!(await endSession(database, { userId: person.userId, id: param('sessionId') })))
-        throw new DashboardError('session.not_found');
+    async endSession({ by, person, param }) {
+      const id = param('sessionId');
+      if (!(await endSession(database, { userId: person.userId, id }))) throw new DashboardError('session.not_found');
+      await record(by, person, 'session.ended', id);
       return DONE;
     },
-    async changePassword({ body, client, setCookies }) {
+    async changePassword({ body, by, client, person, setCookies }) {
       setCookies(await identity.changePassword(body.currentPassword, body.password, client));
+      await record(by, person, 'password.changed');
       return DONE;
     },
-    async beginSecondFactor({ body, client }) {
+    async beginSecondFactor({ body, by, client, person }) {
       const { uri, backupCodes } = await identity.beginSecondFactor(body.password, client);
+      await record(by, person, 'second_factor.begun');
       return { uri, backupCodes: [...backupCodes] };
     },
-    async confirmSecondFactor({ body, client, setCookies }) {
+    async confirmSecondFactor({ body, by, client, person, setCookies }) {
       setCookies(await identity.confirmSecondFactor(body.code, client));
+      await record(by, person, 'second_factor.enabled');
       return DONE;
     },
-    async disableSecondFactor({ body, client, setCookies }) {
+    async disableSecondFactor({ body, by, client, person, setCookies }) {
       setCookies(await identity.disableSecondFactor(body.password, client));
+      await record(by, person, 'second_factor.disabled');
       return DONE;
     },
   };

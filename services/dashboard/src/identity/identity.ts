@@ -2,7 +2,7 @@ import { type Database, isDatabaseUnavailable } from '@pf/database';
 import { verifyJWT } from 'better-auth/crypto';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
-import { ADDRESS_HEADER, type Auth } from './auth.ts';
+import { ADDRESS_HEADER, type Auth, type KnownPerson, passwordReset } from './auth.ts';
 
 /** What is known of the sender of a request. */
 export interface Client {
@@ -44,16 +44,21 @@ export class Identity {
     this.#database = database;
   }
 
-  /** Registers a person, and mails a link; the same for an address that is registered already. */
-  async signUp(person: { name: string; email: string; password: string }): Promise<void> {
-    await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+  /**
+   * Registers a person, and mails a link; the same for an address that is registered already.
+   * @returns the person, if they were not registered before
+   */
+  async signUp(person: { name: string; email: string; password: string }): Promise<KnownPerson | null> {
+    const { body } = await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+    // For an address that is registered already, the library makes up the id that it returns.
+    return this.#find({ id: personIn(body)?.userId ?? '' });
   }
 
   /**
    * Confirms an address with the token of the mail and the password. The token alone would confirm what a stranger has
    * registered with the address of another, whose mail leads to it.
    */
-  async verifyEmail(token: string, password: string): Promise<void> {
+  async verifyEmail(token: string, password: string): Promise<KnownPerson> {
     const { password: passwords, secret } = await this.#auth.$context;
     const claims = mailed.safeParse(await verifyJWT(token, secret));
     if (!claims.success) throw new DashboardError('link.invalid');
@@ -62,17 +67,21 @@ export class Identity {
       include: { credentials: { where: { providerId: 'credential' } } },
     });
     const hash = user?.credentials[0]?.password;
-    if (typeof hash !== 'string' || !(await passwords.verify({ hash, password })))
+    if (!user || typeof hash !== 'string' || !(await passwords.verify({ hash, password })))
       throw new DashboardError('link.invalid');
     const { status } = await this.#answer(this.#auth.api.verifyEmail({ query: { token }, asResponse: true }));
     if (status >= 300) throw new DashboardError('link.invalid');
+    return { userId: user.id, email: user.email };
   }
 
-  /** Begins a session, or with a second factor a challenge. Cookies of the request play no part. */
+  /**
+   * Begins a session, or with a second factor a challenge. Cookies of the request play no part.
+   * @returns with the person if they are signed in now
+   */
   async signIn(
     { email, password }: { readonly email: string; readonly password: string },
     client: Client,
-  ): Promise<{ readonly next: 'signed_in' | 'second_factor'; readonly cookies: Cookies }> {
+  ): Promise<{ readonly person: KnownPerson | null; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: undefined });
     const answer = await this.#answer(
       this.#auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }),
@@ -82,20 +91,25 @@ export class Identity {
       throw new DashboardError('email.unverified');
     }
     if (answer.status !== 200) throw new DashboardError('credentials.invalid');
-    const next = answer.body['twoFactorRedirect'] === true ? 'second_factor' : 'signed_in';
     // The library sets and removes the session's cookie where a challenge follows: only the latter counts.
-    return { next, cookies: answer.cookies };
+    return {
+      person: answer.body['twoFactorRedirect'] === true ? null : requirePerson(answer.body),
+      cookies: answer.cookies,
+    };
   }
 
   /** Completes a sign-in whose challenge is in the cookies, with a code of the app or a backup code. */
-  async signInWithCode(code: string, client: Client): Promise<Cookies> {
+  async signInWithCode(
+    code: string,
+    client: Client,
+  ): Promise<{ readonly person: KnownPerson; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGE) });
     const call = { body: { code }, headers, asResponse: true } as const;
     const answer = await this.#answer(
       TOTP_CODE.test(code) ? this.#auth.api.verifyTOTP(call) : this.#auth.api.verifyBackupCode(call),
     );
     if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
-    return answer.cookies;
+    return { person: requirePerson(answer.body), cookies: answer.cookies };
   }
 
   /** The person of the session in the cookies, and the cookie that prolongs it, if it is time. */
@@ -120,20 +134,30 @@ export class Identity {
     return { person, cookies: answer.cookies };
   }
 
+  async #find(where: { readonly id: string } | { readonly email: string }): Promise<KnownPerson | null> {
+    const user = await this.#database.prisma.user.findUnique({ where, select: { id: true, email: true } });
+    return user && { userId: user.id, email: user.email };
+  }
+
   async signOut(client: Client): Promise<Cookies> {
     return (await this.#answer(this.#auth.api.signOut({ headers: withSession(client), asResponse: true }))).cookies;
   }
 
-  /** Mails a link, if a person has this address. */
-  async forgotPassword(email: string): Promise<void> {
+  /** Mails a link, if a person has this address. @returns that person */
+  async forgotPassword(email: string): Promise<KnownPerson | null> {
     await this.#answer(this.#auth.api.requestPasswordReset({ body: { email }, asResponse: true }));
+    return this.#find({ email: email.toLowerCase() });
   }
 
-  async resetPassword(token: string, password: string): Promise<void> {
-    const { status } = await this.#answer(
-      this.#auth.api.resetPassword({ body: { token, newPassword: password }, asResponse: true }),
+  async resetPassword(token: string, password: string): Promise<KnownPerson> {
+    const found: KnownPerson[] = [];
+    const { status } = await passwordReset.run(
+      (person) => found.push(person),
+      () => this.#answer(this.#auth.api.resetPassword({ body: { token, newPassword: password }, asResponse: true })),
     );
-    if (status !== 200) throw new DashboardError('link.invalid');
+    const [person] = found;
+    if (status !== 200 || !person) throw new DashboardError('link.invalid');
+    return person;
   }
 
   async changePassword(currentPassword: string, password: string, client: Client): Promise<Cookies> {
@@ -203,6 +227,20 @@ export class Identity {
       throw new DashboardError('service.unavailable', { cause });
     throw cause;
   }
+}
+
+const answered = z.object({ user: z.object({ id: z.string(), email: z.string() }) });
+
+/** The person whom the library's answer names. */
+function personIn(body: Answer['body']): KnownPerson | null {
+  const parsed = answered.safeParse(body);
+  return parsed.success ? { userId: parsed.data.user.id, email: parsed.data.user.email } : null;
+}
+
+function requirePerson(body: Answer['body']): KnownPerson {
+  const person = personIn(body);
+  if (!person) throw new Error('the sign-in library does not say who has signed in');
+  return person;
 }
 
 interface Answer {

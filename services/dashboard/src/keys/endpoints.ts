@@ -1,5 +1,5 @@
 import { type DASHBOARD_OPERATIONS, KEYS_MAX } from '@pf/contracts/dashboard';
-import { accountKeys, type ApiKey, createAccountKey, type Database, revokeAccountKey } from '@pf/database';
+import { accountKeys, type ApiKey, createAccountKey, type Database, revokeKey } from '@pf/database';
 import { validationFailed } from '@pf/http';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Handler } from '../endpoint.ts';
@@ -9,41 +9,37 @@ type KeyOperation = {
   [Id in keyof Operations]: Operations[Id]['tag'] extends 'Keys' ? Id : never;
 }[keyof Operations];
 
+/** The most keys that a list shows. */
+const LISTED_MAX = 500;
+
 /** The endpoints of API keys. */
 export function keyEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
   readonly [Id in KeyOperation]: Handler<Operations[Id]>;
 } {
   return {
     async listKeys({ account }) {
-      const keys = await accountKeys(database, account.id, new Date(now()));
+      const keys = await accountKeys(database, account.id, new Date(now()), LISTED_MAX);
       return { keys: keys.map((key) => shownKey(key, now())) };
     },
-    async createKey({ account, body: { name, mode, scope, expiresAt } }) {
+    async createKey({ account, body: { name, mode, scope, expiresAt }, by }) {
       const at = new Date(now());
       const expires = typeof expiresAt === 'string' ? new Date(expiresAt) : null;
       if (expires !== null && expires.getTime() <= at.getTime())
         throw validationFailed([{ param: 'expiresAt', message: 'expiresAt must be in the future' }]);
       const livemode = mode === 'live';
-      const made = await createAccountKey(database, {
-        accountId: account.id,
-        livemode,
-        scope,
-        name,
-        expiresAt: expires,
-        at,
-        max: KEYS_MAX,
-      });
+      const key = { accountId: account.id, livemode, scope, name, expiresAt: expires, at };
+      const made = await createAccountKey(database, { ...key, max: KEYS_MAX }, by);
       if (!made)
         throw new DashboardError('limit.reached', {
           message: `The account has ${KEYS_MAX} ${mode} keys, which is the limit. Revoke one.`,
           details: { limit: 'keys', max: KEYS_MAX },
         });
-      const { key: secret, ...key } = made;
-      return { key: shownKey(key, at.getTime()), secret };
+      const { key: secret, ...stored } = made;
+      return { key: shownKey(stored, at.getTime()), secret };
     },
-    async revokeKey({ account, param }) {
+    async revokeKey({ account, by, param }) {
       const at = new Date(now());
-      const key = await revokeAccountKey(database, { accountId: account.id, keyId: param('keyId'), at });
+      const key = await revokeKey(database, { accountId: account.id, keyId: param('keyId'), at }, by);
       if (!key) throw new DashboardError('key.not_found');
       return { key: shownKey(key, at.getTime()) };
     },

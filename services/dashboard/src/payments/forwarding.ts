@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Operation } from '@pf/contracts';
-import { PAYMENT_ACCESS, type PaymentOperationId, type Role } from '@pf/contracts/dashboard';
+import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId, type Role } from '@pf/contracts/dashboard';
 import { roleInSession } from '@pf/database';
 import { readBytes, signPass } from '@pf/http';
 import { count, currentTrace, type Logger } from '@pf/runtime';
@@ -9,6 +9,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
 import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
+import { isChange, recordPayment } from './changes.ts';
 import { type Gateway, type GatewayRequest, REQUESTS_MAX, STREAMS_MAX } from './gateway.ts';
 import { Slots } from './slots.ts';
 
@@ -54,8 +55,12 @@ type Forwarded = Operation & { readonly id: PaymentOperationId };
 type Member = Admitted<(typeof PAYMENT_ACCESS)[PaymentOperationId]>;
 
 /** The gateway's response. */
+type Asked = Omit<GatewayRequest, 'signal'>;
+
 interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
   readonly body: AsyncIterable<Uint8Array> | readonly string[];
+  /** The whole body; instead of `body`. */
+  readonly text: () => Promise<string>;
 }
 
 /**
@@ -78,8 +83,7 @@ export class Forwarding {
     (operation: Forwarded, mode: 'test' | 'live') =>
     async (request: Request, response: Response): Promise<void> => {
       response.locals['route'] = `/api/accounts/{accountId}/{mode}/v1${operation.path}`;
-      const roles = PAYMENT_ACCESS[operation.id];
-      const member = await admit(request, response, roles, this.#dependencies);
+      const member = await admit(request, response, PAYMENT_ACCESS[operation.id], this.#dependencies);
       const hasBody = operation.method === 'post' || operation.method === 'patch';
       const body = hasBody ? await readBytes(request, response) : null;
       // The client may have disconnected meanwhile.
@@ -87,32 +91,100 @@ export class Forwarding {
       const isStream = wantsStream(operation, request);
       const release = this.#takeSlots(member, isStream);
       const ending = new AbortController();
-      response.once('close', () => {
-        ending.abort();
+      response.once('close', () => ending.abort());
+      try {
+        const asked = {
+          method: request.method,
+          path: `/v1${pathOf(operation, request)}`,
+          headers: await this.#headers(request, response, member, mode),
+          body,
+        };
+        if (isChange(operation.id)) await this.#change(operation.id, { mode, member, asked, request, response });
+        else await this.#read(operation, asked, { isStream, member, response, ending });
+      } finally {
         release();
-      });
-      const answer = await this.#ask(isStream, {
-        method: request.method,
-        path: `/v1${pathOf(operation, request)}`,
-        headers: await this.#headers(request, response, member, mode),
-        body,
-        signal: isStream ? ending.signal : AbortSignal.any([ending.signal, AbortSignal.timeout(REQUEST_MS)]),
-      }).catch((cause: unknown) => {
-        if (!ending.signal.aborted) throw cause;
-        return null;
-      });
-      if (!answer) return;
-      for (const name of RETURNED) {
-        const value = answer.headers[name];
-        if (value !== undefined) response.setHeader(name, value);
       }
-      response.writeHead(answer.statusCode);
-      if (isStream) {
-        response.flushHeaders();
-        this.#endWith(member, roles, response, ending);
-      }
-      await this.#copy(answer.body, response, ending.signal);
     };
+
+  /** Forwards what only reads: it ends with its client. */
+  async #read(
+    { id }: Forwarded,
+    asked: Asked,
+    {
+      isStream,
+      member,
+      response,
+      ending,
+    }: {
+      readonly isStream: boolean;
+      readonly member: Member;
+      readonly response: Response;
+      readonly ending: AbortController;
+    },
+  ): Promise<void> {
+    const { signal } = ending;
+    const lasting = isStream ? signal : AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+    const answer = await this.#ask(isStream, { ...asked, signal: lasting }).catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+      return null;
+    });
+    if (!answer) return;
+    writeHead(answer, response);
+    if (isStream) {
+      response.flushHeaders();
+      this.#endWith(member, PAYMENT_ACCESS[id], response, ending);
+    }
+    await this.#copy(answer.body, response, signal);
+  }
+
+  /**
+   * Forwards a change, and records it once the gateway has accepted it. It goes on when its client disconnects: who
+   * hangs up would otherwise leave no trace.
+   */
+  async #change(
+    id: PaymentChange,
+    {
+      mode,
+      member,
+      asked,
+      request,
+      response,
+    }: {
+      readonly mode: 'test' | 'live';
+      readonly member: Member;
+      readonly asked: Asked;
+      readonly request: Request;
+      readonly response: Response;
+    },
+  ): Promise<void> {
+    const { account, by } = member;
+    const subject = typeof request.params['id'] === 'string' ? request.params['id'] : null;
+    const record = (text: string | null): Promise<void> =>
+      recordPayment(this.#dependencies, by, {
+        id,
+        accountId: account.id,
+        livemode: mode === 'live',
+        subject,
+        request: asked.body,
+        response: text,
+      });
+    const answer = await this.#ask(false, { ...asked, signal: AbortSignal.timeout(REQUEST_MS) }).catch(
+      async (error: unknown) => {
+        if (!isSurelyUndone(error)) await record(null);
+        throw error;
+      },
+    );
+    const text = await answer.text().catch(async (error: unknown) => {
+      await record(null);
+      throw unavailable(error);
+    });
+    if (answer.statusCode >= 500) await record(null);
+    // What was accepted before changes nothing again.
+    else if (answer.statusCode < 300 && answer.headers['idempotent-replayed'] === undefined) await record(text);
+    if (response.destroyed) return;
+    writeHead(answer, response);
+    response.end(text);
+  }
 
   /** Ends all streams, and those that open from now on: their clients resume at another process. */
   close(): void {
@@ -167,8 +239,6 @@ export class Forwarding {
   /** @throws DashboardError `service.unavailable` if the gateway does not respond, or not as the payment API does */
   async #ask(isStream: boolean, request: GatewayRequest): Promise<Answer> {
     const { gateway, log } = this.#dependencies;
-    const unavailable = (cause: unknown): DashboardError =>
-      new DashboardError('service.unavailable', { message: 'The payment API does not respond.', cause });
     const { statusCode, headers, body } = await (isStream ? gateway.stream(request) : gateway.request(request)).catch(
       (error: unknown) => {
         throw unavailable(error);
@@ -178,16 +248,16 @@ export class Forwarding {
       body.destroy();
       throw unavailable(new Error(`the gateway responded with ${statusCode} and no JSON`));
     }
-    if (statusCode !== 401) return { statusCode, headers, body };
+    if (statusCode !== 401) return { statusCode, headers, body, text: () => body.text() };
     const text = await body.text();
     const { code } = refusal.parse(JSON.parse(text)).error;
-    if (!PASS_REFUSED.has(code)) return { statusCode, headers, body: [text] };
+    if (!PASS_REFUSED.has(code)) return { statusCode, headers, body: [text], text: () => Promise.resolve(text) };
     // The person is signed in: it is the two services that disagree.
     log.error(
       { code },
       'the gateway refuses the passes of the dashboard: compare DASHBOARD_PASS_SECRET and the clocks',
     );
-    throw unavailable(new Error(`the gateway responded with ${code}`));
+    throw unavailable(new PassRefusedError(`the gateway responded with ${code}`));
   }
 
   /** Ends a stream with the session and the role that it needs, and with this process. */
@@ -226,6 +296,30 @@ export class Forwarding {
       response.destroy();
     }
   }
+}
+
+/** The gateway does not accept the passes of this service. */
+class PassRefusedError extends Error {
+  override readonly name = 'PassRefusedError';
+}
+
+const unavailable = (cause: unknown): DashboardError =>
+  new DashboardError('service.unavailable', { message: 'The payment API does not respond.', cause });
+
+/** Codes of errors before a request is sent. */
+const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function isSurelyUndone(error: unknown): boolean {
+  const cause = error instanceof DashboardError ? error.cause : undefined;
+  return cause instanceof PassRefusedError || (cause instanceof Error && 'code' in cause && NOT_SENT.has(cause.code));
+}
+
+function writeHead({ statusCode, headers }: Answer, response: Response): void {
+  for (const name of RETURNED) {
+    const value = headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  response.writeHead(statusCode);
 }
 
 function wantsStream(operation: Operation, request: Request): boolean {

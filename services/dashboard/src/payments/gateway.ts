@@ -5,6 +5,8 @@ const CONNECT_MS = 2_000;
 const HEADERS_MS = 30_000;
 /** Longer than a stream is silent: a comment is due every 15 s. */
 const SILENCE_MS = 40_000;
+/** Larger than any response but a stream. */
+const RESPONSE_BYTES_MAX = 32 * 1024 * 1024;
 /** The most requests at once, and the most open streams, of this process. */
 export const REQUESTS_MAX = 128;
 export const STREAMS_MAX = 500;
@@ -31,7 +33,11 @@ export class Gateway {
       headersTimeout: HEADERS_MS,
       bodyTimeout: SILENCE_MS,
     };
-    this.#requests = new Pool(url.origin, { ...options, connections: REQUESTS_MAX });
+    this.#requests = new Pool(url.origin, {
+      ...options,
+      connections: REQUESTS_MAX,
+      maxResponseSize: RESPONSE_BYTES_MAX,
+    });
     this.#streams = new Pool(url.origin, { ...options, connections: STREAMS_MAX });
   }
 

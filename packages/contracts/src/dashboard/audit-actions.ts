@@ -1,0 +1,53 @@
+/** Everything that the audit log records, and what it means. */
+export const AUDIT_ACTIONS = {
+  'person.registered': 'A person has signed up.',
+  'person.email_confirmed': 'A person has confirmed their e-mail address.',
+  'session.begun': 'A person has signed in.',
+  'session.ended': 'A person has signed out, or has ended one of their sessions.',
+  'password.reset_requested': 'A link to set a new password was mailed.',
+  'password.reset': 'A person has set a new password by a link.',
+  'password.changed': 'A person has changed their password.',
+  'second_factor.begun': 'A person has begun to set up a second factor.',
+  'second_factor.enabled': 'A person signs in with a second factor from now on.',
+  'second_factor.disabled': 'A person signs in without a second factor from now on.',
+  'account.created': 'An account was created.',
+  'account.renamed': 'The account has another name.',
+  'account.plan_changed': 'The account is on another plan.',
+  'member.invited': 'A person was invited.',
+  'member.joined': 'A person has accepted an invitation.',
+  'member.role_changed': 'A member has another role.',
+  'member.removed': 'A member was removed.',
+  'invitation.withdrawn': 'An invitation was withdrawn.',
+  'key.created': 'An API key was created.',
+  'key.revoked': 'An API key was revoked.',
+  'secret.shown': 'An operator was shown the webhook secret of the account.',
+  'secret.rotated': 'The webhook secret of the account was replaced.',
+  'endpoint.created': 'A webhook endpoint was created.',
+  'endpoint.updated': 'A webhook endpoint was changed, paused or resumed.',
+  'endpoint.removed': 'A webhook endpoint was removed.',
+  'endpoint.enabled': 'A webhook endpoint that had failed was enabled.',
+  'endpoint.secret_rotated': 'The secret of a webhook endpoint was replaced.',
+  'endpoint.tested': 'A test event was sent.',
+  'delivery.retried': 'A delivery was sent again.',
+  'replay.created': 'Many deliveries are sent again.',
+  'replay.cancelled': 'A replay was cancelled.',
+  'intent.created': 'A payment intent was created.',
+  'intent.updated': 'A payment intent was changed.',
+  'intent.cancelled': 'A payment intent was cancelled.',
+  'intent.refunded': 'A refund was created.',
+  'intent.detected': 'A payer was reported.',
+  'intent.built': 'A transaction was built.',
+  'intent.submitted': 'A signed transaction was submitted.',
+  'intent.simulated': 'A state was simulated.',
+  // Of operators, in no account.
+  'secrets.encrypted': 'All webhook secrets were encrypted with another key.',
+  'ledger.rebuilt': 'A partition of the projection was rebuilt from the log.',
+  'positions.reset': 'The webhook service reads the log again from an earlier time on.',
+  'watch.rescanned': 'The watcher of a network reads blocks again.',
+  'dead_letters.replayed': 'Dead-lettered observations were published again.',
+} as const;
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/** What acts: a person with a session, a personal token of theirs, or an operator with `pf`. */
+export const AUDIT_ACTORS = ['person', 'token', 'operator'] as const;
+export type AuditActorKind = (typeof AUDIT_ACTORS)[number];

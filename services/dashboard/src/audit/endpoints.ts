@@ -1,0 +1,116 @@
+import { type Position, writeCursor } from '@pf/contracts';
+import { AUDIT_EXPORT_MAX, type AuditEntryShown, type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
+import { auditEntries, type AuditEntry, type AuditFilter, type Database } from '@pf/database';
+import { pageOf, positionOf } from '@pf/http';
+import { stringify } from 'csv-stringify/sync';
+import type { Handler } from '../endpoint.ts';
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+type AuditOperation = {
+  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Audit log' ? Id : never;
+}[keyof Operations];
+
+/** Rows of one query of an export. */
+const EXPORT_PAGE = 1_000;
+/** As RFC 4180 has it. A spreadsheet runs no cell: what begins as a formula gets an apostrophe. */
+const CSV = { quoted: true, escape_formulas: true, record_delimiter: 'windows' } as const;
+const COLUMNS = [
+  'at',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'action',
+  'mode',
+  'subject',
+  'before',
+  'after',
+  'address',
+  'user_agent',
+  'request_id',
+  'id',
+] as const;
+
+interface Filters {
+  readonly action?: AuditFilter['action'];
+  readonly actor?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const filterOf = ({ action, actor, subject, since, until }: Filters): AuditFilter => ({
+  action,
+  actor,
+  subject,
+  since: since === undefined ? undefined : new Date(since),
+  until: until === undefined ? undefined : new Date(until),
+});
+const positionIn = ({ at, entryId }: AuditEntry): Position => ({ createdAt: at.getTime(), id: entryId });
+
+/** The endpoints of the audit log. */
+export function auditEndpoints({ database }: { readonly database: Database }): {
+  readonly [Id in AuditOperation]: Handler<Operations[Id]>;
+} {
+  /** The rows as CSV, page by page. */
+  async function* csv(accountId: string, filter: AuditFilter): AsyncIterable<string> {
+    yield stringify([[...COLUMNS]], CSV);
+    let after: Position | null = null;
+    for (let rows = 0; rows < AUDIT_EXPORT_MAX; rows += EXPORT_PAGE) {
+      const entries: readonly AuditEntry[] = await auditEntries(database, accountId, filter, after, EXPORT_PAGE);
+      const last = entries.at(-1);
+      if (!last) return;
+      yield stringify(entries.map(cellsOf), CSV);
+      if (entries.length < EXPORT_PAGE) return;
+      after = positionIn(last);
+    }
+  }
+  return {
+    async listAudit({ account, query: { limit, cursor, ...filters } }) {
+      const found = await auditEntries(database, account.id, filterOf(filters), positionOf({ cursor }), limit + 1);
+      const { rows, hasMore, nextCursor } = pageOf(found, limit, (entry) => writeCursor(positionIn(entry)));
+      return { entries: rows.map(shownEntry), hasMore, nextCursor };
+    },
+    async exportAudit({ account, query }) {
+      return csv(account.id, filterOf(query));
+    },
+  };
+}
+
+const modeOf = (livemode: boolean | null): 'test' | 'live' | null =>
+  livemode === null ? null : livemode ? 'live' : 'test';
+
+const shownEntry = ({ entryId, at, kind, id, name, livemode, ...entry }: AuditEntry): AuditEntryShown => ({
+  id: entryId,
+  at: at.toISOString(),
+  actor: { kind, id, name },
+  action: entry.action,
+  mode: modeOf(livemode),
+  subject: entry.subject,
+  before: entry.before,
+  after: entry.after,
+  address: entry.address,
+  userAgent: entry.userAgent,
+  requestId: entry.requestId,
+});
+
+const jsonOf = (facts: unknown): string => (facts === null ? '' : JSON.stringify(facts));
+
+function cellsOf(entry: AuditEntry): readonly string[] {
+  const { at, kind, id, name, action, livemode, subject, before, after, address, userAgent, requestId, entryId } =
+    entry;
+  return [
+    at.toISOString(),
+    kind,
+    id ?? '',
+    name,
+    action,
+    modeOf(livemode) ?? '',
+    subject ?? '',
+    jsonOf(before),
+    jsonOf(after),
+    address ?? '',
+    userAgent ?? '',
+    requestId ?? '',
+    entryId,
+  ];
+}
