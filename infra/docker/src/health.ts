@@ -3,12 +3,8 @@ import { loadConfig, variables } from '@pf/runtime';
 /** Less than the 3 s that the Dockerfile's HEALTHCHECK allows. */
 const TIMEOUT_MS = 2_000;
 
-// The gateway serves it on the port of its API, the other services on a port for health alone.
-const { HEALTH_PORT, GATEWAY_PORT } = loadConfig({
-  HEALTH_PORT: variables.port.optional(),
-  GATEWAY_PORT: variables.port.default(4000),
-});
-const live = await fetch(`http://127.0.0.1:${HEALTH_PORT ?? GATEWAY_PORT}/healthz`, {
+const { HEALTH_PORT } = loadConfig({ HEALTH_PORT: variables.port });
+const live = await fetch(`http://127.0.0.1:${HEALTH_PORT}/healthz`, {
   signal: AbortSignal.timeout(TIMEOUT_MS),
 }).then(
   (response) => response.ok,

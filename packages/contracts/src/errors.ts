@@ -265,8 +265,8 @@ export const ERRORS = {
     retryAfterSeconds: 1,
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
-      'The key, or a client address that uses a `payer` key, exceeded its rate limit, or too many commands of the ' +
-      'account were in progress.',
+      'The key, a client address that uses a `payer` key or has no valid key, exceeded its rate limit, or too many ' +
+      'commands or event streams of the account were in progress.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'internal.error': {

@@ -15,3 +15,15 @@ export const KEY_QUOTAS: Readonly<Record<Plan, Quota>> = {
 
 /** The quota of one client address with a `payer` key, on every plan: many payers share such a key. */
 export const PAYER_ADDRESS_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
+
+/**
+ * What of an address' requests with a `payer` key does not count in the quota of the key, at each gateway: however many
+ * addresses use the key up, others can pay.
+ */
+export const PAYER_ADDRESS_SHARE: Quota = { requests: 60, windowSeconds: 60 };
+
+/** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */
+export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
+
+/** Event streams that may be open at one gateway: of a key, of an address, of test mode together, and in all. */
+export const STREAM_LIMITS = { key: 2_000, address: 500, test: 2_500, all: 5_000 } as const;

@@ -24,6 +24,7 @@ export * from './postgres/database.ts';
 export * from './postgres/database-time.ts';
 export * from './postgres/migrate.ts';
 export * from './postgres/roles.ts';
+export * from './postgres/share.ts';
 export * from './requests/request-records.ts';
 export * from './store.ts';
 export * from './watching/network-watches.ts';

@@ -5,5 +5,5 @@ export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
 export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog } from './request-log.ts';
 export { HttpServer } from './server.ts';
-export { type Taken, TokenBucket } from './token-bucket.ts';
+export { Slots } from './slots.ts';
 export { write } from './write.ts';

@@ -16,8 +16,6 @@ const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'TRACE',
 ]);
-/** Health probes come every few seconds: they are not traced, and do not count in the API's rate and latency. */
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 const ATTRIBUTE_LENGTH_MAX = 200;
 /** nginx' status for a client that disconnected before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -32,7 +30,6 @@ export const requestLog =
     response.setHeader('X-Request-Id', requestId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
-    if (PROBES.has(request.path)) return next();
     const began = performance.now();
     const method = METHODS.has(request.method) ? request.method : '_OTHER';
     add('http.server.active_requests', 1, { 'url.scheme': 'http' });

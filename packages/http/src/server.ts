@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { pause } from '@pf/runtime';
+import { count, pause } from '@pf/runtime';
 import { respondToClientError } from './client-errors.ts';
 
 /**
@@ -55,6 +55,7 @@ export class HttpServer {
       onRequest,
     );
     if (maxConnections !== undefined) this.#server.maxConnections = maxConnections;
+    this.#server.on('drop', () => count('payments.rate_limited', { policy: 'connections' }));
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
       socket.once('close', () => {

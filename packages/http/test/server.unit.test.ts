@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { HttpServer } from '../src/server.ts';
@@ -26,5 +27,28 @@ describe('HttpServer.close', () => {
     await closed;
     await expect(ask()).rejects.toThrow('ECONNREFUSED');
     agent.destroy();
+  });
+});
+
+describe('HttpServer', () => {
+  it('closes connections beyond its most at once, and takes new ones when others are closed', async () => {
+    const server = new HttpServer((_request, response) => response.end('ok'), undefined, 2);
+    const port = await server.listen('127.0.0.1', 0);
+    const open = async (): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined).resume();
+      await once(socket, 'connect');
+      return socket;
+    };
+    const [first, second, third] = [await open(), await open(), await open()];
+    await once(third, 'close');
+    expect([first.destroyed, second.destroyed]).toEqual([false, false]);
+    first.destroy();
+    await once(first, 'close');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await response.text()).toBe('ok');
+    second.destroy();
+    await server.close();
   });
 });

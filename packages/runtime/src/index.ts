@@ -14,6 +14,8 @@ export { type Metric, prometheusName } from './metrics/metric.ts';
 export { add, count, registerGauge, record, recordDuration, isRecordingMetrics } from './metrics/recording.ts';
 export * from './pause.ts';
 export * from './periodic-task.ts';
+export { Places } from './places.ts';
 export * from './service.ts';
 export * from './telemetry/spans.ts';
+export { type Taken, TokenBucket } from './token-bucket.ts';
 export { telemetryVariables } from './telemetry/variables.ts';

@@ -20,4 +20,11 @@ export {
   OFAC_ADVANCED_EXPORT,
   suspicion,
 } from './list/update.ts';
-export { type Finding, type ScreenedWallet, type Screening, ScreeningUnavailableError, type Verdict } from './port.ts';
+export {
+  type Finding,
+  type ScreenedWallet,
+  type Screening,
+  type ScreeningOrigin,
+  ScreeningUnavailableError,
+  type Verdict,
+} from './port.ts';

@@ -4,6 +4,16 @@ export interface ScreenedWallet {
   readonly address: string;
 }
 
+/**
+ * Whose wallets they are. What is screened for test mode, or for one account, must not keep others' wallets from being
+ * screened.
+ */
+export interface ScreeningOrigin {
+  readonly livemode: boolean;
+  /** Null for what no account has asked for. */
+  readonly accountId: string | null;
+}
+
 /** What a screener knows of a sanctioned wallet: only for the operator. */
 export interface Finding {
   readonly part: 'list' | 'api';
@@ -39,13 +49,13 @@ export interface Screening {
    * Screens all wallets with every screener. A wallet that any screener knows as sanctioned is a match.
    * @throws ScreeningUnavailableError if a wallet could not be screened and no other is a match
    */
-  screen(wallets: readonly ScreenedWallet[]): Promise<Verdict>;
+  screen(wallets: readonly ScreenedWallet[], origin: ScreeningOrigin): Promise<Verdict>;
   close(): Promise<void>;
 }
 
 /** One source of sanctions data. */
 export interface Screener {
   /** What is known of this wallet; null if nothing. @throws ScreeningUnavailableError */
-  find(wallet: ScreenedWallet): Promise<Finding | null>;
+  find(wallet: ScreenedWallet, origin: ScreeningOrigin): Promise<Finding | null>;
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { recordDuration, type MetricLabels } from '@pf/runtime';
 import {
   type Finding,
   type ScreenedWallet,
+  type ScreeningOrigin,
   type Screening,
   type Screener,
   ScreeningUnavailableError,
@@ -10,11 +11,11 @@ import {
 
 /** A screening by several screeners, in order: a match by one is not looked up by the next. */
 export const createScreening = (screeners: readonly Screener[]): Screening => ({
-  async screen(wallets) {
+  async screen(wallets, origin) {
     const began = performance.now();
     let verdict: MetricLabels<'payments.screening.duration'>['verdict'] = 'unavailable';
     try {
-      const result = await screen(screeners, wallets);
+      const result = await screen(screeners, wallets, origin);
       verdict = result.kind;
       return result;
     } finally {
@@ -24,8 +25,12 @@ export const createScreening = (screeners: readonly Screener[]): Screening => ({
   close: async () => void (await Promise.all(screeners.map((screener) => screener.close()))),
 });
 
-async function screen(screeners: readonly Screener[], wallets: readonly ScreenedWallet[]): Promise<Verdict> {
-  const results = await Promise.allSettled(wallets.map((wallet) => find(screeners, wallet)));
+async function screen(
+  screeners: readonly Screener[],
+  wallets: readonly ScreenedWallet[],
+  origin: ScreeningOrigin,
+): Promise<Verdict> {
+  const results = await Promise.allSettled(wallets.map((wallet) => find(screeners, wallet, origin)));
   let failure: ScreeningUnavailableError | null = null;
   for (const [index, result] of results.entries()) {
     const wallet = wallets[index];
@@ -39,9 +44,13 @@ async function screen(screeners: readonly Screener[], wallets: readonly Screened
 
 const CLEAN: Verdict = { kind: 'clean' };
 
-async function find(screeners: readonly Screener[], wallet: ScreenedWallet): Promise<Finding | null> {
+async function find(
+  screeners: readonly Screener[],
+  wallet: ScreenedWallet,
+  origin: ScreeningOrigin,
+): Promise<Finding | null> {
   for (const screener of screeners) {
-    const finding = await screener.find(wallet);
+    const finding = await screener.find(wallet, origin);
     if (finding) return finding;
   }
   return null;

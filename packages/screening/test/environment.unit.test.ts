@@ -12,9 +12,10 @@ describe('openScreening', () => {
   });
 
   it('lets every wallet pass if SCREENING is off', async () => {
-    expect(await open({ SCREENING: 'off' }).screen([{ chain: 'eip155:8453', address: `0x${'1'.repeat(40)}` }])).toEqual(
-      { kind: 'clean' },
-    );
+    const wallet = { chain: 'eip155:8453', address: `0x${'1'.repeat(40)}` };
+    expect(await open({ SCREENING: 'off' }).screen([wallet], { livemode: true, accountId: null })).toEqual({
+      kind: 'clean',
+    });
   });
 
   it.each([

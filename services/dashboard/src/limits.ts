@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DashboardOperationId } from '@pf/contracts/dashboard';
 import { type AttemptCount, type AttemptKey, countAttempts, type Database, forgetAttempts } from '@pf/database';
-import { TokenBucket } from '@pf/http';
-import { count } from '@pf/runtime';
+import { count, TokenBucket } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
 import { DashboardError } from './dashboard-error.ts';
 

@@ -2,8 +2,10 @@ import { isApiKey, type KeyScope } from '@pf/contracts';
 import { type Database, findKeyHolder, hashApiKey, type KeyHolder } from '@pf/database';
 import type { AccountId } from '@pf/domain';
 import { readPass } from '@pf/http';
+import { Places } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from './api-error.ts';
+import type { Strangers } from './limits/strangers.ts';
 
 /**
  * With the 15 s between two checks of an open stream it stays below the 30 s within which a revocation takes effect.
@@ -11,6 +13,10 @@ import { ApiError } from './api-error.ts';
 const KNOWN_MS = 10_000;
 /** Short, so that a key that was tried before it was created works soon after. */
 const UNKNOWN_MS = 2_000;
+/** Hashes of keys that were valid: they are no guesses. */
+const PROVEN_MAX = 50_000;
+/** Look-ups of other keys at a time, and those that wait for their turn. */
+const UNPROVEN = { atOnce: 2, waiting: 100, waitMs: 2_000 } as const;
 const bearer = /^Bearer +(\S+) *$/i;
 
 /** Who makes a request: the holder of an API key, or a person who makes it in the dashboard. */
@@ -26,6 +32,8 @@ export interface ApiKeysOptions {
   readonly now?: () => number;
   /** What may have signed a pass of the dashboard. Without any, none is accepted. */
   readonly passSecrets?: readonly Uint8Array[];
+  /** Limits the addresses that send other keys. Default: none is limited. */
+  readonly strangers?: Pick<Strangers, 'admit' | 'acquit'>;
 }
 
 /**
@@ -37,37 +45,86 @@ export class ApiKeys {
   /** A cache of its own, so that a flood of guessed keys does not evict valid ones. */
   readonly #unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
 
+  readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX });
+  readonly #turns = new Places(UNPROVEN.atOnce, UNPROVEN.waiting);
   readonly #now: () => number;
   readonly #passSecrets: readonly Uint8Array[];
+  readonly #strangers: Pick<Strangers, 'admit' | 'acquit'> | undefined;
 
-  constructor(database: Database, { knownMs = KNOWN_MS, now = Date.now, passSecrets = [] }: ApiKeysOptions = {}) {
+  constructor(
+    database: Database,
+    { knownMs = KNOWN_MS, now = Date.now, passSecrets = [], strangers }: ApiKeysOptions = {},
+  ) {
     this.#now = now;
     this.#passSecrets = passSecrets;
+    this.#strangers = strangers;
     // fetch() makes one query for all requests that wait for the same key, and does not cache a rejection.
     this.#known = new LRUCache<string, KeyHolder>({
       max: 10_000,
       ttl: knownMs,
-      fetchMethod: async (hash) => (await findKeyHolder(database, Buffer.from(hash, 'base64'))) ?? undefined,
+      fetchMethod: async (hash) => {
+        const find = () => findKeyHolder(database, Buffer.from(hash, 'base64'));
+        return (await (this.#proven.has(hash) ? find() : this.#inTurn(find))) ?? undefined;
+      },
     });
   }
 
   /**
    * The holder of the key or pass in an Authorization header.
-   * @param graceSeconds for how long after its end a pass is still accepted
-   * @throws ApiError `api_key.missing` or `api_key.invalid`; an error of the database if it is needed and unavailable
+   * @param ip where a request comes from that has no valid key, for its limit
+   * @throws ApiError `api_key.missing` or `api_key.invalid`, `rate_limit.exceeded` where the address has sent too many;
+   *   an error of the database if it is needed and unavailable
    */
-  async holder(authorization: string | undefined, graceSeconds = 0): Promise<Holder> {
+  async holder(authorization: string | undefined, ip?: string): Promise<Holder> {
     const key = bearer.exec(authorization ?? '')?.[1];
-    if (key === undefined) throw unauthorized('api_key.missing');
-    if (!isApiKey(key)) return this.#person(key, graceSeconds);
-    const hash = hashApiKey(key).toString('base64');
-    const known = this.#known.get(hash);
+    const hash = key !== undefined && isApiKey(key) ? hashApiKey(key).toString('base64') : null;
+    const known = hash === null ? undefined : this.#known.get(hash);
     if (known) return this.#inTime(known);
+    const isProven = hash !== null && this.#proven.has(hash);
+    // Before anything is looked up.
+    if (!isProven) this.#strangers?.admit(ip);
+    if (key === undefined) throw unauthorized('api_key.missing');
+    try {
+      const holder = await (hash === null ? this.#person(key, 0) : this.#lookUp(hash));
+      if (!isProven) this.#strangers?.acquit(ip);
+      return holder;
+    } catch (error) {
+      // The key may be valid: it could not be looked up.
+      if (!isProven && !(error instanceof ApiError && error.status === 401)) this.#strangers?.acquit(ip);
+      throw error;
+    }
+  }
+
+  /**
+   * The holder of the key or pass of an open stream, which was valid when it began.
+   * @param graceSeconds for how long after its end a pass is still accepted
+   * @throws as `holder`, but for limits
+   */
+  async stillHolder(authorization: string | undefined, graceSeconds: number): Promise<Holder> {
+    const key = bearer.exec(authorization ?? '')?.[1] ?? '';
+    return isApiKey(key) ? this.#lookUp(hashApiKey(key).toString('base64')) : this.#person(key, graceSeconds);
+  }
+
+  async #lookUp(hash: string): Promise<Holder> {
     if (this.#unknown.has(hash)) throw unauthorized('api_key.invalid');
     const found = await this.#known.fetch(hash);
-    if (found) return this.#inTime(found);
+    if (found) {
+      this.#proven.set(hash, true);
+      return this.#inTime(found);
+    }
+    this.#proven.delete(hash);
     this.#unknown.set(hash, true);
     throw unauthorized('api_key.invalid');
+  }
+
+  /** However many keys are guessed, from however many addresses, they take two connections at most. */
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (!(await this.#turns.take(UNPROVEN.waitMs))) throw new ApiError('service.unavailable');
+    try {
+      return await work();
+    } finally {
+      this.#turns.free();
+    }
   }
 
   async #person(text: string, graceSeconds: number): Promise<Holder> {

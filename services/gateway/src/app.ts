@@ -1,14 +1,14 @@
 import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
 import { requestLog, write } from '@pf/http';
 import type { WakeQueue } from '@pf/redis';
-import { type HealthResponse, type HealthChecks, liveness, type Logger, readiness } from '@pf/runtime';
+import type { Logger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { Commands } from './commands.ts';
 import { openToBrowsers, preflight } from './cors.ts';
-import { type Endpoint, serve } from './endpoint.ts';
+import { type Endpoint, type InModes, serve } from './endpoint.ts';
 import { followIntent } from './events/events.ts';
 import type { Feeds } from './events/feeds.ts';
 import { buildIntent } from './intents/build.ts';
@@ -23,6 +23,8 @@ import { submitIntent } from './intents/submit.ts';
 import { updateIntent } from './intents/update.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { OpenStreams } from './limits/open-streams.ts';
+import type { Strangers } from './limits/strangers.ts';
 import type { RequestRecords } from './request-records.ts';
 import { reference } from './reference/reference.ts';
 import { deliveryAttempts } from './webhooks/attempts.ts';
@@ -40,13 +42,17 @@ import { cancelReplay, createReplay, getReplay, listReplays } from './webhooks/r
 import { retryDelivery } from './webhooks/retry.ts';
 import { testEndpoint } from './webhooks/test.ts';
 
+/** What requests of one mode read and write: its connections are not those of the other mode. */
+interface ModeStore {
+  readonly database: Database;
+  readonly intents: IntentQueries;
+  readonly signedTransactions: SignedTransactions;
+}
+
 export interface AppDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
-  readonly database: Database;
   readonly feeds: Feeds;
-  readonly health: HealthChecks;
-  readonly intents: IntentQueries;
   readonly keys: ApiKeys;
   /** Encrypts the secrets of webhook endpoints. */
   readonly keyring: Keyring;
@@ -62,62 +68,72 @@ export interface AppDependencies {
   /** Wakes the webhook services. */
   readonly wakes: Pick<WakeQueue, 'wake'>;
   readonly screening: Screening;
-  readonly signedTransactions: SignedTransactions;
+  readonly stores: { readonly live: ModeStore; readonly test: ModeStore };
+  readonly strangers: Pick<Strangers, 'admit'>;
+  readonly streams: Pick<OpenStreams, 'open'>;
   /** Whether live events may go to http:// URLs. */
   readonly webhookAllowHttp: boolean;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */
   readonly trustedProxies?: number;
 }
 
+/** Every operation's. */
+const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoint)[] = [
+  createIntent,
+  listIntents,
+  fetchIntent,
+  updateIntent,
+  buildIntent,
+  submitIntent,
+  detectIntent,
+  cancelIntent,
+  refundIntent,
+  simulateIntent,
+  listDeliveries,
+  retryDelivery,
+  deliveryAttempts,
+  createEndpoint,
+  listEndpoints,
+  getEndpoint,
+  updateEndpoint,
+  removeEndpoint,
+  enableEndpoint,
+  rotateEndpointSecret,
+  testEndpoint,
+  createReplay,
+  listReplays,
+  getReplay,
+  cancelReplay,
+  (dependencies) => followIntent(dependencies),
+];
+
 /**
  * The HTTP API: every request is authenticated and validated, and gets the response of its endpoint or an error body.
  */
 export function createApp(dependencies: AppDependencies): Express {
-  const { health, log, trustedProxies = 0 } = dependencies;
+  const { log, stores, strangers, trustedProxies = 0 } = dependencies;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
   app.use(requestLog(log));
-  app.get('/healthz', (_request, response) => respondToProbe(response, liveness(health)));
-  app.get('/readyz', async (_request, response) => respondToProbe(response, await readiness(health)));
-
-  const endpoints = [
-    createIntent(dependencies),
-    listIntents(dependencies),
-    fetchIntent(dependencies),
-    updateIntent(dependencies),
-    buildIntent(dependencies),
-    submitIntent(dependencies),
-    detectIntent(dependencies),
-    cancelIntent(dependencies),
-    refundIntent(dependencies),
-    simulateIntent(dependencies),
-    followIntent(dependencies),
-    listDeliveries(dependencies),
-    retryDelivery(dependencies),
-    deliveryAttempts(dependencies),
-    createEndpoint(dependencies),
-    listEndpoints(dependencies),
-    getEndpoint(dependencies),
-    updateEndpoint(dependencies),
-    removeEndpoint(dependencies),
-    enableEndpoint(dependencies),
-    rotateEndpointSecret(dependencies),
-    testEndpoint(dependencies),
-    createReplay(dependencies),
-    listReplays(dependencies),
-    getReplay(dependencies),
-    cancelReplay(dependencies),
-  ];
+  const admitStranger: RequestHandler = ({ ip }, _response, next) => {
+    strangers.admit(ip);
+    next();
+  };
+  const endpoints = ENDPOINTS.map((endpoint): InModes => {
+    const live = endpoint({ ...dependencies, ...stores.live });
+    return { operation: live.operation, live, test: endpoint({ ...dependencies, ...stores.test }) };
+  });
   for (const [path, atPath] of Map.groupBy(endpoints, ({ operation }) => operation.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.
     const route = app.route(`/v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     // Payers' apps may call these operations from a browser.
     const forPayers = atPath.filter(({ operation }) => operation.scope === 'payer');
-    if (forPayers.length > 0) route.options(preflight(methodsOf(forPayers)));
+    if (forPayers.length > 0) route.options(admitStranger, preflight(methodsOf(forPayers)));
     for (const { operation } of forPayers) route[operation.method](openToBrowsers);
     for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, dependencies));
-    route.all(methodNotAllowed(atPath));
+    route.all(admitStranger, methodNotAllowed(atPath));
   }
+  app.use(admitStranger);
   app.use('/v1', reference());
   app.use(() => {
     throw new ApiError('route.not_found');
@@ -126,15 +142,11 @@ export function createApp(dependencies: AppDependencies): Express {
   return app;
 }
 
-function respondToProbe(response: Response, { status, body }: HealthResponse): void {
-  write(response, status, JSON.stringify(body));
-}
-
 /** Express handles HEAD with the route for GET. */
-const methodsOf = (endpoints: readonly Endpoint[]): readonly string[] =>
+const methodsOf = (endpoints: readonly Pick<Endpoint, 'operation'>[]): readonly string[] =>
   endpoints.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
 
-function methodNotAllowed(endpoints: readonly Endpoint[]): (request: Request) => never {
+function methodNotAllowed(endpoints: readonly Pick<Endpoint, 'operation'>[]): (request: Request) => never {
   const allow = methodsOf(endpoints).join(', ');
   return ({ method }) => {
     throw new ApiError('request.method_not_allowed', {

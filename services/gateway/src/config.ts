@@ -11,7 +11,8 @@ export const gatewayVariables = {
   ...upstreamVariables,
   ...screeningVariables,
   DATABASE_URL: variables.databaseUrl,
-  DATABASE_CONNECTIONS: variables.databaseConnections,
+  /** At least six: some are for lists by metadata, some not for test mode. */
+  DATABASE_CONNECTIONS: z.coerce.number().int().min(6).max(200).optional(),
   REDIS_URL: variables.redisUrl,
   /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
@@ -20,6 +21,8 @@ export const gatewayVariables = {
   /** Allows live webhook endpoints at http:// URLs. */
   WEBHOOK_ALLOW_HTTP: variables.flag,
   GATEWAY_PORT: variables.port.default(4000),
+  /** Probes are answered here, so that nothing but the API is reachable from outside. */
+  HEALTH_PORT: variables.port.default(4006),
   /** Multiplies all rate limits, for load tests. */
   RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),
   /** Number of trusted proxies in front of this process, whose X-Forwarded-For entries are believed. */

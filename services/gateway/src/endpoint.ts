@@ -24,6 +24,13 @@ export interface Endpoint {
   handle(call: Call): Promise<EndpointResponse | null>;
 }
 
+/** An endpoint on the store of each mode. */
+export interface InModes {
+  readonly operation: Operation;
+  readonly live: Pick<Endpoint, 'handle'>;
+  readonly test: Pick<Endpoint, 'handle'>;
+}
+
 /** A request with a valid key of sufficient scope, or a pass; its body has not been read yet. */
 export interface Call {
   readonly holder: Holder;
@@ -43,19 +50,19 @@ interface Admission {
 
 /** Authenticates, rate-limits and authorizes a request, calls its endpoint and writes the response. */
 export const serve =
-  (endpoint: Endpoint, { keys, limiter, now, records, uses }: Admission) =>
+  ({ operation, live, test }: InModes, { keys, limiter, now, records, uses }: Admission) =>
   async (request: Request, response: Response): Promise<void> => {
     const began = performance.now();
-    response.locals['route'] = `/v1${endpoint.operation.path}`;
-    const holder = await keys.holder(request.headers.authorization);
+    response.locals['route'] = `/v1${operation.path}`;
+    const holder = await keys.holder(request.headers.authorization, request.ip);
     response.locals['accountId'] = holder.accountId;
     response.locals['intentId'] = intentIn(request);
     response.once('close', () => records.record(recordOf({ holder, request, response }, began, now())));
     if (holder.userId === undefined) uses.used(holder.keyId);
     else response.locals['userId'] = holder.userId;
     await limiter.admit(holder, request, response);
-    requireScope(holder, endpoint.operation.scope);
-    const result = await endpoint.handle({ holder, request, response });
+    requireScope(holder, operation.scope);
+    const result = await (holder.livemode ? live : test).handle({ holder, request, response });
     response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(result.body), result.headers);
   };

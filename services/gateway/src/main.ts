@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
-import type { Reply } from '@pf/contracts';
-import { createStore, openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
+import { type Reply, STREAM_LIMITS } from '@pf/contracts';
+import { createStore, type Database, openDatabase, readDatabaseTime, shareOf, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
 import { RedisClient, WakeQueue } from '@pf/redis';
-import { loadConfig, runService } from '@pf/runtime';
+import { loadConfig, runService, serveHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
@@ -16,8 +16,10 @@ import { Feeds } from './events/feeds.ts';
 import { KeyUses } from './key-uses.ts';
 import { CommandTurns } from './limits/command-turns.ts';
 import { Limiter } from './limits/limiter.ts';
+import { OpenStreams } from './limits/open-streams.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
+import { Strangers } from './limits/strangers.ts';
 import { Outcomes } from './outcomes.ts';
 import { ReplyChannel } from './reply-channel.ts';
 import { RequestRecords } from './request-records.ts';
@@ -28,6 +30,10 @@ const PROBE_MS = 1_000;
 const CONNECTIONS = 8;
 /** Those of them for lists by metadata, which may read many rows, and for the records of requests. */
 const SCANS = 2;
+/** Those of either kind that test mode leaves free. Keys that may be guesses are looked up on two of them at most. */
+const NOT_TEST = { sql: 3, scans: 1 } as const;
+/** Connections of clients; further ones are closed. Twice as many as streams, so that requests have room. */
+const CLIENTS_MAX = 2 * STREAM_LIMITS.all;
 
 runService('gateway', async ({ log, onShutdown }) => {
   const config = loadConfig(gatewayVariables);
@@ -40,6 +46,10 @@ runService('gateway', async ({ log, onShutdown }) => {
     maxScans: SCANS,
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
+  const testDatabase = {
+    ...database,
+    ...shareOf(database, { sql: connections - SCANS - NOT_TEST.sql, scans: SCANS - NOT_TEST.scans }),
+  };
   onShutdown('database', () => database.close());
   await verifySecretsKey(database, config.SECRETS_KEY);
   const clock = new MeasuredClock({
@@ -55,8 +65,9 @@ runService('gateway', async ({ log, onShutdown }) => {
   const screening = openScreening(config, log);
   onShutdown('screening', () => screening.close());
 
-  const { intents, signedTransactions } = createStore(database);
-  const outcomes = new Outcomes(intents, log);
+  const storeOf = (of: Database) => ({ database: of, ...createStore(of) });
+  const stores = { live: storeOf(database), test: storeOf(testDatabase) };
+  const outcomes = new Outcomes(stores.live.intents, log);
   const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.lookUpAll.bind(outcomes) };
   const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), listener, log);
   replies.open();
@@ -82,37 +93,46 @@ runService('gateway', async ({ log, onShutdown }) => {
   records.start();
   onShutdown('request records', () => records.stop());
 
-  const server: HttpServer = new HttpServer(
+  let listening = false;
+  const strangers = new Strangers(config.RATE_LIMIT_FACTOR);
+  const server = new HttpServer(
     createApp({
       adapters: chains.adapters,
       commands: new Commands(publisher, replies, outcomes, new CommandTurns(config.RATE_LIMIT_FACTOR)),
-      database,
       feeds,
-      health: {
-        live: () => true,
-        // Not Redis: without it replies are only slower. Not the chains: most requests need none.
-        ready: {
-          database: () => database.ready(PROBE_MS),
-          kafka: () => eventLog.ready(PROBE_MS),
-          server: () => Promise.resolve(!server.closing),
-        },
-      },
-      intents,
       keyring: config.SECRETS_KEY,
-      keys: new ApiKeys(database, { now, passSecrets: config.DASHBOARD_PASS_SECRET }),
+      keys: new ApiKeys(database, {
+        now,
+        passSecrets: config.DASHBOARD_PASS_SECRET,
+        strangers,
+      }),
       limiter: new Limiter(new RateLimits(new SharedBuckets(redis, config.REDIS_PREFIX)), config.RATE_LIMIT_FACTOR),
       log,
       now,
       partitions: eventLog.partitions,
       records,
       screening,
-      signedTransactions,
+      stores,
+      strangers,
+      streams: new OpenStreams(config.RATE_LIMIT_FACTOR),
       trustedProxies: config.TRUSTED_PROXIES,
       webhookAllowHttp: config.WEBHOOK_ALLOW_HTTP,
       uses,
       wakes,
     }),
+    undefined,
+    CLIENTS_MAX,
   );
+  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+    live: () => true,
+    // Not Redis: without it replies are only slower. Not the chains: most requests need none.
+    ready: {
+      database: () => database.ready(PROBE_MS),
+      kafka: () => eventLog.ready(PROBE_MS),
+      server: () => Promise.resolve(listening && !server.closing),
+    },
+  });
+  onShutdown('health', () => health.close());
   onShutdown('server', async () => {
     const closed = server.close();
     // The gateway is not ready anymore, so clients of the streams reconnect to another one.
@@ -123,5 +143,6 @@ runService('gateway', async ({ log, onShutdown }) => {
   // too.
   await Promise.all(Array.from({ length: connections }, () => database.ready(PROBE_MS)));
   const port = await server.listen(config.HOST, config.GATEWAY_PORT);
+  listening = true;
   log.info({ host: config.HOST, port, chains: [...chains.adapters.keys()] }, 'listening');
 });

@@ -14,6 +14,7 @@ import {
 import { readBackingStack, until } from '@pf/testing';
 import { createLogger } from '@pf/runtime';
 import { ApiKeys, requireScope } from '../src/api-keys.ts';
+import { Strangers } from '../src/limits/strangers.ts';
 import { KeyUses } from '../src/key-uses.ts';
 
 const MODES = [true, false] as const;
@@ -156,5 +157,68 @@ describe('API keys', () => {
     expect(() => requireScope(payer, 'full')).toThrow(
       expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }),
     );
+  });
+
+  /** Counts the queries, and how many run at once; each takes a moment. */
+  const counting = (): { database: Database; queries: () => number; most: () => number } => {
+    let [queries, running, most] = [0, 0, 0];
+    const query = async (...parameters: readonly unknown[]): Promise<unknown> => {
+      queries += 1;
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return (database.sql.query as (...of: readonly unknown[]) => Promise<unknown>)(...parameters);
+    };
+    const sql = Object.assign(Object.create(database.sql) as Database['sql'], { query });
+    return { database: { ...database, sql }, queries: () => queries, most: () => most };
+  };
+  const outcome = (holder: Promise<unknown>): Promise<unknown> =>
+    holder.then(
+      () => 'valid',
+      ({ code }: { readonly code: string }) => code,
+    );
+
+  it('are looked up two at a time, until they were valid once', async () => {
+    const { database: counted, queries, most } = counting();
+    const keys = new ApiKeys(counted, { knownMs: 1 });
+    const { key } = await createKey(database, { accountId, livemode: false });
+    await keys.holder(`Bearer ${key}`);
+    const guesses = Array.from({ length: 40 }, () => keys.holder(`Bearer ${newApiKey(true)}`));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    // The valid one waits for none of them.
+    await keys.holder(`Bearer ${key}`);
+    expect(queries()).toBeLessThan(42);
+    expect(new Set(await Promise.all(guesses.map(outcome)))).toEqual(new Set(['api_key.invalid']));
+    expect([queries(), most()]).toEqual([42, 3]);
+  });
+
+  it('are not looked up for an address that has sent too many others', async () => {
+    const { database: counted, queries } = counting();
+    // Ten in a minute.
+    const strangers = new Strangers(1 / 60);
+    const keys = new ApiKeys(counted, { knownMs: 1, strangers });
+    const { key } = await createKey(database, { accountId, livemode: false });
+    await keys.holder(`Bearer ${key}`, '192.0.2.1');
+    const guess = (address: string) => outcome(keys.holder(`Bearer ${newApiKey(false)}`, address));
+    const outcomes: unknown[] = [];
+    for (let n = 0; n < 15; n++) outcomes.push(await guess('192.0.2.1'));
+    expect(outcomes).toEqual([
+      ...Array<string>(10).fill('api_key.invalid'),
+      ...Array<string>(5).fill('rate_limit.exceeded'),
+    ]);
+    expect(queries()).toBe(11);
+    expect(await outcome(keys.holder(undefined, '192.0.2.1'))).toBe('rate_limit.exceeded');
+    expect(await guess('192.0.2.2')).toBe('api_key.invalid');
+    // The valid one is no guess.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await outcome(keys.holder(`Bearer ${key}`, '192.0.2.1'))).toBe('valid');
+  });
+
+  it('count against no address while they cannot be looked up', async () => {
+    const sql = { query: () => Promise.reject(new Error('Connection terminated')) };
+    const keys = new ApiKeys({ ...database, sql } as unknown as Database, { strangers: new Strangers(1 / 600) });
+    const key = newApiKey(false);
+    for (let n = 0; n < 5; n++)
+      await expect(keys.holder(`Bearer ${key}`, '192.0.2.1')).rejects.toThrow('Connection terminated');
   });
 });

@@ -118,15 +118,4 @@ describe('the HTTP API before any endpoint is called', () => {
       expect(await idOf({ 'x-request-id': unsafe })).toMatch(/^req_[0-9a-f-]{36}$/);
     expect(await idOf({})).not.toBe(await idOf({}));
   });
-
-  it('is ready only while its dependencies are, and live in any case', async () => {
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    app.setReady(false);
-    const unready = await fetch(`${url}/readyz`);
-    expect([unready.status, await unready.json()]).toEqual([
-      503,
-      { status: 'unavailable', checks: { log: 'unavailable' } },
-    ]);
-  });
 });

@@ -50,7 +50,6 @@ class OneHolder extends ApiKeys {
 /** The HTTP API without its dependencies. */
 export interface BareApp {
   readonly url: string;
-  setReady(ready: boolean): void;
   close(): Promise<void>;
 }
 
@@ -71,15 +70,12 @@ export async function startBareApp({
     log,
   );
   const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
-  let isReady = true;
+  const store = { database, intents, signedTransactions: failing<SignedTransactions>(failure, 'the database') };
   const app = createApp({
     now: Date.now,
     adapters: chains.adapters,
     commands: new Commands(failing<Publisher>(failure, 'the log'), replies, new Outcomes(intents, log)),
-    database,
     feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
-    health: { live: () => true, ready: { log: () => Promise.resolve(isReady) } },
-    intents,
     keyring: Buffer.alloc(32),
     keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
@@ -89,16 +85,15 @@ export async function startBareApp({
     uses: { used: () => undefined },
     wakes: failing<WakeQueue>(failure, 'Redis'),
     screening: failing<Screening>(failure, 'the screening'),
-    signedTransactions: failing<SignedTransactions>(failure, 'the database'),
+    stores: { live: store, test: store },
+    strangers: { admit: () => undefined },
+    streams: { open: () => () => undefined },
     webhookAllowHttp: false,
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    setReady: (ready) => {
-      isReady = ready;
-    },
     close: async () => {
       replies.close();
       redis.close();

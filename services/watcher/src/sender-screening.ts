@@ -1,3 +1,4 @@
+import { findNetwork } from '@pf/chains/networks';
 import type { NotedPayment, UnscreenedPayments } from '@pf/database';
 import type { ChainId, Observation } from '@pf/domain';
 import { count, type Logger } from '@pf/runtime';
@@ -41,7 +42,10 @@ export async function screenSenders(
   for (const payment of await payments.waiting(chains, PAYMENTS_A_ROUND)) {
     if (stopping.aborted) return;
     try {
-      const verdict = await screening.screen([{ chain: payment.chain, address: payment.sender }]);
+      const verdict = await screening.screen([{ chain: payment.chain, address: payment.sender }], {
+        livemode: findNetwork(payment.chain)?.livemode ?? true,
+        accountId: null,
+      });
       if (verdict.kind === 'clean') await payments.clear(payment);
       else if (await payments.flag(payment, verdict.finding)) {
         count('payments.alarms', { alarm: 'sanctioned_payment' });

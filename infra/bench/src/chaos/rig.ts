@@ -116,11 +116,11 @@ export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
 }
 
 /** A gateway gets connections when it is ready. */
-async function joinFront({ service, url, exited }: Instance, front: Front): Promise<void> {
+async function joinFront({ service, url, health, exited }: Instance, front: Front): Promise<void> {
   if (service !== 'gateway') return;
   let gone = false;
   void exited.then(() => (gone = true));
-  const ready = await until('the gateway', async () => gone || (await fetch(`${url}/readyz`)).ok, READY_MS).catch(
+  const ready = await until('the gateway', async () => gone || (await fetch(`${health}/readyz`)).ok, READY_MS).catch(
     // Never ready: it gets none.
     () => false,
   );

@@ -98,7 +98,7 @@ export class Fleet {
     });
     await until(
       `${service} to be ready (its log: ${instance.log})`,
-      async () => (await fetch(`${instance.url}/readyz`)).ok,
+      async () => (await fetch(`${instance.health}/readyz`)).ok,
       START_MS,
     );
     this.restarts[service].worstStartMs = Math.max(this.restarts[service].worstStartMs, performance.now() - began);

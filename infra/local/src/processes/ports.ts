@@ -18,6 +18,7 @@ export function portsNeeded(settings: Settings, withServices: boolean): readonly
           'webhook',
           'dashboard',
           'dashboardHealth',
+          'gatewayHealth',
           'sanctions',
           'gatewayMetrics',
           'intentMetrics',

@@ -69,11 +69,13 @@ function serviceSpecs(
     NODE_ENV: 'production',
   };
   return SERVICES.map(({ name, label }) => {
-    const port = settings.ports[name === 'dashboard' ? 'dashboardHealth' : name];
+    // What is open to the outside has its probes on another port.
+    const health = name === 'dashboard' || name === 'gateway' ? (`${name}Health` as const) : name;
+    const port = settings.ports[health];
     return {
       name,
       label,
-      ports: [name, ...(name === 'dashboard' ? (['dashboardHealth'] as const) : []), `${name}Metrics`],
+      ports: [...new Set([name, health]), `${name}Metrics`],
       stopSignal: 'SIGTERM',
       orphanSignal: 'SIGKILL',
       // Services shut down within 25 s.
@@ -87,8 +89,8 @@ function serviceSpecs(
           ...shared,
           DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database,
           METRICS_PORT: String(settings.ports[`${name}Metrics`]),
-          ...(name === 'dashboard' && { [PORTS.dashboard.variable]: String(settings.ports.dashboard) }),
-          [name === 'gateway' ? PORTS.gateway.variable : 'HEALTH_PORT']: String(port),
+          ...(health !== name && { [PORTS[name].variable]: String(settings.ports[name]) }),
+          HEALTH_PORT: String(port),
         },
       }),
       // Production's liveness probe; no response at all is no verdict.

@@ -19,6 +19,7 @@ export const PORTS = {
   webhook: { variable: 'WEBHOOK_PORT', defaultPort: 4003 },
   dashboard: { variable: 'DASHBOARD_PORT', defaultPort: 4004 },
   dashboardHealth: { variable: 'DASHBOARD_PORT', defaultPort: 4005 },
+  gatewayHealth: { variable: 'GATEWAY_PORT', defaultPort: 4006 },
   postgres: { variable: 'POSTGRES_PORT', defaultPort: 4010 },
   redis: { variable: 'REDIS_PORT', defaultPort: 4011 },
   kafka: { variable: 'KAFKA_PORT', defaultPort: 4012 },

@@ -99,12 +99,82 @@ export const gatewayGuards: readonly Mutant[] = [
   },
   {
     name: 'One account cannot fill a partition',
-    file: 'services/gateway/src/limits/command-turns.ts',
+    file: 'packages/runtime/src/places.ts',
     guard: 'if (this.#taken < this.#most && this.#line.length === 0) {',
     instead: 'if (this.#taken < this.#most || this.#line.length === 0) {',
     test: {
       file: 'services/gateway/test/limits/command-turns.unit.test.ts',
       name: 'let another account’s command be decided in the next batch',
+    },
+  },
+  {
+    name: 'An address that sends invalid keys is limited before they are looked up',
+    file: 'services/gateway/src/api-keys.ts',
+    guard: 'if (!isProven) this.#strangers?.admit(ip);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/api-keys.integration.test.ts',
+      name: 'are not looked up for an address that has sent too many others',
+    },
+  },
+  {
+    name: 'Guessed keys take two connections at most',
+    file: 'services/gateway/src/api-keys.ts',
+    guard: 'this.#proven.has(hash) ? find() : this.#inTurn(find)',
+    instead: 'find()',
+    test: {
+      file: 'services/gateway/test/api-keys.integration.test.ts',
+      name: 'are looked up two at a time, until they were valid once',
+    },
+  },
+  {
+    name: 'Open event streams are counted',
+    file: 'services/gateway/src/events/events.ts',
+    guard: "response.once('close', streams.open(holder, request.ip));",
+    instead: '',
+    test: {
+      file: 'services/gateway/test/limits/admission.integration.test.ts',
+      name: 'caps the event streams of an address and of a key',
+    },
+  },
+  {
+    name: 'Payers who ask little are served after their key is used up',
+    file: 'services/gateway/src/limits/limiter.ts',
+    guard: 'address.allowed && !this.#isWithinShare(payer)',
+    instead: 'address.allowed',
+    test: {
+      file: 'services/gateway/test/limits/rate-limits.integration.test.ts',
+      name: 'let payers pay at addresses that ask little, after others have used the quota of their key up',
+    },
+  },
+  {
+    name: 'Connections of clients are bounded',
+    file: 'packages/http/src/server.ts',
+    guard: 'if (maxConnections !== undefined) this.#server.maxConnections = maxConnections;',
+    instead: '',
+    test: {
+      file: 'packages/http/test/server.unit.test.ts',
+      name: 'closes connections beyond its most at once, and takes new ones when others are closed',
+    },
+  },
+  {
+    name: 'Test mode has connections to Postgres of its own',
+    file: 'services/gateway/src/app.ts',
+    guard: 'endpoint({ ...dependencies, ...stores.test })',
+    instead: 'endpoint({ ...dependencies, ...stores.live })',
+    test: {
+      file: 'services/gateway/test/limits/admission.integration.test.ts',
+      name: 'serves live requests while those of test mode wait for the database',
+    },
+  },
+  {
+    name: 'Requests in test mode never take all connections to Postgres',
+    file: 'packages/database/src/postgres/share.ts',
+    guard: 'sql: limited(database.sql, sql),',
+    instead: 'sql: database.sql,',
+    test: {
+      file: 'packages/database/test/postgres/share.integration.test.ts',
+      name: 'leaves the others to those who use the database itself',
     },
   },
 ];

@@ -60,4 +60,11 @@ export const screeningGuards: readonly Mutant[] = [
       name: 'is screened after the payment, and flagged for the operator when sanctioned',
     },
   },
+  {
+    name: 'What fails in test mode stops no screening of live mode',
+    file: 'packages/screening/src/api/channels.ts',
+    guard: 'return livemode ? this.#live : this.#test;',
+    instead: 'return this.#live;',
+    test: { file: API_TEST, name: 'screens for live mode while test mode has failed, is limited or waits' },
+  },
 ];

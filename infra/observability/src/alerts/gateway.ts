@@ -5,6 +5,8 @@ const commands = (outcome: string): string =>
   `payments_command_duration_seconds_count{service_name="gateway",type="create",outcome="${outcome}"}`;
 const screened = (verdict: string): string =>
   `payments_screening_duration_seconds_count{service_name="gateway",verdict="${verdict}"}`;
+const refused = (policy: string): string => `payments_rate_limited_total{service_name="gateway",policy="${policy}"}`;
+const streams = 'payments_streams_open{service_name="gateway"}';
 
 /** Causes for which requests fail. */
 export const gatewayAlerts: readonly Alert[] = [
@@ -77,5 +79,21 @@ their creates and submits are refused with 503.`,
     summary: '{{ $value | humanizePercentage }} of commands had no known outcome within 8 s: their clients got 503.',
     fires: { series: { [commands('accepted')]: '0+100x30', [commands('unknown')]: '0+2x30' }, at: '25m', labels: {} },
     quiet: { series: { [commands('accepted')]: '0+1000x30', [commands('unknown')]: '0+1x30' }, at: '25m' },
+  },
+  {
+    name: 'GatewayFull',
+    severity: 'ticket',
+    // Four fifths of the 5,000 streams of a gateway, or connections beyond its 10,000.
+    expr: [
+      'max(payments_streams_open) > 4000',
+      'or sum(increase(payments_rate_limited_total{service_name="gateway",policy="connections"}[10m])) > 0',
+    ].join('\n'),
+    for: '2m',
+    summary: 'A gateway has nearly as many streams open as it may, or closes connections: clients are turned away.',
+    fires: { series: { [refused('connections')]: '0+0x5 1+40x10' }, at: '12m', labels: {} },
+    quiet: {
+      series: { [refused('connections')]: '0+0x20', [refused('streams')]: '0+50x20', [streams]: '3500+0x20' },
+      at: '12m',
+    },
   },
 ];

@@ -131,16 +131,18 @@ export async function webhookSecrets(
 }
 
 async function ownSecrets(
-  { prisma }: Database,
+  { sql }: Database,
   keyring: Keyring,
   { accountId, livemode, endpointId }: SecretOwner,
 ): Promise<readonly WebhookSecret[]> {
-  const rows = await prisma.webhookSecret.findMany({
-    where: { accountId, livemode, endpointId: endpointId ?? null },
-    orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }],
-  });
-  return rows.map(({ id, ciphertext, validFrom }) => ({
-    secret: decrypt(keyring, id, Buffer.from(ciphertext)),
+  const { rows } = await sql.query<{ id: string; ciphertext: Buffer; valid_from: Date }>(
+    `SELECT id, ciphertext, valid_from FROM service.webhook_secrets
+      WHERE account_id = $1 AND livemode = $2 AND endpoint_id IS NOT DISTINCT FROM $3
+      ORDER BY valid_from DESC, created_at DESC`,
+    [accountId, livemode, endpointId ?? null],
+  );
+  return rows.map(({ id, ciphertext, valid_from: validFrom }) => ({
+    secret: decrypt(keyring, id, ciphertext),
     validFrom,
   }));
 }

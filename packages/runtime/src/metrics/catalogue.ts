@@ -107,9 +107,11 @@ export const METRICS = {
     description: lines(
       'Requests refused with 429, by the quota that was used up. `person`: of a person who uses the payment API in the',
       'dashboard. `commands`: too many commands of the account, or of test mode, were under way in one partition.',
+      '`stranger`: an address without a valid key. `streams`: too many event streams were open. `connections`: too',
+      'many connections were open, and another was closed without a response.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
     ),
-    labels: { policy: of('key', 'address', 'person', 'commands', 'dashboard') },
+    labels: { policy: of('key', 'address', 'person', 'commands', 'stranger', 'streams', 'connections', 'dashboard') },
   }),
   'payments.request_records': counter({
     services: ['gateway'],

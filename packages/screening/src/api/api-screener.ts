@@ -1,15 +1,19 @@
 import type { Logger } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
 import { comparableOf } from '../comparable.ts';
-import { type Finding, type ScreenedWallet, type Screener, ScreeningUnavailableError } from '../port.ts';
-import { Circuit } from './circuit.ts';
-import { ProviderError, SanctionsApi } from './sanctions-api.ts';
+import {
+  type Finding,
+  type ScreenedWallet,
+  type Screener,
+  type ScreeningOrigin,
+  ScreeningUnavailableError,
+} from '../port.ts';
+import { type Channel, ModeChannels } from './channels.ts';
+import { ProviderError } from './sanctions-api.ts';
 
 /** How long a clean result may be cached (docs/reference/contract.md). */
 export const CLEAN_MAX_SECONDS = 600;
 const CLEAN_MAX_ADDRESSES = 50_000;
-/** Addresses looked up at once, including those that wait for a connection. */
-const MAX_PENDING = 256;
 
 export interface ApiScreenerOptions {
   /** The base URL of the provider's API: `https://public.chainalysis.com`. */
@@ -25,49 +29,37 @@ export interface ApiScreenerOptions {
 
 /** Screens by the HTTP API. Clean results are cached, matches and failures never; one request per address at a time. */
 export class ApiScreener implements Screener {
-  readonly #api: SanctionsApi;
-  readonly #circuit: Circuit;
+  readonly #channels: ModeChannels;
   readonly #clean: LRUCache<string, true> | null;
-  readonly #pending = new Map<string, Promise<Finding | null>>();
   readonly #log: Logger;
   readonly #now: () => number;
 
   constructor({ url, key, cleanSeconds = CLEAN_MAX_SECONDS, timeoutMs, log, now = Date.now }: ApiScreenerOptions) {
-    this.#api = new SanctionsApi(url, key, timeoutMs);
+    this.#channels = new ModeChannels({ url, key, timeoutMs, now });
     this.#log = log;
     this.#now = now;
-    this.#circuit = new Circuit(now);
     this.#clean =
       cleanSeconds === 0
         ? null
         : new LRUCache({ max: CLEAN_MAX_ADDRESSES, ttl: cleanSeconds * 1_000, ttlResolution: 0, perf: { now } });
   }
 
-  async find(wallet: ScreenedWallet): Promise<Finding | null> {
+  async find(wallet: ScreenedWallet, origin: ScreeningOrigin): Promise<Finding | null> {
     const address = comparableOf(wallet);
     if (this.#clean?.has(address)) return null;
-    const pending = this.#pending.get(address);
-    if (pending) return pending;
-    if (this.#pending.size >= MAX_PENDING)
-      throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', { retryAfterSeconds: 1 });
-    if (!this.#circuit.admits())
-      throw new ScreeningUnavailableError('the sanctions API does not respond', {
-        retryAfterSeconds: this.#circuit.retryAfterSeconds,
-      });
-    const finding = this.#lookUp(address).finally(() => this.#pending.delete(address));
-    this.#pending.set(address, finding);
-    return finding;
+    const channel = this.#channels.of(origin);
+    return channel.pending.get(address) ?? channel.lookUp(address, origin, () => this.#ask(channel, address));
   }
 
   close(): Promise<void> {
-    return this.#api.close();
+    return this.#channels.close();
   }
 
-  async #lookUp(address: string): Promise<Finding | null> {
+  async #ask({ api, circuit }: Channel, address: string): Promise<Finding | null> {
     const requestedAt = this.#now();
     try {
-      const [identification] = await this.#api.identifications(address);
-      this.#circuit.succeeded();
+      const [identification] = await api.identifications(address);
+      circuit.succeeded();
       if (identification)
         return { part: 'api', label: identification.category ?? null, uid: null, name: identification.name ?? null };
       // The result is as old as the request.
@@ -75,13 +67,13 @@ export class ApiScreener implements Screener {
       return null;
     } catch (error) {
       const retryAfterMs = error instanceof ProviderError ? error.retryAfterMs : null;
-      if (this.#circuit.failed(retryAfterMs))
+      if (circuit.failed(retryAfterMs))
         this.#log.error(
           { alarm: 'screening_unavailable', err: error },
           'the sanctions API does not respond: every screening is refused',
         );
       throw new ScreeningUnavailableError('the sanctions API gave no result', {
-        retryAfterSeconds: this.#circuit.retryAfterSeconds,
+        retryAfterSeconds: circuit.retryAfterSeconds,
         cause: error,
       });
     }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 /** For one whole lookup: a create waits for it. */
 const TIMEOUT_MS = 2_000;
-const CONNECTIONS = 64;
 /** Responses are some hundred bytes. */
 const RESPONSE_MAX_BYTES = 1_048_576;
 
@@ -44,12 +43,13 @@ export class SanctionsApi {
   readonly #agent: Agent;
   readonly #timeoutMs: number;
 
-  constructor(url: string, key: string, timeoutMs = TIMEOUT_MS) {
+  /** @param connections the most at a time */
+  constructor(url: string, key: string, connections: number, timeoutMs = TIMEOUT_MS) {
     this.#base = new URL(url);
     this.#key = key;
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
-      connections: CONNECTIONS,
+      connections,
       connect: { timeout: timeoutMs },
       maxResponseSize: RESPONSE_MAX_BYTES,
     });

@@ -30,6 +30,8 @@ export interface Instance {
   readonly service: ServiceName;
   /** Its URL: of its API (gateway, dashboard) or of its health endpoints. */
   readonly url: string;
+  /** The URL of its health endpoints. */
+  readonly health: string;
   readonly pid: number;
   /** The file with its output. */
   readonly log: string;
@@ -176,10 +178,10 @@ export async function startCluster(
         // Tests and benchmarks use one API key more than a client may; tests of rate limits set their own limit.
         RATE_LIMIT_FACTOR: '100',
         SCREENING_LIST_FILE: sanctionsListFile,
-        ...(service === 'gateway' ? { GATEWAY_PORT: String(port) } : { HEALTH_PORT: String(port) }),
+        HEALTH_PORT: String(service === 'gateway' || service === 'dashboard' ? healthPort : port),
+        ...(service === 'gateway' && { GATEWAY_PORT: String(port) }),
         ...(service === 'dashboard' && {
           DASHBOARD_PORT: String(port),
-          HEALTH_PORT: String(healthPort),
           DASHBOARD_URL: `http://127.0.0.1:${port}`,
           // Tests that forward requests start a gateway and set its URL.
           GATEWAY_URL: 'http://127.0.0.1:9',
@@ -202,6 +204,8 @@ export async function startCluster(
     const instance: Instance = {
       service,
       url: `http://127.0.0.1:${port}`,
+      // Gateways of earlier releases have them on the port of their API.
+      health: `http://127.0.0.1:${service === 'dashboard' || (service === 'gateway' && !release) ? healthPort : port}`,
       pid: child.pid ?? 0,
       log: String(file.path),
       exited,
@@ -213,8 +217,7 @@ export async function startCluster(
         `${service} to be ready (its log: ${String(file.path)})`,
         async () => {
           if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-          const probed = service === 'dashboard' ? `http://127.0.0.1:${healthPort}` : instance.url;
-          return (await fetch(`${probed}/readyz`)).ok;
+          return (await fetch(`${instance.health}/readyz`)).ok;
         },
         READY_WITHIN_MS,
       );

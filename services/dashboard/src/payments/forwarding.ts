@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Operation } from '@pf/contracts';
 import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId, type Role } from '@pf/contracts/dashboard';
 import { roleInSession } from '@pf/database';
-import { readBytes, signPass } from '@pf/http';
+import { readBytes, signPass, Slots } from '@pf/http';
 import { count, currentTrace, type Logger } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import type { Dispatcher } from 'undici';
@@ -11,7 +11,6 @@ import { DashboardError } from '../dashboard-error.ts';
 import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
 import { isChange, recordPayment } from './changes.ts';
 import { type Gateway, type GatewayRequest, REQUESTS_MAX, STREAMS_MAX } from './gateway.ts';
-import { Slots } from './slots.ts';
 
 /** An account's share, so that the slow requests of one are not in the way of others. */
 const ACCOUNT_REQUESTS_MAX = 16;

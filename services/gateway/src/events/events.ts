@@ -7,6 +7,7 @@ import { ApiError } from '../api-error.ts';
 import type { ApiKeys } from '../api-keys.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { pathId, requireIntent } from '../intents/lookup.ts';
+import type { OpenStreams } from '../limits/open-streams.ts';
 import type { Feeds } from './feeds.ts';
 import { EventStream } from './stream.ts';
 
@@ -17,6 +18,7 @@ interface Dependencies {
   readonly keys: ApiKeys;
   readonly log: Logger;
   readonly partitions: number;
+  readonly streams: Pick<OpenStreams, 'open'>;
 }
 
 /**
@@ -62,8 +64,8 @@ async function history(database: Database, id: IntentId, { after, limit }: Page)
 }
 
 function stream(
-  { feeds, keys, log }: Dependencies,
-  { request, response }: Call,
+  { feeds, keys, log, streams }: Dependencies,
+  { holder, request, response }: Call,
   intent: PaymentIntent,
   commentMs: number,
 ): void {
@@ -73,11 +75,12 @@ function stream(
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end();
     return;
   }
+  response.once('close', streams.open(holder, request.ip));
   const { authorization } = request.headers;
   const check = async (): Promise<boolean> => {
     feeds.readAgain(intent.id);
     try {
-      await keys.holder(authorization, PASS_STREAM_SECONDS);
+      await keys.stillHolder(authorization, PASS_STREAM_SECONDS);
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return false;

@@ -37,6 +37,7 @@ export async function requireCleanWallets(
   const verdict = await screen(
     screening,
     [requestor, ...(fulfiller === null ? [] : [fulfiller])].map((address) => ({ chain, address })),
+    holder,
   );
   if (verdict.kind === 'clean') return;
   const { address } = verdict.wallet;
@@ -63,9 +64,9 @@ export async function requireCleanWallets(
   });
 }
 
-async function screen(screening: Screening, wallets: Parameters<Screening['screen']>[0]): Promise<Verdict> {
+async function screen(screening: Screening, ...[wallets, origin]: Parameters<Screening['screen']>): Promise<Verdict> {
   try {
-    return await screening.screen(wallets);
+    return await screening.screen(wallets, origin);
   } catch (error) {
     if (!(error instanceof ScreeningUnavailableError)) throw error;
     throw new ApiError('screening.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });

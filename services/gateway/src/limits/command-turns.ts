@@ -1,5 +1,5 @@
 import type { AccountId } from '@pf/domain';
-import { count } from '@pf/runtime';
+import { count, Places } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 
 /**
@@ -14,54 +14,6 @@ const WAITING = 512;
  */
 const WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
-
-interface Waiter {
-  readonly timer: NodeJS.Timeout;
-  readonly enter: () => void;
-}
-
-/** A number of places; who finds none free waits in line. */
-class Places {
-  readonly #most: number;
-  #taken = 0;
-  #line: Waiter[] = [];
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  get empty(): boolean {
-    return this.#taken === 0 && this.#line.length === 0;
-  }
-
-  /** @returns false if none became free within `waitMs`, or too many wait already */
-  take(waitMs: number): Promise<boolean> | true {
-    if (this.#taken < this.#most && this.#line.length === 0) {
-      this.#taken += 1;
-      return true;
-    }
-    if (this.#line.length >= WAITING) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const waiter: Waiter = {
-        timer: setTimeout(() => {
-          this.#line = this.#line.filter((other) => other !== waiter);
-          resolve(false);
-        }, waitMs),
-        enter: () => {
-          clearTimeout(waiter.timer);
-          resolve(true);
-        },
-      };
-      this.#line.push(waiter);
-    });
-  }
-
-  free(): void {
-    const next = this.#line.shift();
-    if (next) next.enter();
-    else this.#taken -= 1;
-  }
-}
 
 /** Whose command it is, and where it goes. */
 export interface CommandOrigin {
@@ -98,7 +50,7 @@ export class CommandTurns {
   /** @param until when it stops waiting, by performance.now() */
   async #within<Result>(key: string, most: number, until: number, work: () => Promise<Result>): Promise<Result> {
     let places = this.#places.get(key);
-    if (!places) this.#places.set(key, (places = new Places(Math.max(1, Math.round(most * this.#factor)))));
+    if (!places) this.#places.set(key, (places = new Places(Math.max(1, Math.round(most * this.#factor)), WAITING)));
     if (!(await places.take(Math.max(0, until - performance.now())))) {
       count('payments.rate_limited', { policy: 'commands' });
       throw new ApiError('rate_limit.exceeded', {

@@ -1,7 +1,8 @@
-import { KEY_QUOTAS, PAYER_ADDRESS_QUOTA, type Quota } from '@pf/contracts';
+import { KEY_QUOTAS, PAYER_ADDRESS_QUOTA, PAYER_ADDRESS_SHARE, type Quota } from '@pf/contracts';
 import { addressGroup } from '@pf/http';
-import { count } from '@pf/runtime';
+import { count, TokenBucket } from '@pf/runtime';
 import type { Request, Response } from 'express';
+import { LRUCache } from 'lru-cache';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
@@ -14,10 +15,14 @@ const CALLERS: Readonly<Record<PolicyName, string>> = {
   person: 'This person',
 };
 
+/** Addresses with keys of payers whose share is remembered. */
+const SHARES_MAX = 50_000;
+
 /** Enforces the quotas of API keys and reports them in headers (draft-ietf-httpapi-ratelimit-headers-10). */
 export class Limiter {
   readonly #limits: RateLimits;
   readonly #factor: number;
+  readonly #shares = new LRUCache<string, TokenBucket>({ max: SHARES_MAX });
 
   /** @param factor multiplies all quotas, for load tests and for larger machines */
   constructor(limits: RateLimits, factor = 1) {
@@ -44,14 +49,23 @@ export class Limiter {
     }
     // One payer must not use up the quota that all payers of the app share.
     const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
-    const address = await this.#limits.count(`${keyId}:${addressGroup(ip)}`, perAddress);
-    const standing = address.allowed ? await this.#limits.count(keyId, quota) : null;
+    const payer = `${keyId}:${addressGroup(ip)}`;
+    const address = await this.#limits.count(payer, perAddress);
+    // What others use up of the key's quota must not keep a payer from paying.
+    const standing = address.allowed && !this.#isWithinShare(payer) ? await this.#limits.count(keyId, quota) : null;
     setHeaders(response, [
       ['address', perAddress, address],
       ['key', quota, standing],
     ]);
     if (!address.allowed) throw exceeded('address', perAddress, address);
     if (standing && !standing.allowed) throw exceeded('key', quota, standing);
+  }
+
+  #isWithinShare(payer: string): boolean {
+    const now = performance.now();
+    let share = this.#shares.get(payer);
+    if (!share) this.#shares.set(payer, (share = new TokenBucket(this.#quota(PAYER_ADDRESS_SHARE), now)));
+    return share.take(1, now).tokens > 0;
   }
 
   #quota({ requests, windowSeconds }: Quota): Quota {

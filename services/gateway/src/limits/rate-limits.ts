@@ -1,7 +1,7 @@
 import type { Quota } from '@pf/contracts';
 import { LRUCache } from 'lru-cache';
 import type { SharedBuckets } from './shared-buckets.ts';
-import { type Taken, TokenBucket } from '@pf/http';
+import { type Taken, TokenBucket } from '@pf/runtime';
 
 /** If a lease lasted no longer than this, the next one is twice as large. */
 const SHORT_MS = 100;

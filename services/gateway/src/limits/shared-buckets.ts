@@ -1,7 +1,7 @@
 import type { Quota } from '@pf/contracts';
 import type { RedisClient } from '@pf/redis';
 import { z } from 'zod';
-import type { Taken } from '@pf/http';
+import type { Taken } from '@pf/runtime';
 
 /**
  * Takes tokens from a bucket that all gateways share: TokenBucket in Redis, with the clock of Redis. A key expires when

@@ -62,19 +62,23 @@ export class Streaming {
         keys,
         log,
         partitions: 1,
+        streams: { open: () => () => undefined },
       },
       commentMs,
     );
     this.#server = createServer(
       express().get(
         '/intents/:id/events',
-        serve(endpoint, {
-          keys,
-          limiter,
-          now: Date.now,
-          records: { record: () => undefined },
-          uses: { used: () => undefined },
-        }),
+        serve(
+          { operation: endpoint.operation, live: endpoint, test: endpoint },
+          {
+            keys,
+            limiter,
+            now: Date.now,
+            records: { record: () => undefined },
+            uses: { used: () => undefined },
+          },
+        ),
       ),
     );
     this.#server.on('connection', (socket: Socket) => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { errorResponse } from '@pf/contracts';
 import { createKey, setPlan } from '@pf/database';
 import { RedisClient } from '@pf/redis';
-import { createLogger } from '@pf/runtime';
+import { createLogger, TokenBucket } from '@pf/runtime';
 import {
   type Cluster,
   type Instance,
@@ -16,7 +16,7 @@ import {
 import fc from 'fast-check';
 import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
-import { addressGroup, TokenBucket } from '@pf/http';
+import { addressGroup } from '@pf/http';
 
 describe('TokenBucket', () => {
   it('gives at most its size plus the refill, and refills completely', () => {
@@ -150,7 +150,7 @@ describe('rate limits of the API', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     // 12 requests a minute on the free plan, 240 on scale, and 1 for an address with a payer's key.
-    gateway = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.002' } });
+    gateway = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.002', TRUSTED_PROXIES: '1' } });
   });
   afterAll(() => cluster.close());
   const ask = (key: string | null, path = '/webhooks', headers: Record<string, string> = {}) =>
@@ -186,7 +186,8 @@ describe('rate limits of the API', () => {
     expect(error.details?.['retry_after']).toBeLessThanOrEqual(5);
     // Each key has its own quota; responses without a valid key have no RateLimit headers.
     expect((await ask(cluster.apiKeys.live)).status).toBe(200);
-    expect((await ask(null)).headers.get('ratelimit')).toBeNull();
+    const elsewhere = { 'x-forwarded-for': '192.0.2.1' };
+    expect((await ask(null, '/webhooks', elsewhere)).headers.get('ratelimit')).toBeNull();
   });
 
   it('are higher on a higher plan', async () => {
@@ -213,5 +214,29 @@ describe('rate limits of the API', () => {
     expect(refused?.headers.get('ratelimit-policy')).toBe('"address";q=3;w=60, "key";q=600;w=60');
     expect(refused?.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/);
     expect((await from('198.51.100.8')).status).toBe(404);
+  });
+
+  it('let payers pay at addresses that ask little, after others have used the quota of their key up', async () => {
+    // 30 requests a minute of the key, 3 of an address, of which one is its share.
+    const env = { RATE_LIMIT_FACTOR: '0.005', TRUSTED_PROXIES: '1' };
+    const proxied = await cluster.start('gateway', { env });
+    // 'scale' would be 600 of the key.
+    await setPlan(cluster.database, cluster.accountId, 'free');
+    const { key } = await createKey(cluster.database, {
+      accountId: cluster.accountId,
+      livemode: false,
+      scope: 'payer',
+    });
+    const from = async (address: string): Promise<number> =>
+      (
+        await fetch(`${proxied.url}/v1/intents/pi_none`, {
+          headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': address },
+        })
+      ).status;
+    const statuses: number[] = [];
+    for (let n = 0; n < 20; n++) for (let m = 0; m < 3; m++) statuses.push(await from(`198.51.100.${n}`));
+    expect(statuses).toContain(429);
+    expect(await from('203.0.113.1')).toBe(404);
+    expect(await from('203.0.113.1')).toBe(429);
   });
 });

@@ -1,4 +1,8 @@
-import type { Quota } from '@pf/contracts';
+/** `requests` at once, refilled evenly within `windowSeconds`. */
+interface Quota {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
 
 /** The tokens taken from a bucket, and its level afterwards. */
 export interface Taken {
@@ -32,5 +36,10 @@ export class TokenBucket {
     this.#level -= tokens;
     const left = Math.floor(this.#level);
     return { tokens, left, nextMs: (left + 1 - this.#level) / perMs };
+  }
+
+  /** Returns tokens that were taken and not needed. */
+  giveBack(tokens: number): void {
+    this.#level = Math.min(this.#quota.requests, this.#level + tokens);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Slots } from '../../src/payments/slots.ts';
+import { Slots } from '../src/slots.ts';
 
 describe('slots', () => {
   it('are taken up to the number of each name, and given back once', () => {

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@pf/testing';
+import { type Database, inTransaction, isDatabaseUnavailable, openDatabase, shareOf } from '../../src/index.ts';
+import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+
+describe('a share of the connections', () => {
+  let own: OwnDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+    database = openDatabase({ url: own.url, applicationName: 'share', maxConnections: 4, onError: () => undefined });
+  });
+  afterAll(async () => {
+    await database.close();
+    await own.close();
+  });
+  const share = () => ({ ...database, ...shareOf(database, { sql: 2, scans: 1 }) });
+
+  it('leaves the others to those who use the database itself', async () => {
+    const { sql } = share();
+    const sleeping = Array.from({ length: 6 }, () => sql.query('SELECT pg_sleep(0.4)'));
+    await until('two to sleep', () => database.sql.totalCount - database.sql.idleCount === 2);
+    const began = performance.now();
+    for (let n = 0; n < 5; n++) await database.sql.query('SELECT 1');
+    expect(performance.now() - began).toBeLessThan(300);
+    expect(database.sql.totalCount - database.sql.idleCount).toBe(2);
+    await Promise.all(sleeping);
+  });
+
+  it('counts connections of transactions, and gives them back once, whatever happens on them', async () => {
+    const part = share();
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_none, n) =>
+        inTransaction(part, async (client) => {
+          await client.query(n % 2 === 0 ? 'SELECT 1' : 'SELECT nothing');
+        }),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    await Promise.allSettled(Array.from({ length: 10 }, () => part.sql.query('SELECT nothing')));
+    const two = await Promise.all([part.sql.connect(), part.sql.connect()]);
+    let third = false;
+    const waiting = part.sql.query('SELECT 1').then(() => (third = true));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(third).toBe(false);
+    for (const client of two) client.release();
+    await waiting;
+  });
+
+  it('fails as an unavailable database for who gets none in time', async () => {
+    const part = share();
+    const two = await Promise.all([part.sql.connect(), part.sql.connect()]);
+    const error: unknown = await part.sql.query('SELECT 1').catch((failure: unknown) => failure);
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    for (const client of two) client.release();
+    await part.sql.query('SELECT 1');
+  });
+});

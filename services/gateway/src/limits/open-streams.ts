@@ -1,0 +1,45 @@
+import { STREAM_LIMITS } from '@pf/contracts';
+import { addressGroup, Slots } from '@pf/http';
+import { count } from '@pf/runtime';
+import { ApiError } from '../api-error.ts';
+import type { Holder } from '../api-keys.ts';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Counts the event streams that clients hold open at this gateway, so that none of them takes all. */
+export class OpenStreams {
+  readonly #factor: number;
+  readonly #slots = new Slots();
+
+  /** @param factor multiplies the limits of a key and of an address, as it does the quotas */
+  constructor(factor = 1) {
+    this.#factor = factor;
+  }
+
+  /**
+   * Counts a stream until the returned function is called.
+   * @throws ApiError `rate_limit.exceeded` where the key, the address, test mode or the gateway has its most
+   */
+  open({ keyId, livemode, userId }: Holder, ip: string | undefined): () => void {
+    const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
+    const taken = this.#slots.take({
+      [`key ${keyId}`]: of(STREAM_LIMITS.key),
+      // Those of people may come from the address of the dashboard, which counts them by itself.
+      ...(userId === undefined && { [`address ${addressGroup(ip)}`]: of(STREAM_LIMITS.address) }),
+      ...(!livemode && { test: STREAM_LIMITS.test }),
+      all: STREAM_LIMITS.all,
+    });
+    if (typeof taken === 'function') return taken;
+    count('payments.rate_limited', { policy: 'streams' });
+    throw new ApiError('rate_limit.exceeded', {
+      message: `${whoIs(taken.full)} has as many event streams open as it may. Close some, or poll the intent.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}
+
+function whoIs(full: string): string {
+  if (full.startsWith('key ')) return 'This API key';
+  if (full.startsWith('address ')) return 'This address';
+  return full === 'test' ? 'Test mode' : 'This gateway';
+}

@@ -1,0 +1,51 @@
+import { type Quota, STRANGER_QUOTA } from '@pf/contracts';
+import { addressGroup } from '@pf/http';
+import { count, TokenBucket } from '@pf/runtime';
+import { LRUCache } from 'lru-cache';
+import { ApiError } from '../api-error.ts';
+
+/** Addresses that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
+const ADDRESSES_MAX = 50_000;
+
+/**
+ * Limits what an address may ask without a valid API key: keys that are refused, unknown paths, preflights, the
+ * reference. Each gateway counts by itself, in memory, so that a refusal costs nothing.
+ */
+export class Strangers {
+  readonly #quota: Quota;
+  readonly #buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
+
+  /** @param factor multiplies the quota, for tests */
+  constructor(factor = 1) {
+    const { requests, windowSeconds } = STRANGER_QUOTA;
+    this.#quota = { requests: Math.max(1, Math.round(requests * factor)), windowSeconds };
+  }
+
+  /** Counts a request from an address. @throws ApiError `rate_limit.exceeded` */
+  admit(ip: string | undefined): void {
+    const now = performance.now();
+    const { tokens, nextMs } = this.#bucketOf(ip, now).take(1, now);
+    if (tokens > 0) return;
+    count('payments.rate_limited', { policy: 'stranger' });
+    const seconds = Math.max(1, Math.ceil(nextMs / 1_000));
+    const { requests, windowSeconds } = this.#quota;
+    throw new ApiError('rate_limit.exceeded', {
+      message:
+        `This address has made more than ${requests} requests without a valid API key in ${windowSeconds} seconds. ` +
+        `Check the key, and retry after ${seconds} s.`,
+      retryAfterSeconds: seconds,
+    });
+  }
+
+  /** Uncounts a request whose key was found to be valid. */
+  acquit(ip: string | undefined): void {
+    this.#bucketOf(ip, performance.now()).giveBack(1);
+  }
+
+  #bucketOf(ip: string | undefined, now: number): TokenBucket {
+    const address = addressGroup(ip);
+    let bucket = this.#buckets.get(address);
+    if (!bucket) this.#buckets.set(address, (bucket = new TokenBucket(this.#quota, now)));
+    return bucket;
+  }
+}

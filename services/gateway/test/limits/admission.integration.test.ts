@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { errorResponse, newApiKey } from '@pf/contracts';
+import { type Cluster, type Instance, openStream, type OpenStream, startCluster } from '@pf/testing';
+import { createKey } from '@pf/database';
+
+const CREATE = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+
+describe('a gateway', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster.close());
+
+  const from = (address: string, key: string | null): Record<string, string> => ({
+    'x-forwarded-for': address,
+    ...(key !== null && { authorization: `Bearer ${key}` }),
+  });
+
+  describe('before it knows who asks', () => {
+    let gateway: Instance;
+    beforeAll(async () => {
+      // 12 requests a minute without a valid key.
+      gateway = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.02', TRUSTED_PROXIES: '1' } });
+    });
+    const ask = (address: string, key: string | null, path = '/v1/webhooks', method = 'GET') =>
+      fetch(`${gateway.url}${path}`, { method, headers: from(address, key) });
+
+    it('refuses an address that guesses keys, and no other', async () => {
+      expect((await ask('198.51.100.1', cluster.apiKeys.test)).status).toBe(200);
+      const statuses: number[] = [];
+      let last: Response | undefined;
+      for (let n = 0; n < 20; n++) statuses.push((last = await ask('198.51.100.1', newApiKey(false))).status);
+      expect(statuses.slice(0, 12)).toEqual(Array<number>(12).fill(401));
+      expect(statuses.slice(-4)).toEqual(Array<number>(4).fill(429));
+      const { error } = errorResponse.parse(await last?.json());
+      expect(error).toMatchObject({ code: 'rate_limit.exceeded', message: expect.stringContaining('without a valid') });
+      expect(last?.headers.get('retry-after')).toBe(String(error.details?.['retry_after']));
+      // A key that this gateway knows works from there all the same, and everything from elsewhere.
+      expect((await ask('198.51.100.1', cluster.apiKeys.test)).status).toBe(200);
+      expect((await ask('198.51.100.2', newApiKey(false))).status).toBe(401);
+    });
+
+    it('counts what needs no key, too: unknown paths, preflights, methods, the reference', async () => {
+      const asked: readonly (readonly [address: string, path: string, method: string])[] = [
+        ['198.51.100.11', '/nowhere', 'GET'],
+        ['198.51.100.12', '/v1/intents/pi_x', 'OPTIONS'],
+        ['198.51.100.13', '/v1/webhooks', 'PUT'],
+        ['198.51.100.14', '/v1/openapi.json', 'GET'],
+        ['198.51.100.15', '/v1/webhooks', 'GET'],
+      ];
+      for (const [address, path, method] of asked) {
+        const statuses: number[] = [];
+        for (let n = 0; n < 16; n++) statuses.push((await ask(address, null, path, method)).status);
+        expect([path, method, statuses.filter((status) => status === 429).length]).toEqual([
+          path,
+          method,
+          expect.any(Number),
+        ]);
+        expect([path, method, statuses[0] !== 429, statuses.at(-1)]).toEqual([path, method, true, 429]);
+      }
+    });
+
+    it('does not count valid keys', async () => {
+      const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false });
+      for (let n = 0; n < 30; n++) expect((await ask('198.51.100.21', key)).status).toBe(200);
+      expect((await ask('198.51.100.21', null)).status).toBe(401);
+    });
+
+    it('has no probes on its public port', async () => {
+      for (const path of ['/healthz', '/readyz']) {
+        const response = await ask('198.51.100.31', null, path);
+        expect([response.status, errorResponse.parse(await response.json()).error.code]).toEqual([
+          404,
+          'route.not_found',
+        ]);
+      }
+      expect((await fetch(`${gateway.health}/healthz`)).status).toBe(200);
+      expect(await (await fetch(`${gateway.health}/readyz`)).json()).toMatchObject({ status: 'ok' });
+    });
+  });
+
+  it('caps the event streams of an address and of a key', async () => {
+    // One of an address, four of a key; 12 requests a minute with a payer's key.
+    const env = { RATE_LIMIT_FACTOR: '0.002', TRUSTED_PROXIES: '1' };
+    const [one, other] = [await cluster.start('gateway', { env }), await cluster.start('gateway')];
+    await cluster.start('intent');
+    const created = await fetch(`${other.url}/v1/intents`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.apiKeys.test}`, 'content-type': 'application/json' },
+      body: JSON.stringify(CREATE),
+    });
+    const { intent } = (await created.json()) as { intent: { id: string } };
+    const { key } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false });
+    const open: OpenStream[] = [];
+    const follow = async (address: string, of = key): Promise<number> => {
+      const stream = await openStream(`${one.url}/v1/intents/${intent.id}/events`, from(address, of));
+      if (stream.status === 200) open.push(stream);
+      return stream.status;
+    };
+    expect(await follow('198.51.100.1')).toBe(200);
+    expect(await follow('198.51.100.1')).toBe(429);
+    for (const address of ['198.51.100.2', '198.51.100.3', '198.51.100.4']) expect(await follow(address)).toBe(200);
+    expect(await follow('198.51.100.5')).toBe(429);
+    const { key: another } = await createKey(cluster.database, { accountId: cluster.accountId, livemode: false });
+    expect(await follow('198.51.100.5', another)).toBe(200);
+    // One that is closed makes room.
+    open[0]?.close();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await follow('198.51.100.1')).toBe(200);
+    for (const stream of open) stream.close();
+  });
+
+  it('serves live requests while those of test mode wait for the database', async () => {
+    const gateway = await cluster.start('gateway');
+    const blocker = await cluster.database.sql.connect();
+    const list = (path: string, key: string) =>
+      fetch(`${gateway.url}/v1${path}`, { headers: { authorization: `Bearer ${key}` } });
+    try {
+      await blocker.query('BEGIN; LOCK TABLE service.webhook_replays IN ACCESS EXCLUSIVE MODE');
+      const waiting = Array.from({ length: 30 }, () => list('/webhook-replays', cluster.apiKeys.test));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const began = performance.now();
+      for (let n = 0; n < 5; n++) expect((await list('/webhooks', cluster.apiKeys.live)).status).toBe(200);
+      expect(performance.now() - began).toBeLessThan(1_500);
+      await blocker.query('ROLLBACK');
+      for (const response of await Promise.all(waiting)) expect([200, 503]).toContain(response.status);
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { STREAM_LIMITS } from '@pf/contracts';
+import type { AccountId } from '@pf/domain';
+import type { Holder } from '../../src/api-keys.ts';
+import { OpenStreams } from '../../src/limits/open-streams.ts';
+
+const holder = (keyId: string, change: Partial<Holder> = {}): Holder => ({
+  keyId,
+  accountId: 'acct_1' as AccountId,
+  livemode: true,
+  scope: 'full',
+  plan: 'free',
+  expiresAt: null,
+  ...change,
+});
+/** Opens streams until one is refused. */
+const opened = (streams: OpenStreams, open: (n: number) => [Holder, string | undefined]): number => {
+  for (let n = 0; ; n++) {
+    try {
+      streams.open(...open(n));
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'rate_limit.exceeded', status: 429 });
+      return n;
+    }
+  }
+};
+
+describe('OpenStreams', () => {
+  it('has a limit for each key, address, test mode, and in all', () => {
+    expect(opened(new OpenStreams(), (n) => [holder('key'), `192.0.2.${n % 250}`])).toBe(STREAM_LIMITS.key);
+    expect(opened(new OpenStreams(), (n) => [holder(`key_${n}`), '192.0.2.1'])).toBe(STREAM_LIMITS.address);
+    const any = (n: number): [string, string] => [`key_${n}`, `198.51.${Math.floor(n / 250)}.${n % 250}`];
+    const all = new OpenStreams();
+    const test = opened(all, (n) => [holder(any(n)[0], { livemode: false }), any(n)[1]]);
+    expect(test).toBe(STREAM_LIMITS.test);
+    expect(opened(all, (n) => [holder(any(n)[0]), `203.0.${Math.floor(n / 250)}.${n % 250}`])).toBe(
+      STREAM_LIMITS.all - test,
+    );
+  });
+
+  it('counts people by themselves, not by the address of the dashboard', () => {
+    const streams = new OpenStreams();
+    for (let n = 0; n < STREAM_LIMITS.address + 10; n++)
+      streams.open(holder(`usr_${n} acct_1`, { userId: `usr_${n}` }), '10.0.0.7');
+    expect(() => streams.open(holder('key'), '10.0.0.7')).not.toThrow();
+  });
+
+  it('makes room once for a stream that is closed', () => {
+    const streams = new OpenStreams(1 / STREAM_LIMITS.key);
+    const close = streams.open(holder('key'), '192.0.2.1');
+    expect(() => streams.open(holder('key'), '192.0.2.2')).toThrow('This API key has as many event streams');
+    close();
+    close();
+    streams.open(holder('key'), '192.0.2.1');
+    expect(() => streams.open(holder('key'), '192.0.2.2')).toThrow('This API key');
+  });
+});
