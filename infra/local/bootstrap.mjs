@@ -164,7 +164,7 @@ if (name === 'bench') {
     say(`Name a benchmark: ${benchmarks.join(', ')}.`);
     process.exit(64);
   }
-  rest = [`infra/bench/src/${rest[0]}.ts`, ...rest.slice(1)];
+  rest = ['infra/bench/src/main.ts', ...rest];
 }
 if (!existsSync(path.join(root, 'package.json'))) throw new Error(`${root} is not the repository.`);
 try {

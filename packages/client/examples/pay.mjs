@@ -3,21 +3,32 @@
 //   npm run pay -- pi_…
 //
 // The wallet is one that the local stack has funded. Its key stays in this process: the API sees signatures only.
+// PF_API_KEY names the key of another account than the stack's own.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PaymentClient } from '@pf/client';
 import { parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
+process.on('uncaughtException', ({ message }) => {
+  console.error(message);
+  process.exitCode = 1;
+});
 const [id] = process.argv.slice(2);
 if (id === undefined) {
   console.error('Name the payment intent to pay: npm run pay -- pi_…');
   process.exit(64);
 }
 const file = process.env.STACK_FILE ?? path.join(process.env.PF_DATA ?? '.local', 'stack.json');
-const { baseUrl, apiKeys, chains } = JSON.parse(await readFile(file, 'utf8'));
+const stack = await readFile(file, 'utf8').catch((cause) => {
+  throw new Error('No stack is running. Start one with `npm start`.', { cause });
+});
+const { baseUrl, apiKeys, chains } = JSON.parse(stack);
 
-const client = new PaymentClient({ baseUrl, apiKey: apiKeys.test });
+const client = new PaymentClient({
+  baseUrl: process.env.PF_BASE_URL ?? baseUrl,
+  apiKey: process.env.PF_API_KEY ?? apiKeys.test,
+});
 const { chain, amount, token, requestor } = await client.intents.get(id);
 if (chain !== chains.base.caip2) {
   console.error(`${id} is to be paid on ${chain}, and this example pays on Base. npm run demo pays on every chain.`);

@@ -101,7 +101,7 @@ function section(operation: DashboardOperation): string {
   const errors = dashboardErrorsOf(operation).map((code) => `\`${code}\``);
   return [
     `### \`${method.toUpperCase()} ${path}\``,
-    wrapped(description),
+    description.split('\n').map(wrapped).join('\n'),
     wrapped(`${accessText(operation)} Responds with ${status}. Errors: ${errors.join(', ')}.`),
   ].join('\n\n');
 }

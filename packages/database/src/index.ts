@@ -8,6 +8,7 @@ export * from './dashboard/audit.ts';
 export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
 export * from './dashboard/sessions.ts';
+export * from './dashboard/settings.ts';
 export * from './dashboard/newest-events.ts';
 export * from './dashboard/summary.ts';
 export * from './ledger/checkpoints.ts';

@@ -16,6 +16,7 @@ import type { Limits } from './limits.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Forwarding } from './payments/forwarding.ts';
+import { settingsEndpoints } from './settings/endpoints.ts';
 import { webApplication } from './web-application.ts';
 
 export interface AppDependencies {
@@ -57,6 +58,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...signInEndpoints(dependencies),
     ...accountEndpoints(dependencies),
     ...keyEndpoints(dependencies),
+    ...settingsEndpoints(dependencies),
     ...auditEndpoints(dependencies),
     ...insightEndpoints(dependencies),
   };

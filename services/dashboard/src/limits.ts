@@ -38,6 +38,7 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   acceptInvitation: [limit('person', 30, HOUR)],
   invite: [limit('account', 50, HOUR)],
   createKey: [limit('account', 50, HOUR)],
+  updateSettings: [limit('account', 120, HOUR)],
 };
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };

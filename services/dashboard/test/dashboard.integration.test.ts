@@ -329,6 +329,8 @@ describe('the dashboard', () => {
     listKeys: { passes: ['owner', 'developer'], gets: OK },
     createKey: { passes: ['owner', 'developer'], gets: INVALID },
     revokeKey: { passes: ['owner', 'developer'], gets: [404, 'key.not_found'] },
+    getSettings: { passes: MEMBERS, gets: OK },
+    updateSettings: { passes: ['owner', 'developer'], gets: OK },
     getSummary: { passes: MEMBERS, gets: OK },
     listAttention: { passes: MEMBERS, gets: OK },
     listEvents: { passes: MEMBERS, gets: OK },

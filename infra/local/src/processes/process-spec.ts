@@ -33,6 +33,6 @@ export interface ProcessSpec {
   ready(): Promise<boolean>;
   /** True when it reports that it makes no progress: the supervisor then restarts it. */
   stuck(): Promise<boolean>;
-  /** True when it logs JSON lines, as our services do: the terminal shows its warnings. */
+  /** True when it logs JSON lines, as our services do: the terminal shows its warnings and mails. */
   readonly jsonLogs: boolean;
 }

@@ -9,8 +9,8 @@ import type { Reaper } from './reaper.ts';
 import { launch } from './reaper.ts';
 import type { ProcessSpec } from './process-spec.ts';
 import { reason } from './terminal.ts';
+import { terminalLineOf } from './terminal-line.ts';
 import { eventually } from './wait.ts';
-import { warningOf } from './warnings.ts';
 
 const RESTART_AFTER_MS = 1000;
 const CHECK_EVERY_MS = 10_000;
@@ -148,8 +148,8 @@ export class Supervised {
       if (!stream) continue;
       createInterface({ input: stream }).on('line', (line) => {
         log.write(`${line}\n`);
-        const warning = warningOf(line);
-        if (warning) this.#dependencies.say(`${this.spec.name}: ${warning}`);
+        const shown = terminalLineOf(line);
+        if (shown) this.#dependencies.say(`${this.spec.name}: ${shown}`);
       });
     }
     child.once('close', () => log.end());

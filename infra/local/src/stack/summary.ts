@@ -27,7 +27,9 @@ export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
     ['Everything else', file],
   ];
   const table = rows.map(([name, value]) => `  ${name.padEnd(16)}${value}`).join('\n');
-  const next = stack.baseUrl ? 'Next, in another terminal: npm run demo' : 'Only the backing services run.';
+  const next = stack.baseUrl
+    ? 'Next: docs/guide/quickstart.md, or in another terminal npm run demo'
+    : 'Only the backing services run.';
   return `\n${table}\n\n${next}   (Ctrl-C stops the stack)\n`;
 }
 

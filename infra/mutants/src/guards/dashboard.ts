@@ -40,6 +40,16 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A wallet in the settings can be paid',
+    file: 'services/dashboard/src/settings/endpoints.ts',
+    guard: 'wallets: wallets && canonical(wallets)',
+    instead: 'wallets',
+    test: {
+      file: 'services/dashboard/test/settings/settings.integration.test.ts',
+      name: 'refuse wallets that cannot be paid, and change nothing then',
+    },
+  },
+  {
     name: 'Of a forwarded request the gateway gets no cookie',
     file: 'services/dashboard/src/payments/forwarding.ts',
     guard: "const SENT = ['accept', 'content-type', 'last-event-id'] as const;",

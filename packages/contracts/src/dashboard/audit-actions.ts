@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = {
   'account.created': 'An account was created.',
   'account.renamed': 'The account has another name.',
   'account.plan_changed': 'The account is on another plan.',
+  'settings.changed': 'The branding, wallets or return origins of the account were changed.',
   'member.invited': 'A person was invited.',
   'member.joined': 'A person has accepted an invitation.',
   'member.role_changed': 'A member has another role.',

@@ -8,3 +8,4 @@ export { type Access, dashboardErrorsOf, type DashboardOperation } from './opera
 export { DASHBOARD_OPERATIONS, type DashboardOperationId } from './operations.ts';
 export * from './payments.ts';
 export * from './roles.ts';
+export { type AccountSettingsShown, storedWallets } from './settings.ts';

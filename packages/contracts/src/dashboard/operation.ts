@@ -8,6 +8,7 @@ export const DASHBOARD_TAGS = {
   'Sign-in': 'Sign up, sign in and out, passwords and the second factor.',
   Accounts: 'Accounts, their members and invitations.',
   Keys: 'The API keys with which programs of the account call the payment API.',
+  Settings: 'How the account looks to those who pay, and where it is paid.',
   Insights: 'What the payments of an account come to, in one mode.',
   'Audit log': 'Who changed what in the account.',
 } as const;

@@ -2,6 +2,7 @@ import { AUDIT_OPERATIONS } from './audit.ts';
 import { INSIGHT_OPERATIONS } from './insights.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
+import { SETTINGS_OPERATIONS } from './settings.ts';
 import {
   acceptedResponse,
   accountResponse,
@@ -417,6 +418,7 @@ export const DASHBOARD_OPERATIONS = {
     response: keyResponse,
     errors: ['key.not_found'],
   },
+  ...SETTINGS_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...INSIGHT_OPERATIONS,
 } as const satisfies Readonly<Record<string, DashboardOperation>>;

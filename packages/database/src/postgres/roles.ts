@@ -116,6 +116,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   },
   pf_dashboard: {
     rights: {
+      'dashboard.account_settings': ['SELECT', 'INSERT', 'UPDATE'],
       'dashboard.attempts': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       // Nothing that people can reach changes or deletes an entry.
       'dashboard.audit_entries': ['SELECT', 'INSERT'],

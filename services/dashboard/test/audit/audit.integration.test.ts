@@ -176,6 +176,10 @@ describe('the audit log', () => {
       const made = await owner.ask('updateAccount', { params: params(), body: { name: 'Bar' }, headers });
       return { by: 'owner@shop.example', ...made };
     },
+    async updateSettings() {
+      const body = { branding: { name: 'Bar' } };
+      return { by: 'owner@shop.example', ...(await owner.ask('updateSettings', { params: params(), body, headers })) };
+    },
     async updateMember() {
       await step('changed');
       const of = { ...params(), userId: await idOf('changed@shop.example') };
