@@ -103,6 +103,28 @@ describe('the dashboard', () => {
       expect(victim.cookies.get('pf.session_token')).not.toBe(first);
     });
 
+    it('has a cookie over https that no other origin can plant', async () => {
+      const url = 'https://dashboard.shop.example';
+      const behindTls = await cluster.start('dashboard', { env: { DASHBOARD_URL: url } });
+      const ask = (path: string, cookie: string, body?: object) =>
+        fetch(`${behindTls.url}/api${path}`, {
+          headers: { origin: url, cookie, ...(body && { 'content-type': 'application/json' }) },
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        });
+      const signedIn = await ask('/sign-in', '', { email: OWNER, password: PASSWORD });
+      expect(signedIn.status).toBe(200);
+      const cookie = signedIn.headers.getSetCookie().find((one) => one.includes('session_token')) ?? '';
+      expect(cookie).toMatch(/^__Host-pf\.session_token=[^;]+;/);
+      expect(cookie).toMatch(/; Path=\/;/);
+      expect(cookie).toMatch(/; Secure/);
+      expect(cookie).not.toMatch(/Domain=/i);
+      const [own = ''] = cookie.split(';');
+      expect((await ask('/session', own)).status).toBe(200);
+      for (const planted of [own.replace('__Host-', ''), own.replace('__Host-', '__Secure-')])
+        expect((await ask('/session', planted)).status).toBe(401);
+      behindTls.kill('SIGTERM');
+    });
+
     it('ends when the person signs out, or ends it from another one', async () => {
       const [here, there] = [await stranger().signIn(OWNER, PASSWORD), await stranger().signIn(OWNER, PASSWORD)];
       const copy = stranger();
@@ -372,6 +394,46 @@ describe('the dashboard', () => {
                 : [403, 'role.insufficient'];
           expect([id, caller, status, code]).toEqual([id, caller, ...expected]);
         }
+    });
+
+    it('finds nothing of another account by its id, and changes nothing there', async () => {
+      const body = { email: 'invited@shop.example', role: 'viewer' };
+      const { body: invited } = await owner.ask('invite', { params: { accountId }, body });
+      const key = { name: 'Till', mode: 'test', scope: 'full' };
+      const { body: created } = await owner.ask('createKey', { params: { accountId }, body: key });
+      const { body: session } = await owner.ask('getSession');
+      const { body: sessions } = await owner.ask('listSessions');
+      const other = await cluster.database.prisma.account.create({ data: { id: newAccountId(), name: 'Other' } });
+      const eve = await member('eve-of-another', other.id, 'owner');
+      const ids = {
+        accountId: other.id,
+        userId: session.user.id,
+        invitationId: invited.invitation.id,
+        keyId: created.key.id,
+        sessionId: sessions.sessions.find(({ current }) => current)?.id ?? '',
+      };
+      let tried = 0;
+      for (const [id, { method, path }] of Object.entries(DASHBOARD_OPERATIONS) as [
+        DashboardOperationId,
+        DashboardOperation,
+      ][]) {
+        const [, what] = /\{(userId|invitationId|keyId|sessionId)\}$/.exec(path) ?? [];
+        if (what === undefined) continue;
+        tried += 1;
+        const asked = { params: ids, ...(method === 'patch' && { body: { role: 'viewer' } }) };
+        expect([id, (await eve.ask(id, asked)).status]).toEqual([id, 404]);
+        // Nor where the account is the right one, and the person none of its members.
+        if (!path.includes('{accountId}')) continue;
+        const { status, code } = await eve.ask(id, { ...asked, params: { ...ids, accountId } });
+        expect([id, status, code]).toEqual([id, 404, 'account.not_found']);
+      }
+      expect(tried).toBeGreaterThanOrEqual(5);
+      const { body: members } = await owner.ask('listMembers', { params: { accountId } });
+      expect(members.members).toContainEqual(expect.objectContaining({ userId: ids.userId, role: 'owner' }));
+      const { body: invitations } = await owner.ask('listInvitations', { params: { accountId } });
+      expect(invitations.invitations.map(({ id }) => id)).toContain(ids.invitationId);
+      const { body: keys } = await owner.ask('listKeys', { params: { accountId } });
+      expect(keys.keys.find(({ id }) => id === ids.keyId)?.status).toBe('active');
     });
 
     it('is refused without the origin of the dashboard, if it can change something', async () => {

@@ -32,8 +32,8 @@ export function dashboardDocument(
           session: {
             type: 'apiKey',
             in: 'cookie',
-            name: '__Secure-pf.session_token',
-            description: 'The cookie that `POST /sign-in` sets; without `__Secure-` where the dashboard is on http://.',
+            name: '__Host-pf.session_token',
+            description: 'The cookie that `POST /sign-in` sets; without `__Host-` where the dashboard is on http://.',
           },
         },
       },

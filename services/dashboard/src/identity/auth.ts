@@ -40,6 +40,7 @@ export const passwordReset = new AsyncLocalStorage<(person: KnownPerson) => void
  * route is in one table, with our limits, errors and check of the origin.
  */
 export function createAuth({ database, url, secret, mailer, mails, log }: AuthOptions) {
+  const secure = url.protocol === 'https:';
   return betterAuth({
     appName: 'Payment Intent Service',
     baseURL: url.origin,
@@ -78,9 +79,11 @@ export function createAuth({ database, url, secret, mailer, mails, log }: AuthOp
       log: (_level, message, ...details: unknown[]) => log.error({ details: details.map(String) }, message),
     },
     advanced: {
-      cookiePrefix: 'pf',
-      useSecureCookies: url.protocol === 'https:',
-      defaultCookieAttributes: { httpOnly: true, sameSite: 'strict', path: '/' },
+      // Browsers take a `__Host-` cookie from this origin only: no subdomain beside it can plant one.
+      cookiePrefix: secure ? '__Host-pf' : 'pf',
+      // Would set another prefix.
+      useSecureCookies: false,
+      defaultCookieAttributes: { httpOnly: true, sameSite: 'strict', path: '/', secure },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: { generateId: ({ model }) => (model === 'user' ? newUserId() : crypto.randomUUID()) },
     },

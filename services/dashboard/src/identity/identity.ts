@@ -27,9 +27,9 @@ export type Cookies = readonly string[];
 
 const USER_AGENT_LENGTH_MAX = 300;
 /** The cookie of a sign-in that waits for its second factor. */
-const CHALLENGE = /^(__Secure-)?pf\.two_factor$/;
+const CHALLENGE = /^(__Host-)?pf\.two_factor$/;
 /** The cookie of a session. */
-const SESSION = /^(__Secure-)?pf\.session_token$/;
+const SESSION = /^(__Host-)?pf\.session_token$/;
 /** What the token of a mail says. */
 const mailed = z.object({ email: z.string() });
 const TOTP_CODE = /^\d{6}$/;
