@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readStack, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import type { Browser } from 'playwright-core';
+import { openBrowser, visit } from './browser.ts';
+import { mailedLink } from './mails.ts';
+
+const PASSWORD = 'a few words in a row';
+const { url } = readStack().dashboard;
+
+let browser: Browser;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  [browser, receiver] = await Promise.all([openBrowser(), webhookReceiver()]);
+});
+afterAll(() => Promise.all([browser.close(), receiver.close()]));
+
+describe('a newcomer in the browser', () => {
+  it('comes from sign-up to a paid test payment, its webhook and its events, without reloading', async () => {
+    const { context, page, complaints } = await visit(browser);
+    const email = `newcomer-${Date.now()}@shop.example`;
+    await page.goto(`${url}/sign-up`);
+    await page.getByLabel('Your name').fill('Nora Newcomer');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    await page.goto(await mailedLink(email, 'verify-email'));
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Name').fill("Nora's Bikes");
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Your first test payment' }).waitFor();
+    // From here on nothing is loaded again: a reload would take this away.
+    await page.evaluate('window.isSamePage = true');
+
+    await page.getByRole('link', { name: 'Add a webhook' }).click();
+    await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    expect(await dialog.locator('code').textContent()).toMatch(/^whsec_/);
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.getByRole('link', { name: 'New payment' }).click();
+    await dialog.getByLabel('Order').fill('A-1001');
+    await dialog.getByRole('button', { name: 'Create payment' }).click();
+    await page.getByRole('heading', { level: 1, name: /12\.50/ }).waitFor();
+    await page.getByRole('button', { name: 'Simulate' }).click();
+    await page.getByRole('menuitem', { name: /^Paid/ }).click();
+
+    const paid = page.locator('.timeline > li').filter({ hasText: 'The payer saw: Paid.' });
+    await paid.getByText('Delivered').waitFor();
+    expect(await paid.textContent()).toContain(receiver.url);
+    expect(receiver.received.map(({ body }) => body.type)).toContain('intent.confirmed');
+
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await page.getByRole('button', { name: 'intent.confirmed' }).click();
+    expect(await dialog.textContent()).toContain('"order": "A-1001"');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Payments', exact: true }).click();
+    await page.getByRole('row', { name: /12\.50 USDC Paid order: A-1001/ }).waitFor();
+    expect(await page.evaluate('window.isSamePage')).toBe(true);
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+});
