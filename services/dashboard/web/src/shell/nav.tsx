@@ -3,6 +3,7 @@ import {
   Activity,
   BookOpen,
   CircleAlert,
+  FileClock,
   House,
   KeyRound,
   type LucideIcon,
@@ -51,7 +52,10 @@ const GROUPS: readonly { readonly title: string | null; readonly entries: readon
   },
   {
     title: 'Account',
-    entries: [{ page: 'team', label: 'Team', icon: Users }],
+    entries: [
+      { page: 'team', label: 'Team', icon: Users },
+      { page: 'audit', label: 'Audit log', icon: FileClock, roles: DEVELOPERS },
+    ],
   },
 ];
 

@@ -17,7 +17,8 @@ export function useHere(): Here {
   return here;
 }
 
-/** Who may change things, and who may help with payments, as the API has it. */
+/** Who manages the team, who may change things, and who may help with payments, as the API has it. */
+export const OWNERS: readonly Role[] = ['owner'];
 export const DEVELOPERS: readonly Role[] = ['owner', 'developer'];
 export const SUPPORT: readonly Role[] = [...DEVELOPERS, 'support'];
 

@@ -12,7 +12,8 @@ import { Brand } from './brand.tsx';
 import { Finder } from './finder.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
 import { Nav } from './nav.tsx';
-import { type Here, HereContext, isMode, rememberAccount } from './place.ts';
+import { DEVELOPERS, type Here, HereContext, isMode, rememberAccount } from './place.ts';
+import { OnlyFor } from './roles.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 const Home = lazy(() => import('../pages/home/home.tsx'));
@@ -28,6 +29,7 @@ const Events = lazy(() => import('../pages/developers/events.tsx'));
 const Requests = lazy(() => import('../pages/developers/requests.tsx'));
 const Replays = lazy(() => import('../pages/developers/replays.tsx'));
 const Team = lazy(() => import('../pages/team/team.tsx'));
+const Audit = lazy(() => import('../pages/audit/audit.tsx'));
 const Profile = lazy(() => import('../pages/profile/profile.tsx'));
 
 /** Everything of an account: who may see it, the frame around its pages, and the pages. */
@@ -149,14 +151,27 @@ const Pages = () => (
     <Route path="/payments/:id" component={Payment} />
     <Route path="/attention" component={Attention} />
     <Route path="/developers/quickstart" component={Quickstart} />
-    <Route path="/developers/keys" component={Keys} />
+    <Route path="/developers/keys">
+      <OnlyFor roles={DEVELOPERS} title="API keys">
+        <Keys />
+      </OnlyFor>
+    </Route>
     <Route path="/developers/endpoints" component={Endpoints} />
     <Route path="/developers/endpoints/:id" component={Endpoint} />
     <Route path="/developers/deliveries" component={Deliveries} />
     <Route path="/developers/replays" component={Replays} />
     <Route path="/developers/events" component={Events} />
-    <Route path="/developers/requests" component={Requests} />
+    <Route path="/developers/requests">
+      <OnlyFor roles={DEVELOPERS} title="Requests">
+        <Requests />
+      </OnlyFor>
+    </Route>
     <Route path="/team" component={Team} />
+    <Route path="/audit">
+      <OnlyFor roles={DEVELOPERS} title="Audit log">
+        <Audit />
+      </OnlyFor>
+    </Route>
     <Route path="/profile" component={Profile} />
     <Route>
       <Page title="Page not found" about="The address is wrong, or the page has moved.">

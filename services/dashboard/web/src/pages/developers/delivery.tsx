@@ -7,6 +7,7 @@ import { DELIVERY_STATUS, statusOf } from '../../format/deliveries.ts';
 import { short } from '../../format/money.ts';
 import { duration } from '../../format/time.ts';
 import { hasRole, SUPPORT, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -72,6 +73,7 @@ export function DeliveryDialog({
           ['Next attempt', delivery.nextAttemptAt === null ? null : <Time at={delivery.nextAttemptAt} />],
         ]}
       />
+      <RoleNote roles={SUPPORT} can="send it again" />
       <div className="row apart">
         <h3>Attempts</h3>
         {hasRole(here, SUPPORT) && (

@@ -8,6 +8,7 @@ import type { Endpoint as EndpointData, Of } from '../../api/types.ts';
 import { ENDPOINT_STATUS } from '../../format/deliveries.ts';
 import { duration } from '../../format/time.ts';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -111,6 +112,7 @@ export default function Endpoint() {
             )
           }
         >
+          <RoleNote roles={DEVELOPERS} can="change this webhook, test it or rotate its secret" />
           {endpoint.status === 'disabled' && (
             <Notice kind="bad" title="It gets nothing">
               {endpoint.disabledReason === 'gone'

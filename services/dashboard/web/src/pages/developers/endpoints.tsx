@@ -7,6 +7,7 @@ import { queryClient } from '../../api/query-client.ts';
 import type { Of } from '../../api/types.ts';
 import { ENDPOINT_STATUS } from '../../format/deliveries.ts';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Once } from '../../ui/copy.tsx';
@@ -43,6 +44,7 @@ export default function Endpoints() {
       about="Your programs are told of each event, signed, at least once, and again for three days if they fail."
       actions={add}
     >
+      <RoleNote roles={DEVELOPERS} can="add webhooks and see their secrets" />
       <WebhookTabs />
       <Loaded query={query}>
         {({ endpoints }) =>

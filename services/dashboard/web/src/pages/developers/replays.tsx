@@ -6,6 +6,7 @@ import { queryClient } from '../../api/query-client.ts';
 import type { Replay } from '../../api/types.ts';
 import { instantOf, localTime } from '../../format/time.ts';
 import { hasRole, SUPPORT, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
@@ -55,6 +56,7 @@ export default function Replays() {
       about="After an outage of a receiver: send again what failed, many deliveries at once."
       actions={begin}
     >
+      <RoleNote roles={SUPPORT} can="send deliveries again" />
       <WebhookTabs />
       <Loaded query={query}>
         {({ pages }) => {

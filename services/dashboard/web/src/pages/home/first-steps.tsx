@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 
 /** What a new account does first. */
@@ -17,10 +18,12 @@ export function FirstSteps() {
               ? 'Here in the dashboard, in a minute, without a wallet: you see every state and every event.'
               : 'With the same code as in test mode, and a live key.'}
           </p>
-          {isDeveloper && (
+          {isDeveloper ? (
             <ButtonLink look="main" href="/payments?new">
               New payment
             </ButtonLink>
+          ) : (
+            <RoleNote roles={DEVELOPERS} can="create payments" />
           )}
         </li>
         <li>

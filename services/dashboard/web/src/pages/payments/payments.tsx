@@ -7,6 +7,7 @@ import { queryString } from '../../api/query-string.ts';
 import type { PaymentFilters, State } from '../../api/types.ts';
 import { chipsOf, filtersOf } from '../../format/filters.ts';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chips } from '../../ui/chips.tsx';
 import { Empty, Loaded, More } from '../../ui/loaded.tsx';
@@ -66,6 +67,7 @@ export default function Payments() {
         </>
       }
     >
+      <RoleNote roles={DEVELOPERS} can="create payments" />
       <div className="row apart">
         <ul className="tabs">
           {TABS.map(({ label, state }) => {
@@ -104,7 +106,7 @@ export default function Payments() {
               actions={create || undefined}
             >
               A payment begins as a request: an amount, a token and the wallet that is to receive it.{' '}
-              {mode === 'test'
+              {mode === 'test' && canCreate
                 ? 'Create one here and simulate how it is paid.'
                 : 'Your programs create them by the API.'}
             </Empty>
@@ -112,7 +114,15 @@ export default function Payments() {
         }}
       </Loaded>
       <More query={query} />
-      {dialog === 'new' && <NewPayment onClose={() => setDialog(null)} />}
+      {dialog === 'new' && canCreate && (
+        <NewPayment
+          onClose={() => {
+            setDialog(null);
+            // Without `new`: a reload is not to open it again.
+            show(filters);
+          }}
+        />
+      )}
       {dialog === 'filters' && <Filters filters={filters} onChange={show} onClose={() => setDialog(null)} />}
       {dialog === 'export' && <Export filters={filters} onClose={() => setDialog(null)} />}
     </Page>

@@ -5,7 +5,8 @@ import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { sessionQuery } from '../../api/session.ts';
 import type { Invitation, Member, Role } from '../../api/types.ts';
-import { hasRole, useHere } from '../../shell/place.ts';
+import { hasRole, OWNERS, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
@@ -38,7 +39,7 @@ const roleNamed = (text: string): Role => NAMES.find((name) => name === text) ??
 export default function Team() {
   const here = useHere();
   const { accountId, user, membership } = here;
-  const isOwner = hasRole(here, ['owner']);
+  const isOwner = hasRole(here, OWNERS);
   const members = useQuery({
     queryKey: ['members', accountId],
     queryFn: ({ signal }) => dashboard('get', '/accounts/{accountId}/members', { params: { accountId }, signal }),
@@ -69,6 +70,7 @@ export default function Team() {
         )
       }
     >
+      <RoleNote roles={OWNERS} can="invite people, change their roles or remove them" />
       <Loaded query={members}>
         {(data) => (
           <Table

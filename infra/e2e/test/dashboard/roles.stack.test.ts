@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, readStack } from '@pf/testing';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, signIn, visit } from './browser.ts';
+import { type Clerk, clerkOf, newMember, newShop, type Shop } from './shop.ts';
+
+const stack = readStack();
+const { dashboard } = stack;
+const { url } = dashboard;
+
+let browser: Browser;
+let owner: Clerk;
+let shop: Shop;
+/** A payment that waits, one that is paid, and a webhook with a delivery that has failed. */
+let [open, paid, endpointId] = ['', '', ''];
+
+beforeAll(async () => {
+  [browser, owner] = await Promise.all([openBrowser(), clerkOf(dashboard)]);
+  shop = await newShop(owner, 'Roles Ltd.');
+  const endpoints = `/accounts/${shop.accountId}/test/v1/webhook-endpoints`;
+  const { endpoint } = await owner.call<{ endpoint: { id: string } }>('POST', endpoints, {
+    url: 'http://127.0.0.1:9/hook',
+  });
+  endpointId = endpoint.id;
+  const api = apiClient(stack.baseUrl, shop.key);
+  const create = async (): Promise<string> => {
+    const requestor = '0x1111111111111111111111111111111111111111';
+    const { body } = await api.create({ chain: 'eip155:84532', token: 'USDC', amount: '1', requestor });
+    return body.intent.id;
+  };
+  [open, paid] = [await create(), await create()];
+  await api.simulate(paid, 'confirmed');
+});
+afterAll(() => browser.close());
+
+/** The buttons and links that each page offers, by what is done with them. */
+const ACTIONS = [
+  ['payments', 'New payment'],
+  ['payments/{open}', 'Cancel'],
+  ['payments/{open}', 'Simulate'],
+  ['payments/{paid}', 'Refund'],
+  ['payments/{paid}', 'Add'],
+  ['developers/endpoints', 'Add endpoint'],
+  ['developers/endpoints/{endpoint}', 'Send test event'],
+  ['developers/endpoints/{endpoint}', 'More'],
+  ['developers/quickstart', 'Create a test key and put it in'],
+  ['developers/replays', 'Send again'],
+  ['developers/keys', 'New test key'],
+  ['team', 'Invite'],
+] as const;
+const PAGES = [
+  ...new Set(ACTIONS.map(([page]) => page)),
+  'home',
+  'attention',
+  'developers/deliveries',
+  'developers/events',
+  'developers/requests',
+  'audit',
+] as const;
+
+const FOR_SUPPORT = ['Cancel', 'Simulate', 'Refund', 'Send again'];
+const FOR_DEVELOPERS = [
+  ...FOR_SUPPORT,
+  'New payment',
+  'Add',
+  'Add endpoint',
+  'Send test event',
+  'More',
+  'Create a test key and put it in',
+  'New test key',
+];
+
+async function show(page: Page, path: string): Promise<void> {
+  const filled = path.replace('{open}', open).replace('{paid}', paid).replace('{endpoint}', endpointId);
+  await page.goto(`${url}/accounts/${shop.accountId}/test/${filled}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+}
+
+describe('a role in the browser', () => {
+  it.each([
+    ['owner', [...FOR_DEVELOPERS, 'Invite'], []],
+    ['developer', FOR_DEVELOPERS, []],
+    ['support', FOR_SUPPORT, ['developers/keys', 'developers/requests', 'audit']],
+    ['viewer', [], ['developers/keys', 'developers/requests', 'audit']],
+  ] as const)(
+    'is offered what it may do and nothing else, and asks the API for nothing that it may not: %s',
+    async (role, offered, closed) => {
+      const { context, page, complaints } = await visit(browser);
+      await signIn(page, role === 'owner' ? dashboard : { url, ...(await newMember(url, owner, shop, role)) });
+      const refused: string[] = [];
+      page.on('response', (response) => {
+        if (response.status() === 403) refused.push(response.url());
+      });
+      const found: string[] = [];
+      const isClosed: string[] = [];
+      for (const path of PAGES) {
+        await show(page, path);
+        for (const [at, name] of ACTIONS)
+          if (at === path && (await page.getByRole('button', { name, exact: true }).count()) > 0) found.push(name);
+        if (await page.getByText('can open this page').isVisible()) isClosed.push(path);
+      }
+      expect({ found: found.toSorted(), closed: isClosed.toSorted(), refused }).toEqual({
+        found: offered.toSorted(),
+        closed: closed.toSorted(),
+        refused: [],
+      });
+      await context.close();
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('is said where something is not offered, and holds from the moment in which an owner changes it', async () => {
+    const member = await newMember(url, owner, shop, 'viewer');
+    const { context, page } = await visit(browser);
+    await signIn(page, { url, ...member });
+    await show(page, 'payments/{open}');
+    await page.getByText('Your role is viewer. Only owners, developers, and support can cancel').waitFor();
+    await owner.call('PATCH', `/accounts/${shop.accountId}/members/${member.userId}`, { role: 'support' });
+    await show(page, 'payments/{open}');
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    await show(page, 'payments');
+    await page.getByText('Your role is support. Only owners and developers can create payments.').waitFor();
+    await context.close();
+  });
+});

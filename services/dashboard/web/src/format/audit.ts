@@ -1,0 +1,70 @@
+import type { Of } from '../api/types.ts';
+
+export type AuditEntry = Of<'listAudit'>['entries'][number];
+
+const LABELS = {
+  'person.registered': 'Signed up',
+  'person.email_confirmed': 'E-mail confirmed',
+  'session.begun': 'Signed in',
+  'session.ended': 'Signed out',
+  'password.reset_requested': 'New password asked for',
+  'password.reset': 'Password set by a link',
+  'password.changed': 'Password changed',
+  'second_factor.begun': 'Second factor begun',
+  'second_factor.enabled': 'Second factor on',
+  'second_factor.disabled': 'Second factor off',
+  'token.created': 'Token created',
+  'token.revoked': 'Token revoked',
+  'account.created': 'Account created',
+  'account.renamed': 'Account renamed',
+  'account.plan_changed': 'Plan changed',
+  'settings.changed': 'Settings changed',
+  'member.invited': 'Person invited',
+  'member.joined': 'Invitation accepted',
+  'member.role_changed': 'Role changed',
+  'member.removed': 'Member removed',
+  'invitation.withdrawn': 'Invitation withdrawn',
+  'key.created': 'Key created',
+  'key.revoked': 'Key revoked',
+  'secret.shown': 'Webhook secret shown',
+  'secret.rotated': 'Webhook secret replaced',
+  'endpoint.created': 'Webhook added',
+  'endpoint.updated': 'Webhook changed',
+  'endpoint.removed': 'Webhook removed',
+  'endpoint.enabled': 'Webhook enabled',
+  'endpoint.secret_rotated': 'Webhook secret rotated',
+  'endpoint.tested': 'Test event sent',
+  'delivery.retried': 'Delivery sent again',
+  'replay.created': 'Replay begun',
+  'replay.cancelled': 'Replay cancelled',
+  'intent.created': 'Payment created',
+  'intent.updated': 'Payment changed',
+  'intent.cancelled': 'Payment cancelled',
+  'intent.refunded': 'Refund created',
+  'intent.detected': 'Payer reported',
+  'intent.built': 'Transaction built',
+  'intent.submitted': 'Transaction submitted',
+  'intent.simulated': 'State simulated',
+  'secrets.encrypted': 'Secrets encrypted anew',
+  'ledger.rebuilt': 'Ledger rebuilt',
+  'positions.reset': 'Positions reset',
+  'watch.rescanned': 'Blocks read again',
+  'dead_letters.replayed': 'Dead letters published again',
+};
+/** What was done, in a few words. */
+export const ACTIONS: Readonly<Record<AuditEntry['action'], string>> = LABELS;
+export const ACTION_NAMES = Object.keys(ACTIONS) as readonly AuditEntry['action'][];
+
+/** What was changed, by name: `role: viewer → support`. */
+export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names]
+    .map((name) => {
+      const [was, is] = [textOf(before?.[name]), textOf(after?.[name])];
+      return was === null ? `${name}: ${is ?? 'none'}` : `${name}: ${was} → ${is ?? 'none'}`;
+    })
+    .join(', ');
+}
+
+const textOf = (value: unknown): string | null =>
+  value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
