@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Ban, ChevronLeft, ExternalLink, FlaskConical, Undo2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { payments } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -10,6 +10,7 @@ import { amount, short } from '../../format/money.ts';
 import { explorerLink, networkLabel } from '../../format/networks.ts';
 import { hasEnded, SIMULATED, STATES } from '../../format/states.ts';
 import { hasRole, SUPPORT, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -23,6 +24,9 @@ import { useTask } from '../../ui/task.ts';
 import { Time } from '../../ui/time.tsx';
 import { Metadata } from './metadata.tsx';
 import { Timeline } from './timeline.tsx';
+
+/** With what reads transactions, which few payments need. */
+const Sign = lazy(() => import('./sign.tsx'));
 
 export default function Payment() {
   const here = useHere();
@@ -53,6 +57,7 @@ export default function Payment() {
           about={STATES[payment.state].means}
           actions={<Actions payment={payment} />}
         >
+          <RoleNote roles={SUPPORT} can="cancel, refund or simulate payments" />
           {payment.retryRequired && (
             <Notice kind="warn" title="The payer has to sign again">
               The transaction was dropped: it can never land, and no money has moved.
@@ -60,6 +65,9 @@ export default function Payment() {
           )}
           <div className="detail">
             <div className="stack loose">
+              {payment.direction === 'send' && payment.fulfiller !== null && payment.state === 'created' && (
+                <Suspense>{hasRole(here, SUPPORT) && <Sign payment={payment} payer={payment.fulfiller} />}</Suspense>
+              )}
               <Timeline payment={payment} />
             </div>
             <aside className="stack loose" aria-label="Details">
