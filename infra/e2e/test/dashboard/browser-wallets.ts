@@ -24,7 +24,9 @@ const inPage = (script: string): string => `(() => {
 /** EIP-6963 and EIP-1193. */
 const ANNOUNCED = inPage(`
   const detail = Object.freeze({
-    info: { uuid: '350670db-19fa-4704-a166-e52e178b59d2', name: 'Test Wallet', icon: "${ICON}", rdns: 'example.wallet' },
+    info: {
+      uuid: '350670db-19fa-4704-a166-e52e178b59d2', name: 'Test Wallet', icon: "${ICON}", rdns: 'example.wallet',
+    },
     provider: { request: ({ method, params }) => ask(method, params) },
   });
   const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
@@ -35,11 +37,15 @@ const ANNOUNCED = inPage(`
 const registered = (address: string): string =>
   inPage(`
   const chains = ['solana:devnet'];
-  const account = { address: '${address}', publicKey: new Uint8Array(32), chains, features: ['solana:signTransaction'] };
+  const features = ['solana:signTransaction'];
+  const account = { address: '${address}', publicKey: new Uint8Array(32), chains, features };
   const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const text = (all) => btoa(String.fromCharCode(...all));
   const wallet = { version: '1.0.0', name: 'Test Wallet', icon: "${ICON}", chains, accounts: [], features: {
-    'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: (await ask('connect')) ? [account] : [] }) },
+    'standard:connect': {
+      version: '1.0.0',
+      connect: async () => ({ accounts: (await ask('connect')) ? [account] : [] }),
+    },
     'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0],
       signTransaction: ({ transaction }) =>
         ask('sign', text(transaction)).then((signed) => [{ signedTransaction: bytes(signed) }]) },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, readStack } from '@pf/testing';
 import type { Browser, Page } from 'playwright-core';
 import { openBrowser, signIn, visit } from './browser.ts';
-import { type Clerk, clerkOf, newMember, newShop, type Shop } from './shop.ts';
+import { type Clerk, clerkOf, newMember, newShop, type Person, type Shop } from './shop.ts';
 
 const stack = readStack();
 const { dashboard } = stack;
@@ -11,6 +11,7 @@ const { url } = dashboard;
 let browser: Browser;
 let owner: Clerk;
 let shop: Shop;
+let member: Person;
 /** A payment that waits, one that is paid, and a webhook with a delivery that has failed. */
 let [open, paid, endpointId] = ['', '', ''];
 
@@ -30,6 +31,7 @@ beforeAll(async () => {
   };
   [open, paid] = [await create(), await create()];
   await api.simulate(paid, 'confirmed');
+  member = await newMember(url, owner, shop, 'viewer');
 });
 afterAll(() => browser.close());
 
@@ -77,6 +79,9 @@ async function show(page: Page, path: string): Promise<void> {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
 }
 
+const setRole = (role: string): Promise<unknown> =>
+  owner.call('PATCH', `/accounts/${shop.accountId}/members/${member.userId}`, { role });
+
 describe('a role in the browser', () => {
   it.each([
     ['owner', [...FOR_DEVELOPERS, 'Invite'], []],
@@ -86,8 +91,9 @@ describe('a role in the browser', () => {
   ] as const)(
     'is offered what it may do and nothing else, and asks the API for nothing that it may not: %s',
     async (role, offered, closed) => {
+      await setRole(role);
       const { context, page, complaints } = await visit(browser);
-      await signIn(page, role === 'owner' ? dashboard : { url, ...(await newMember(url, owner, shop, role)) });
+      await signIn(page, { url, ...member });
       const refused: string[] = [];
       page.on('response', (response) => {
         if (response.status() === 403) refused.push(response.url());
@@ -111,12 +117,12 @@ describe('a role in the browser', () => {
   );
 
   it('is said where something is not offered, and holds from the moment in which an owner changes it', async () => {
-    const member = await newMember(url, owner, shop, 'viewer');
+    await setRole('viewer');
     const { context, page } = await visit(browser);
     await signIn(page, { url, ...member });
     await show(page, 'payments/{open}');
     await page.getByText('Your role is viewer. Only owners, developers, and support can cancel').waitFor();
-    await owner.call('PATCH', `/accounts/${shop.accountId}/members/${member.userId}`, { role: 'support' });
+    await setRole('support');
     await show(page, 'payments/{open}');
     await page.getByRole('button', { name: 'Cancel' }).waitFor();
     await show(page, 'payments');

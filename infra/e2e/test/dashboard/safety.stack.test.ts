@@ -129,7 +129,9 @@ describe('a session', () => {
     const attacker = createServer((_request, response) => {
       response.setHeader('Content-Type', 'text/html').end(`
         <iframe name="framed" src="${url}/sign-in"></iframe>
-        <form method="post" enctype="text/plain" action="${url}/api/accounts"><input name='{"name":"' value='"}'></form>`);
+        <form method="post" enctype="text/plain" action="${url}/api/accounts">
+          <input name='{"name":"' value='"}'>
+        </form>`);
     }).listen(0, '127.0.0.1');
     await once(attacker, 'listening');
     const { context, page } = await visit(browser);

@@ -32,7 +32,7 @@ export async function clerkOf({ url, email, password }: Stack['dashboard']): Pro
 const PASSWORD = 'a few words in a row';
 
 /** A person of their own, who signs in with the returned e-mail address and password. */
-interface Person {
+export interface Person {
   readonly email: string;
   readonly password: string;
   readonly userId: string;

@@ -45,7 +45,7 @@ const LABELS = {
   'intent.built': 'Transaction built',
   'intent.submitted': 'Transaction submitted',
   'intent.simulated': 'State simulated',
-  'secrets.encrypted': 'Secrets encrypted anew',
+  'secrets.encrypted': 'Secrets encrypted again',
   'ledger.rebuilt': 'Ledger rebuilt',
   'positions.reset': 'Positions reset',
   'watch.rescanned': 'Blocks read again',

@@ -31,9 +31,12 @@ export const Moment = ({ at }: { readonly at: string }) => (
 /** A moment, as the distance from now; pointing at it shows the exact time. */
 export function Time({ at }: { readonly at: string }) {
   const current = useSyncExternalStore(subscribe, () => now);
+  const ahead = Date.parse(at) - current;
+  // What has just happened is ahead of a clock that stands still in between.
+  const isNew = ahead > 0 && ahead <= EVERY_MS;
   return (
     <time dateTime={at} title={fullTime(at)} className="number nowrap">
-      {ago(at, Math.max(current, Date.parse(at)))}
+      {ago(at, isNew ? Date.parse(at) : current)}
     </time>
   );
 }

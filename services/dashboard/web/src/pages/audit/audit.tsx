@@ -61,7 +61,7 @@ export default function Audit() {
   return (
     <Page
       title="Audit log"
-      about="Who changed what, when and from where. It is written with each change; nobody can change it afterwards."
+      about="Who changed what, when and from where. It is written with each change, and no role can alter it."
       actions={
         <a className="button plain" href={`/api/accounts/${accountId}/audit.csv${queryString(filters)}`} download>
           <Download size={16} aria-hidden /> Export CSV
@@ -76,7 +76,7 @@ export default function Audit() {
           value={actor ?? ''}
           onChange={(next) => show({ actor: next })}
           options={[
-            ['', 'Anybody'],
+            ['', 'Any person'],
             ...(members.data?.members.map(({ userId, name }) => [userId, name] as const) ?? []),
           ]}
         />

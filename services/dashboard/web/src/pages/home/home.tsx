@@ -46,12 +46,19 @@ export default function Home() {
     queryFn: ({ signal }) => payments(here)('get', '/intents', { query: { limit: String(NEWEST) }, signal }),
     refetchInterval: REFRESH_MS,
   });
+  const attention = useQuery({
+    queryKey: ['attention', accountId, mode, 'count'],
+    queryFn: ({ signal }) =>
+      dashboard('get', '/accounts/{accountId}/{mode}/attention', { params: { accountId, mode }, signal }),
+    refetchInterval: REFRESH_MS,
+  });
   const isNew = newest.data?.intents.length === 0;
   return (
     <Page
       title="Home"
       actions={!isNew && <Choice label="Range" hideLabel options={RANGES} value={range} onChange={setRange} />}
     >
+      {attention.data && <ToDecide items={attention.data.attention.length} hasMore={attention.data.hasMore} />}
       {isNew ? <FirstSteps /> : <Loaded query={summary}>{(data) => <Numbers summary={data.summary} />}</Loaded>}
       {!isNew && (
         <Section title="Newest payments" actions={<Link href="/payments">All payments</Link>}>
@@ -61,6 +68,13 @@ export default function Home() {
     </Page>
   );
 }
+
+const ToDecide = ({ items, hasMore }: { readonly items: number; readonly hasMore: boolean }) =>
+  items > 0 && (
+    <Notice kind="warn" title={`${hasMore ? 'More than ' : ''}${count(items, 'thing')} to decide or to repair`}>
+      <Link href="/attention">See what needs attention</Link>, each with what to do.
+    </Notice>
+  );
 
 function Numbers({ summary }: { readonly summary: Summary }) {
   const { payments: made, volume, timeToConfirm, failures } = summary;
