@@ -36,7 +36,8 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   disableSecondFactor: PASSWORD_LIMITS,
   createAccount: [limit('person', 10, HOUR)],
   acceptInvitation: [limit('person', 30, HOUR)],
-  invite: [limit('account', 50, HOUR)],
+  // By the address, too: each invitation mails it a text that the account has chosen.
+  invite: [limit('account', 50, HOUR), limit('person', 100, HOUR), limit('email', 10, HOUR)],
   createKey: [limit('account', 50, HOUR)],
   updateSettings: [limit('account', 120, HOUR)],
 };

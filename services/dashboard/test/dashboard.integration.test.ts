@@ -246,6 +246,34 @@ describe('the dashboard', () => {
     });
   });
 
+  describe('invitations', () => {
+    it('mail an address only so often, from whatever account, and carry no message of their own', async () => {
+      // Two in an hour for an address.
+      const limited = await cluster.start('dashboard', { env: { RATE_LIMIT_FACTOR: '0.2' } });
+      const ivan = new Person(limited.url);
+      const signedIn = await member('ivan', accountId, 'owner');
+      for (const [name, value] of signedIn.cookies) ivan.cookies.set(name, value);
+      const invite = async (email: string, account: string): Promise<number> =>
+        (await ivan.ask('invite', { params: { accountId: account }, body: { email, role: 'viewer' } })).status;
+      const { body: other } = await ivan.ask('createAccount', { body: { name: 'Other' } });
+      const address = 'often-invited@shop.example';
+      expect(await invite(address, accountId)).toBe(201);
+      expect(await invite(address.toUpperCase(), other.account.id)).toBe(201);
+      expect(await invite(address, other.account.id)).toBe(429);
+      expect(await invite('another-one@shop.example', other.account.id)).toBe(201);
+      for (const name of ['Shop"\n\nYour key has leaked', 'See https://evil.example', '\u202eplehs', ' '])
+        for (const [id, params] of [
+          ['createAccount', {}],
+          ['updateAccount', { accountId }],
+        ] as const)
+          expect(await owner.ask(id, { params, body: { name } })).toMatchObject({
+            code: 'request.validation_failed',
+            error: { param: 'name' },
+          });
+      limited.kill('SIGTERM');
+    });
+  });
+
   describe('API keys', () => {
     const asked = () => ({ params: { accountId } });
     const create = (body: object) => owner.ask('createKey', { ...asked(), body });

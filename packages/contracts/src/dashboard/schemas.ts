@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { KEY_SCOPES, keyScope, plan } from '../account.ts';
 import { moment, must, text, word } from '../api/fields.ts';
 import { PASSWORD_LENGTH } from './limits.ts';
+import { name } from './names.ts';
 import { role, ROLES } from './roles.ts';
 
 const emailRule = must('an e-mail address of at most 200 characters');
@@ -14,7 +15,7 @@ const code = word('the code that the authenticator app shows, or a backup code',
 const roleRule = must(`one of ${ROLES.join(', ')}`);
 const anyRole = z.enum(ROLES, roleRule);
 
-export const signUpRequest = z.strictObject({ name: text(1, 100), email, password: newPassword });
+export const signUpRequest = z.strictObject({ name: name(100), email, password: newPassword });
 export const signInRequest = z.strictObject({ email, password });
 export const codeRequest = z.strictObject({ code });
 export const verifyEmailRequest = z.strictObject({ token, password });
@@ -23,8 +24,8 @@ export const forgotPasswordRequest = z.strictObject({ email });
 export const resetPasswordRequest = z.strictObject({ token, password: newPassword });
 export const changePasswordRequest = z.strictObject({ currentPassword: password, password: newPassword });
 export const passwordRequest = z.strictObject({ password });
-export const createAccountRequest = z.strictObject({ name: text(1, 100) });
-export const updateAccountRequest = z.strictObject({ name: text(1, 100) });
+export const createAccountRequest = z.strictObject({ name: name(100) });
+export const updateAccountRequest = z.strictObject({ name: name(100) });
 export const updateMemberRequest = z.strictObject({ role: anyRole });
 export const inviteRequest = z.strictObject({ email, role: anyRole });
 

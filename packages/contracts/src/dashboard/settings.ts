@@ -1,6 +1,7 @@
 import { base64 } from '@scure/base';
 import { z } from 'zod';
-import { must, text, word } from '../api/fields.ts';
+import { must, word } from '../api/fields.ts';
+import { name } from './names.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
 
@@ -11,11 +12,6 @@ const LOGO_MAX = { bytes: 32 * 1024, pixels: 1_024 } as const;
 /** WCAG 2.2, 1.4.3: the least contrast of text, which is white on the accent color. */
 const ACCENT_CONTRAST_MIN = 4.5;
 const URL_LENGTH_MAX = 2_048;
-
-/** What would let a name look like another one, or break its line: control characters, and marks of direction. */
-const DECEPTIVE = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/u;
-const nameRule = must('a name of 1 to 60 visible characters, without control characters and marks of direction');
-const brandName = text(1, 60).refine((name) => name.trim() === name && !DECEPTIVE.test(name), nameRule);
 
 /** Null if it is none, or has a user or password. */
 function httpsUrl(value: string): string | null {
@@ -123,7 +119,7 @@ const updateSettingsRequest = z.strictObject({
   branding: z
     .strictObject(
       {
-        name: brandName.nullable().optional(),
+        name: name(60).nullable().optional(),
         logo: logo.nullable().optional(),
         accentColor: accentColor.nullable().optional(),
         supportUrl: supportUrl.nullable().optional(),

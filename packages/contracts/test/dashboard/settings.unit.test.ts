@@ -36,8 +36,9 @@ describe('a change of the settings', () => {
       expect(parse(body)).toEqual({ ok: true, value: body });
   });
 
-  it('returns URLs and colors in one form', () => {
+  it('returns names, URLs and colors in one form', () => {
     const branding = {
+      name: ' Shop ',
       logo: 'HTTPS://cdn.shop.example/a b.png',
       accentColor: '#1D4ED8',
       supportUrl: 'https://SHOP.example',
@@ -46,6 +47,7 @@ describe('a change of the settings', () => {
       ok: true,
       value: {
         branding: {
+          name: 'Shop',
           logo: 'https://cdn.shop.example/a%20b.png',
           accentColor: '#1d4ed8',
           supportUrl: 'https://shop.example/',
@@ -57,9 +59,10 @@ describe('a change of the settings', () => {
   it.each([
     ['branding', 'a text'],
     ['branding.name', ''],
-    ['branding.name', ' Shop'],
+    ['branding.name', ' \u00a0'],
     ['branding.name', 'x'.repeat(61)],
     ['branding.name', 'Shop\nPaid'],
+    ['branding.name', 'Pay at https://evil.example'],
     // U+202E turns what follows around.
     ['branding.name', 'Shop \u202Egnp.elpmaxe'],
     ['branding.logo', 'http://shop.example/logo.png'],
@@ -97,7 +100,7 @@ describe('a change of the settings', () => {
     ['returnOrigins.0', ['http://localhost.shop.example']],
     ['returnOrigins.0', ['null']],
     ['returnOrigins.1', ['https://shop.example', 'shop.example']],
-  ])('is refused for %s %j, by its name', (param, value) => {
+  ])('is refused by the name of the field: %s, case %#', (param, value) => {
     const [first = '', second] = param.split('.');
     const body = { [first]: second === undefined || Array.isArray(value) ? value : { [second]: value } };
     expect(problems(body)).toEqual([expect.stringMatching(new RegExp(`^${param} (must be|is not a parameter)`))]);
