@@ -59,8 +59,8 @@ describe('the quickstart', () => {
     const key = keyMade.parse(await ask('POST', '/keys', { name: 'Quickstart', mode: 'test', scope: 'full' }));
     await guide.terminal.run(guide.next('PF_API_KEY').replace('pk_test_…', key.secret));
 
-    await guide.save('createServer');
-    await guide.start('node receiver.mjs &', { name: 'receiver' });
+    await guide.run('createServer');
+    await guide.start('receiver.mjs &', { name: 'receiver' });
     const received = (text: string): Promise<true> =>
       until(text, async () => (await guide.printedBy('receiver')).includes(`${text}\n`));
     const { endpoint } = endpointMade.parse(await ask('POST', '/test/v1/webhook-endpoints', { url }));
