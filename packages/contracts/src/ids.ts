@@ -63,6 +63,7 @@ export const newWebhookSecretId = (): string => `whs_${base58.encode(randomBytes
 export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(BYTES))}` as AccountId;
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;
 export const newUserId = (): string => `usr_${base58.encode(randomBytes(BYTES))}`;
+export const newPersonalTokenId = (): string => `tok_${base58.encode(randomBytes(BYTES))}`;
 export const newInvitationId = (): string => `inv_${base58.encode(randomBytes(BYTES))}`;
 export const newAuditEntryId = (): string => `aud_${base58.encode(randomBytes(BYTES))}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;

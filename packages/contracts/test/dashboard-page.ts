@@ -17,15 +17,19 @@ const INTRODUCTION = `# The dashboard's API
 
 ${wrapped('After reading this page you can call every operation of the dashboard: sign-in, members, API keys.')}
 
-It is for the people of an account, with a session; their programs use [the payment API](contract.md), with an API key.
-People use that one, too: the dashboard [forwards it](#payments).
+It is for the people of an account, with a session or a personal token; their programs use
+[the payment API](contract.md), with an API key. People use that one, too: the dashboard [forwards it](#payments).
 
 ${[
   '- **Base URL:** `DASHBOARD_URL` and `/api`; `npm start` prints it with an e-mail address and a password. ' +
     '`GET /openapi.json` returns the OpenAPI document.',
   '- **Session:** `POST /sign-in` sets a cookie. It lasts 7 days, and longer if it is used. Cookies are `HttpOnly` ' +
     'and `SameSite=Strict`.',
-  '- **Origin:** requests other than `GET` need the `Origin` header of the dashboard, as browsers send it.',
+  '- **Personal token:** `Authorization: Bearer pft_…` instead of the cookie, for programs of a person such as `pf`. ' +
+    'It allows what its person may do at the time of the request; passwords, second factors, sessions and tokens ' +
+    'need a session. Cookies of such a request play no part.',
+  '- **Origin:** requests other than `GET` without a personal token need the `Origin` header of the dashboard, as ' +
+    'browsers send it.',
   '- **Mails** lead to pages of the dashboard, with a token in the fragment: `/verify-email#token=…`, ' +
     '`/reset-password#token=…`, `/accept-invitation#token=…`. The operations of these names take the token.',
   '- **Errors** have the body of [the payment API](errors.md), with the codes below.',
@@ -80,18 +84,18 @@ function payments(): string {
     '',
     wrapped(
       '`/accounts/{accountId}/{mode}/v1` is the base URL of [the payment API](contract.md) for people: the same ' +
-        'paths, bodies, responses, errors and streams. `mode` is `test` or `live`. A session replaces the API key, ' +
-        'and the role decides:',
+        'paths, bodies, responses, errors and streams. `mode` is `test` or `live`. A session or a personal token ' +
+        'replaces the API key, and the role decides:',
     ),
     '',
     ...table(['Operation', ...ROLES], rows),
     '',
     wrapped(
-      'In addition to the errors of the operation: `session.required`, `origin.foreign`, `role.insufficient`, ' +
-        '`account.not_found`, and `service.unavailable` if the payment API does not respond. A stream ends within ' +
-        '30 s when the session ends or the role no longer allows it, and may end at any time: resume it with ' +
-        '`Last-Event-ID`. A person may have 10 streams open in an account, an account 50, and 16 requests under way ' +
-        'in each process.',
+      'In addition to the errors of the operation: `session.required`, `token.invalid`, `origin.foreign`, ' +
+        '`role.insufficient`, `account.not_found`, and `service.unavailable` if the payment API does not respond. A ' +
+        'stream ends within 30 s when the session or the token ends or the role no longer allows it, and may end at ' +
+        'any time: resume it with `Last-Event-ID`. A person may have 10 streams open in an account, an account 50, ' +
+        'and 16 requests under way in each process.',
     ),
   ].join('\n');
 }

@@ -7,6 +7,7 @@ export * from './dashboard/attention.ts';
 export * from './dashboard/audit.ts';
 export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
+export * from './dashboard/personal-tokens.ts';
 export * from './dashboard/sessions.ts';
 export * from './dashboard/settings.ts';
 export * from './dashboard/newest-events.ts';

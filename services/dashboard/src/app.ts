@@ -17,6 +17,7 @@ import type { Mailer } from './mail/mailer.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Forwarding } from './payments/forwarding.ts';
 import { settingsEndpoints } from './settings/endpoints.ts';
+import { tokenEndpoints } from './tokens/endpoints.ts';
 import { webApplication } from './web-application.ts';
 
 export interface AppDependencies {
@@ -59,6 +60,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...accountEndpoints(dependencies),
     ...keyEndpoints(dependencies),
     ...settingsEndpoints(dependencies),
+    ...tokenEndpoints(dependencies),
     ...auditEndpoints(dependencies),
     ...insightEndpoints(dependencies),
   };

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Access, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
-import { type AuditSource, type Database, type MemberAccount, memberAccount } from '@pf/database';
+import { isPersonalToken } from '@pf/contracts';
+import { type AuditSource, type Database, findTokenHolder, type MemberAccount, memberAccount } from '@pf/database';
 import { addressGroup, readBody, readQuery, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
@@ -12,6 +13,9 @@ import type { Limits } from './limits.ts';
 type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
 type QueryOf<O> = O extends { readonly query: infer Query extends z.ZodObject } ? z.output<Query> : undefined;
 type LivemodeOf<O> = O extends { readonly path: `${string}/{mode}/${string}` } ? boolean : undefined;
+
+/** The bearer token of a request. Other schemes are of what stands in front of the dashboard. */
+const BEARER = /^bearer(?: +|$)(.*)$/i;
 
 /** Who makes a request: anyone, a signed-in person, or a member of the account in the path, as its access says. */
 export interface Admitted<A extends Access> {
@@ -44,40 +48,52 @@ export interface ServingDependencies {
   readonly database: Database;
   readonly identity: Identity;
   readonly limits: Limits;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** Of the dashboard: requests from others may change nothing. */
   readonly origin: string;
 }
 
 /**
- * Checks origin, session and role of a request, in this order, and counts it.
+ * Checks origin, session or personal token, and role of a request, in this order, and counts it. A browser sends no
+ * personal token by itself, so that a request with one needs no origin; its cookies then play no part.
  * @throws DashboardError for a request that may not be made
  */
 export async function admit<A extends Access>(
   request: Request,
   response: Response,
-  access: A,
-  { database, identity, limits, origin }: ServingDependencies,
+  { access, sessionOnly }: { readonly access: A; readonly sessionOnly?: true },
+  { database, identity, limits, now, origin }: ServingDependencies,
 ): Promise<Admitted<A>> {
-  if (request.method !== 'GET' && request.method !== 'HEAD' && request.get('origin') !== origin)
-    throw new DashboardError('origin.foreign');
+  const token = access === 'anyone' ? undefined : BEARER.exec(request.get('authorization') ?? '')?.[1];
+  const changes = request.method !== 'GET' && request.method !== 'HEAD';
+  if (changes && token === undefined && request.get('origin') !== origin) throw new DashboardError('origin.foreign');
   const client = {
     address: request.ip,
     userAgent: request.get('user-agent'),
-    cookie: request.headers.cookie,
+    cookie: token === undefined ? request.headers.cookie : undefined,
   };
-  const found = access === 'anyone' ? null : await identity.session(client);
+  const found =
+    access === 'anyone'
+      ? null
+      : token === undefined
+        ? await identity.session(client)
+        : await withToken(database, token, new Date(now()));
   if (access !== 'anyone' && !found) throw new DashboardError('session.required');
   const person = found?.person;
   if (person) limits.admitPerson(person.userId);
+  if (sessionOnly && token !== undefined) throw new DashboardError('token.insufficient');
   // Prolongs the session, unless the endpoint replaces or ends it.
   if (found) setCookies(response, found.cookies);
   const account = await accountOf(request, access, person, database);
   response.locals['accountId'] = account?.id;
   response.locals['userId'] = person?.userId;
+  const { proof } = person ?? {};
   const by: AuditSource = {
-    kind: 'person',
+    kind: proof?.kind === 'token' ? 'token' : 'person',
     id: person?.userId ?? null,
     name: person?.email ?? '',
+    tokenId: proof?.kind === 'token' ? proof.id : null,
     address: client.address ?? null,
     userAgent: client.userAgent ?? null,
     requestId: String(response.getHeader('X-Request-Id')),
@@ -85,10 +101,22 @@ export async function admit<A extends Access>(
   return { client, person, account, by } as Admitted<A>;
 }
 
+/** The person of a personal token. @throws DashboardError `token.invalid` */
+async function withToken(
+  database: Database,
+  token: string,
+  at: Date,
+): Promise<{ readonly person: SignedIn; readonly cookies: Cookies }> {
+  const holder = isPersonalToken(token) ? await findTokenHolder(database, token, at) : null;
+  if (!holder) throw new DashboardError('token.invalid');
+  const { tokenId: id, tokenName: name, expiresAt, ...person } = holder;
+  return { person: { ...person, proof: { kind: 'token', id, name, expiresAt } }, cookies: [] };
+}
+
 const setCookies = (response: Response, cookies: Cookies): void =>
   cookies.forEach((cookie) => response.append('Set-Cookie', cookie));
 
-/** Checks origin, session, role, limits, query and body of a request, calls the endpoint and writes its response. */
+/** Checks origin, person, role, limits, query and body of a request, calls the endpoint and writes its response. */
 export const serve =
   <O extends DashboardOperation & { readonly id: DashboardOperationId }>(
     operation: O,
@@ -97,8 +125,8 @@ export const serve =
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = `/api${operation.path}`;
-    const access: O['access'] = operation.access;
-    const admitted = await admit(request, response, access, dependencies);
+    const { access, sessionOnly }: { readonly access: O['access']; readonly sessionOnly?: true } = operation;
+    const admitted = await admit(request, response, { access, ...(sessionOnly && { sessionOnly }) }, dependencies);
     const { client, person, account } = admitted;
     const livemode = operation.path.includes('/{mode}/') ? isLive(paramOf(request, 'mode')) : undefined;
     const query = operation.query === undefined ? undefined : readQuery(request, operation.query);

@@ -40,6 +40,7 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   invite: [limit('account', 50, HOUR), limit('person', 100, HOUR), limit('email', 10, HOUR)],
   createKey: [limit('account', 50, HOUR)],
   updateSettings: [limit('account', 120, HOUR)],
+  createToken: [limit('person', 30, HOUR)],
 };
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };

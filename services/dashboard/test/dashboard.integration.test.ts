@@ -385,6 +385,9 @@ describe('the dashboard', () => {
     listAttention: { passes: MEMBERS, gets: OK },
     listEvents: { passes: MEMBERS, gets: OK },
     listRequests: { passes: ['owner', 'developer'], gets: OK },
+    listTokens: { passes: PERSONS, gets: OK },
+    createToken: { passes: PERSONS, gets: INVALID },
+    revokeToken: { passes: PERSONS, gets: [404, 'token.not_found'] },
     listAudit: { passes: ['owner', 'developer'], gets: OK },
     exportAudit: { passes: ['owner', 'developer'], gets: OK },
     // The last one, because it ends the session.

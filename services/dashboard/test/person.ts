@@ -61,14 +61,19 @@ const failure = z.object({
   }),
 });
 
-/** A browser: it has cookies, and sends them back. Every response must be as its operation documents it. */
+/**
+ * A browser: it has cookies, and sends them back. With a personal token, a program. Every response must be as its
+ * operation documents it.
+ */
 export class Person {
   readonly #url: string;
+  readonly #token: string | null;
   readonly cookies = new Map<string, string>();
 
   /** @param url of the dashboard */
-  constructor(url: string) {
+  constructor(url: string, token: string | null = null) {
     this.#url = url;
+    this.#token = token;
   }
 
   async ask<Id extends DashboardOperationId>(
@@ -136,8 +141,9 @@ export class Person {
     return `${this.#url}/api/accounts/${accountId}/${mode}/v1`;
   }
 
-  /** What a browser sends with every request. */
+  /** What a browser, or the program, sends with every request. */
   get headers(): Readonly<Record<string, string>> {
+    if (this.#token !== null) return { authorization: `Bearer ${this.#token}` };
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     return { origin: this.#url, cookie };
   }

@@ -23,6 +23,66 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'No personal token changes passwords, second factors, sessions or tokens',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: "if (sessionOnly && token !== undefined) throw new DashboardError('token.insufficient');",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'allows what the session does, except for passwords, second factors, sessions and tokens',
+    },
+  },
+  {
+    name: 'A session does not stand in for a personal token that is invalid',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: 'const BEARER = /^bearer(?: +|$)(.*)$/i;',
+    instead: 'const BEARER = /^bearer +(pft_[A-Za-z0-9]{32})$/i;',
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'is refused if it is not one in force, whatever else the request has',
+    },
+  },
+  {
+    name: 'Only a personal token needs no origin',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: 'const BEARER = /^bearer(?: +|$)(.*)$/i;',
+    instead: 'const BEARER = /^(?:bearer|basic)(?: +|$)(.*)$/i;',
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'needs no origin with a token, but with a session also beside another scheme',
+    },
+  },
+  {
+    name: 'A personal token that was revoked or has expired is refused',
+    file: 'packages/database/src/dashboard/personal-tokens.ts',
+    guard: 'WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > $2`,',
+    instead: 'WHERE t.hash = $1 AND t.expires_at IS NOT NULL AND $2 IS NOT NULL`,',
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'ends when it is revoked, when it signs out, and when it expires',
+    },
+  },
+  {
+    name: 'A forwarded stream ends when its personal token is revoked',
+    file: 'packages/database/src/dashboard/personal-tokens.ts',
+    guard: 'WHERE t.id = $1 AND t.user_id = $2 AND t.revoked_at IS NULL AND t.expires_at > $4 AND m.account_id = $3`,',
+    instead: 'WHERE t.id = $1 AND t.user_id = $2 AND t.expires_at > $4 AND m.account_id = $3`,',
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'makes payments in its accounts, and follows them until it is revoked',
+    },
+  },
+  {
+    name: 'A new password revokes personal tokens',
+    file: 'packages/database/src/dashboard/personal-tokens.ts',
+    guard: "'UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL',",
+    instead: "'UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND false',",
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'ends with a new password, however it was set',
+    },
+  },
+  {
     name: 'A pass is valid for a minute, whatever it says of its end',
     file: 'packages/http/src/pass.ts',
     guard: 'maxTokenAge: PASS_SECONDS,',

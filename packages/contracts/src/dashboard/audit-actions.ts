@@ -10,6 +10,8 @@ export const AUDIT_ACTIONS = {
   'second_factor.begun': 'A person has begun to set up a second factor.',
   'second_factor.enabled': 'A person signs in with a second factor from now on.',
   'second_factor.disabled': 'A person signs in without a second factor from now on.',
+  'token.created': 'A person has created a personal token.',
+  'token.revoked': 'A person has revoked a personal token, or has signed out with it.',
   'account.created': 'An account was created.',
   'account.renamed': 'The account has another name.',
   'account.plan_changed': 'The account is on another plan.',

@@ -19,6 +19,8 @@ const auditEntry = z.strictObject({
     id: z.string().nullable(),
     /** The e-mail address that the person had; for an operator the name of the user on their machine. */
     name: z.string(),
+    /** The id of the personal token that was used; null if none was. */
+    token: z.string().nullable(),
   }),
   action: z.enum(ACTIONS),
   mode: z.enum(['test', 'live']).nullable(),

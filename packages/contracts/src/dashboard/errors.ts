@@ -15,8 +15,14 @@ export const DASHBOARD_ERRORS = {
   'session.required': {
     status: 401,
     message: 'Sign in to make this request.',
-    cause: 'The request has no session cookie, or its session has ended.',
+    cause: 'The request has neither a session cookie nor a personal token, or its session has ended.',
     remedy: 'Sign in with `POST /sign-in`.',
+  },
+  'token.invalid': {
+    status: 401,
+    message: 'The personal token is invalid: it was revoked, has expired or never existed.',
+    cause: 'The `Authorization` header has a bearer token that is not a personal token in force.',
+    remedy: 'Create another one with `pf login`, or in the dashboard.',
   },
   'second_factor.invalid': {
     status: 401,
@@ -33,8 +39,14 @@ export const DASHBOARD_ERRORS = {
   'origin.foreign': {
     status: 403,
     message: 'Requests that change something are accepted from the dashboard itself only.',
-    cause: 'The `Origin` header is missing, or is not the origin of the dashboard.',
+    cause: 'The `Origin` header is missing, or is not the origin of the dashboard, and there is no personal token.',
     remedy: 'Send the origin of the dashboard as `Origin`, as browsers do.',
+  },
+  'token.insufficient': {
+    status: 403,
+    message: 'No personal token allows this request. Make it in the dashboard, where you sign in.',
+    cause: 'Passwords, second factors, sessions and tokens are changed with a session only.',
+    remedy: 'Sign in to the dashboard, and do it there.',
   },
   'role.insufficient': {
     status: 403,
@@ -59,6 +71,12 @@ export const DASHBOARD_ERRORS = {
     message: 'The account has no API key with this id.',
     cause: 'No key of the account has this id.',
     remedy: 'Use an id that `GET /accounts/{accountId}/keys` returns.',
+  },
+  'token.not_found': {
+    status: 404,
+    message: 'You have no personal token with this id.',
+    cause: 'The id is unknown, or the token is of another person.',
+    remedy: 'Use an id that `GET /tokens` returns.',
   },
   'invitation.not_found': {
     status: 404,

@@ -6,5 +6,9 @@ export const ACCOUNTS_MAX = 20;
 export const MEMBERS_MAX = 100;
 /** How many keys an account may have in a mode that are neither revoked nor expired. */
 export const KEYS_MAX = 50;
+/** How many personal tokens a person may have that are neither revoked nor expired. */
+export const TOKENS_MAX = 20;
+/** How long a personal token is valid: unless its request says otherwise, and at most. */
+export const TOKEN_DAYS = { usual: 90, max: 366 } as const;
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 7;

@@ -20,11 +20,11 @@ export function dashboardDocument(
         version: '1.0.0',
         description:
           'Accounts, their members and sign-in, for the people of an account. Their programs use the payment API, ' +
-          'with an API key. `/accounts/{accountId}/{mode}/v1` is the payment API for people, with their session; ' +
-          '`mode` is `test` or `live`.',
+          'with an API key. `/accounts/{accountId}/{mode}/v1` is the payment API for people, with their session or a ' +
+          'personal token; `mode` is `test` or `live`.',
       },
       servers: [{ url: baseUrl }],
-      security: [{ session: [] }],
+      security: [{ session: [] }, { token: [] }],
       tags: Object.entries(DASHBOARD_TAGS).map(([name, description]) => ({ name, description })),
       paths,
       components: {
@@ -34,6 +34,11 @@ export function dashboardDocument(
             in: 'cookie',
             name: '__Host-pf.session_token',
             description: 'The cookie that `POST /sign-in` sets; without `__Host-` where the dashboard is on http://.',
+          },
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A personal token, `pft_…`: instead of the session, and without an `Origin` header.',
           },
         },
       },
@@ -48,15 +53,17 @@ export function dashboardDocument(
 }
 
 /** The roles that may call an operation, as the documentation says it. */
-export const accessText = ({ access }: DashboardOperation): string =>
-  access === 'anyone'
-    ? 'Needs no session.'
-    : access === 'signed-in'
-      ? 'Needs a session.'
-      : `Needs a session, and one of these roles in the account: ${access.map((name) => `\`${name}\``).join(', ')}.`;
+export function accessText({ access, sessionOnly }: DashboardOperation): string {
+  if (access === 'anyone') return 'Needs no session.';
+  const proof = sessionOnly
+    ? 'Needs a session; a personal token is not enough.'
+    : 'Needs a session or a personal token';
+  if (access === 'signed-in') return sessionOnly ? proof : `${proof}.`;
+  return `${proof}, and one of these roles in the account: ${access.map((name) => `\`${name}\``).join(', ')}.`;
+}
 
 function describe(operation: DashboardOperation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, access, path, query, body, status, response } = operation;
+  const { id, tag, summary, description, access, sessionOnly, path, query, body, status, response } = operation;
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(
     ([, name = '']) => [name, name === 'mode' ? z.enum(['test', 'live']) : z.string()] as const,
   );
@@ -65,7 +72,7 @@ function describe(operation: DashboardOperation): ZodOpenApiOperationObject {
     tags: [tag],
     summary,
     description: `${description}\n\n${accessText(operation)}`,
-    ...(access === 'anyone' && { security: [] }),
+    ...(access === 'anyone' ? { security: [] } : sessionOnly && { security: [{ session: [] }] }),
     requestParams: {
       ...(params.length > 0 && { path: z.object(Object.fromEntries(params)) }),
       ...(query && { query }),

@@ -9,6 +9,7 @@ export const DASHBOARD_TAGS = {
   Accounts: 'Accounts, their members and invitations.',
   Keys: 'The API keys with which programs of the account call the payment API.',
   Settings: 'How the account looks to those who pay, and where it is paid.',
+  Tokens: 'With a personal token the programs of a person, such as `pf`, do what the person may do.',
   Insights: 'What the payments of an account come to, in one mode.',
   'Audit log': 'Who changed what in the account.',
 } as const;
@@ -46,6 +47,8 @@ interface Described {
   /** Markdown. */
   readonly description: string;
   readonly access: Access;
+  /** Whether a session is needed, and a personal token is not enough. */
+  readonly sessionOnly?: true;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly status: 200 | 201 | 202;
@@ -58,7 +61,7 @@ const EVERYWHERE: readonly DashboardErrorCode[] = ['rate_limit.exceeded', 'inter
 
 /** Every error that the operation can return, in the order of the registry. */
 export function dashboardErrorsOf(operation: DashboardOperation): readonly DashboardErrorCode[] {
-  const { access, body, errors, method, path, query } = operation;
+  const { access, body, errors, method, path, query, sessionOnly } = operation;
   const possible = new Set<DashboardErrorCode>([
     ...EVERYWHERE,
     ...(body === undefined ? [] : BODY_ERRORS),
@@ -66,7 +69,8 @@ export function dashboardErrorsOf(operation: DashboardOperation): readonly Dashb
     // Of a mode that there is not.
     ...(path.includes('/{mode}/') ? (['route.not_found'] as const) : []),
     ...(method === 'get' ? [] : (['origin.foreign'] as const)),
-    ...(access === 'anyone' ? [] : (['session.required'] as const)),
+    ...(access === 'anyone' ? [] : (['session.required', 'token.invalid'] as const)),
+    ...(sessionOnly ? (['token.insufficient'] as const) : []),
     ...(Array.isArray(access) ? (['account.not_found', 'role.insufficient'] as const) : []),
     ...errors,
   ]);

@@ -3,6 +3,7 @@ import { INSIGHT_OPERATIONS } from './insights.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
+import { TOKEN_OPERATIONS } from './tokens.ts';
 import {
   acceptedResponse,
   accountResponse,
@@ -122,7 +123,9 @@ export const DASHBOARD_OPERATIONS = {
     path: '/password/reset',
     tag: 'Sign-in',
     summary: 'Set a new password',
-    description: 'Takes the token of the link that was mailed, once. Ends all sessions of the person.',
+    description:
+      'Takes the token of the link that was mailed, once. Ends all sessions of the person, and revokes all personal ' +
+      'tokens.',
     access: 'anyone',
     body: resetPasswordRequest,
     status: 200,
@@ -136,8 +139,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Who is signed in',
     description:
-      'The person, the accounts of which they are a member, with the role in each, and the URL of the payment API ' +
-      'for their programs.',
+      'The person, the accounts of which they are a member, with the role in each, the URL of the payment API for ' +
+      'their programs, and the personal token of the request, if it has one.',
     access: 'signed-in',
     status: 200,
     response: sessionResponse,
@@ -150,7 +153,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/sign-out',
     tag: 'Sign-in',
     summary: 'Sign out',
-    description: 'Ends the session.',
+    description: 'Ends the session, or revokes the personal token of the request.',
     access: 'signed-in',
     status: 200,
     response: doneResponse,
@@ -164,6 +167,7 @@ export const DASHBOARD_OPERATIONS = {
     summary: 'List your sessions',
     description: 'Where the person is signed in, newest first.',
     access: 'signed-in',
+    sessionOnly: true,
     status: 200,
     response: sessionsResponse,
     errors: [],
@@ -177,6 +181,7 @@ export const DASHBOARD_OPERATIONS = {
     summary: 'End one of your sessions',
     description: 'Signs the person out there.',
     access: 'signed-in',
+    sessionOnly: true,
     status: 200,
     response: doneResponse,
     errors: ['session.not_found'],
@@ -188,8 +193,10 @@ export const DASHBOARD_OPERATIONS = {
     path: '/password',
     tag: 'Sign-in',
     summary: 'Change your password',
-    description: 'Ends all other sessions of the person, and replaces the one of the request.',
+    description:
+      'Ends all other sessions of the person, replaces the one of the request, and revokes all personal tokens.',
     access: 'signed-in',
+    sessionOnly: true,
     body: changePasswordRequest,
     status: 200,
     response: doneResponse,
@@ -206,6 +213,7 @@ export const DASHBOARD_OPERATIONS = {
       'Returns the `otpauth://` URI for an authenticator app, and ten backup codes. The second factor is needed from ' +
       'the moment it is confirmed with a code of the app.',
     access: 'signed-in',
+    sessionOnly: true,
     body: passwordRequest,
     status: 200,
     response: secondFactorResponse,
@@ -220,6 +228,7 @@ export const DASHBOARD_OPERATIONS = {
     summary: 'Confirm the second factor',
     description: 'Takes a code of the app. From then on every sign-in needs one.',
     access: 'signed-in',
+    sessionOnly: true,
     body: codeRequest,
     status: 200,
     response: doneResponse,
@@ -234,6 +243,7 @@ export const DASHBOARD_OPERATIONS = {
     summary: 'Disable the second factor',
     description: 'Takes the password.',
     access: 'signed-in',
+    sessionOnly: true,
     body: passwordRequest,
     status: 200,
     response: doneResponse,
@@ -419,6 +429,7 @@ export const DASHBOARD_OPERATIONS = {
     errors: ['key.not_found'],
   },
   ...SETTINGS_OPERATIONS,
+  ...TOKEN_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...INSIGHT_OPERATIONS,
 } as const satisfies Readonly<Record<string, DashboardOperation>>;

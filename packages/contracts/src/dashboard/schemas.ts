@@ -88,6 +88,8 @@ export const sessionResponse = z.strictObject({
   memberships: z.array(membership),
   /** Of the payment API, for the programs of the accounts. */
   apiUrl: z.string(),
+  /** The personal token of the request; null if it was made with a session. */
+  token: z.strictObject({ id: z.string(), name: z.string(), expiresAt: time }).nullable(),
 });
 export const sessionsResponse = z.strictObject({ sessions: z.array(session) });
 /** With the secret in `uri`, and the backup codes, which are not shown again. */

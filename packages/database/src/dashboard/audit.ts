@@ -1,10 +1,14 @@
 import { newAuditEntryId, type Position } from '@pf/contracts';
 import { type AuditAction, type AuditActorKind } from '@pf/contracts/dashboard';
+import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
 
 /** A connection to Postgres, or a transaction on one. */
 interface Writer {
   query(text: string, values: readonly unknown[]): Promise<unknown>;
+}
+interface ReaderAndWriter extends Writer {
+  query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>>;
 }
 
 /** Who changes something, and from where. */
@@ -13,6 +17,8 @@ export interface AuditSource {
   /** Of the person; null for an operator, and for a person who is not known yet. */
   readonly id: string | null;
   readonly name: string;
+  /** The personal token with which the person makes the request. */
+  readonly tokenId?: string | null;
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly requestId: string | null;
@@ -31,7 +37,7 @@ export interface AuditedChange {
   readonly after?: Readonly<Record<string, unknown>> | null;
 }
 
-export interface AuditEntry extends Required<AuditedChange>, AuditSource {
+export interface AuditEntry extends Required<AuditedChange>, Required<AuditSource> {
   readonly entryId: string;
   readonly at: Date;
 }
@@ -56,20 +62,22 @@ export async function recordChange(client: Writer, source: AuditSource, change: 
   await insertEntries(client, source, [change]);
 }
 
-/** Writes an entry about a person: one in each account of which they are a member, or one of no account. */
+/**
+ * Writes an entry about a person: one in each account of which they are a member, or one of no account; in the
+ * transaction of the change, if the client has begun one.
+ */
 export async function recordPersonalChange(
-  { sql }: Pick<Database, 'sql'>,
+  client: ReaderAndWriter,
   source: AuditSource,
   change: Omit<AuditedChange, 'accountId'>,
 ): Promise<void> {
-  const { rows } = await sql.query<{ account_id: string }>({
-    name: 'accounts-of',
-    text: 'SELECT account_id FROM dashboard.members WHERE user_id = $1',
-    values: [source.id],
-  });
+  const { rows } = await client.query<{ account_id: string }>(
+    'SELECT account_id FROM dashboard.members WHERE user_id = $1',
+    [source.id],
+  );
   const accounts = rows.length === 0 ? [null] : rows.map(({ account_id }) => account_id);
   await insertEntries(
-    sql,
+    client,
     source,
     accounts.map((accountId) => ({ ...change, accountId })),
   );
@@ -77,16 +85,16 @@ export async function recordPersonalChange(
 
 async function insertEntries(
   client: Writer,
-  { kind, id, name, address, userAgent, requestId }: AuditSource,
+  { kind, id, name, tokenId = null, address, userAgent, requestId }: AuditSource,
   changes: readonly AuditedChange[],
 ): Promise<void> {
   const [change] = changes;
   if (!change) return;
   await client.query(
     `INSERT INTO dashboard.audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, livemode, subject,
-                                          before, after, address, user_agent, request_id)
+                                          before, after, address, user_agent, request_id, token_id)
      SELECT entry.id, entry.account_id, $3::text, $4::text, $5::text, $6::text, $7::boolean, $8::text, $9::jsonb,
-            $10::jsonb, $11::text, $12::text, $13::text
+            $10::jsonb, $11::text, $12::text, $13::text, $14::text
        FROM unnest($1::text[], $2::text[]) AS entry (id, account_id)`,
     [
       changes.map(newAuditEntryId),
@@ -102,6 +110,7 @@ async function insertEntries(
       address,
       userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       requestId,
+      tokenId,
     ],
   );
 }
@@ -127,6 +136,7 @@ interface Row {
   readonly actor_kind: AuditActorKind;
   readonly actor_id: string | null;
   readonly actor_name: string;
+  readonly token_id: string | null;
   readonly action: AuditAction;
   readonly livemode: boolean | null;
   readonly subject: string | null;
@@ -165,8 +175,8 @@ export async function auditEntries(
     conditions.push(`(at, id) < ($${values.length - 1}, $${values.length})`);
   }
   const { rows } = await sql.query<Row>(
-    `SELECT id, account_id, at, actor_kind, actor_id, actor_name, action, livemode, subject, before, after, address,
-            user_agent, request_id
+    `SELECT id, account_id, at, actor_kind, actor_id, actor_name, token_id, action, livemode, subject, before, after,
+            address, user_agent, request_id
        FROM dashboard.audit_entries WHERE ${conditions.join(' AND ')} ORDER BY at DESC, id DESC LIMIT ${limit}`,
     values,
   );
@@ -177,6 +187,7 @@ export async function auditEntries(
     kind: row.actor_kind,
     id: row.actor_id,
     name: row.actor_name,
+    tokenId: row.token_id,
     action: row.action,
     livemode: row.livemode,
     subject: row.subject,

@@ -63,22 +63,24 @@ export async function endSession(
   return rowCount === 1;
 }
 
-/** What expires, with the column that says when. */
+/** What expires, with the column that says when, and how long it is kept after that. */
 const EXPIRING = [
-  ['sessions', 'id', 'expires_at'],
-  ['verifications', 'id', 'expires_at'],
-  ['invitations', 'id', 'expires_at'],
-  ['attempts', 'key', 'ends_at'],
+  ['sessions', 'id', 'expires_at', '0 days'],
+  ['verifications', 'id', 'expires_at', '0 days'],
+  ['invitations', 'id', 'expires_at', '0 days'],
+  ['personal_tokens', 'id', 'expires_at', '30 days'],
+  ['attempts', 'key', 'ends_at', '0 days'],
 ] as const;
 
-/** Deletes sessions, links, invitations and counts that ended before `before`, at most `batch` of each. */
-export async function forgetExpired({ sql }: Database, before: Date, batch: number): Promise<number> {
+/** Deletes sessions, links, invitations, tokens and counts that have expired, at most `batch` of each. */
+export async function forgetExpired({ sql }: Database, at: Date, batch: number): Promise<number> {
   let deleted = 0;
-  for (const [table, id, ends] of EXPIRING) {
+  for (const [table, id, ends, kept] of EXPIRING) {
     const { rowCount } = await sql.query(
       `DELETE FROM dashboard.${table} WHERE ${id} IN
-         (SELECT ${id} FROM dashboard.${table} WHERE ${ends} < $1 ORDER BY ${ends} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-      [before, batch],
+         (SELECT ${id} FROM dashboard.${table} WHERE ${ends} < $1::timestamptz - interval '${kept}'
+           ORDER BY ${ends} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+      [at, batch],
     );
     deleted += rowCount ?? 0;
   }

@@ -123,6 +123,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'dashboard.credentials': ['SELECT', 'INSERT', 'UPDATE'],
       'dashboard.invitations': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.members': ['SELECT', 'INSERT', 'UPDATE (role)', 'DELETE'],
+      'dashboard.personal_tokens': ['SELECT', 'INSERT', 'UPDATE (last_used_at, revoked_at)', 'DELETE'],
       'dashboard.sessions': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.two_factors': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.users': ['SELECT', 'INSERT', 'UPDATE'],

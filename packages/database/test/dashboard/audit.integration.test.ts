@@ -72,6 +72,7 @@ describe('the audit log', () => {
     const [entry] = await entries();
     expect(entry).toEqual({
       ...by(),
+      tokenId: null,
       entryId: expect.stringMatching(/^aud_/) as unknown,
       at: expect.any(Date) as unknown,
       accountId,
@@ -193,11 +194,11 @@ describe('the audit log', () => {
 
   it('has the changes of a person in each of their accounts, or in none', async () => {
     const second = await createOwnedAccount(database, { name: 'Second', userId, max: 20 }, by());
-    await recordPersonalChange(database, by(), { action: 'password.changed', subject: userId });
+    await recordPersonalChange(database.sql, by(), { action: 'password.changed', subject: userId });
     for (const shop of [accountId, second?.id ?? ''])
       expect((await entries(shop))[0]).toMatchObject({ action: 'password.changed', subject: userId });
     const alone = await newUser('alone');
-    await recordPersonalChange(database, by({ id: alone }), { action: 'session.begun' });
+    await recordPersonalChange(database.sql, by({ id: alone }), { action: 'session.begun' });
     const { rows } = await database.sql.query('SELECT account_id FROM dashboard.audit_entries WHERE actor_id = $1', [
       alone,
     ]);

@@ -11,6 +11,12 @@ import {
   acceptInvitation,
   accountKeys,
   createAccountKey,
+  createPersonalToken,
+  findTokenHolder,
+  personalTokens,
+  revokePersonalToken,
+  revokePersonalTokens,
+  roleWithToken,
   listKeys,
   recordKeyUses,
   acquireLanes,
@@ -320,8 +326,19 @@ describe('the roles of the database', () => {
       expect(await createAccountKey(database, { ...newKey, max: 1 }, BY)).toBeNull();
       expect(await accountKeys(database, own.id, now, 10)).toHaveLength(1);
       expect(await revokeKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now }, BY)).not.toBeNull();
-      await recordPersonalChange(database, { ...BY, id: user.id }, { action: 'session.begun' });
-      expect(await auditEntries(database, own.id, {}, null, 10)).toHaveLength(8);
+      const token = { userId: user.id, name: 'laptop', at: now, expiresAt: new Date(Date.now() + 60_000) };
+      const held = await createPersonalToken(database, { ...token, max: 1 }, { ...BY, id: user.id });
+      expect(await createPersonalToken(database, { ...token, max: 1 }, { ...BY, id: user.id })).toBeNull();
+      expect(await personalTokens(database, user.id, now, 10)).toHaveLength(1);
+      const tokenId = held?.id ?? '';
+      expect(await findTokenHolder(database, held?.token ?? '', now)).toMatchObject({ tokenId, userId: user.id });
+      expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBe('owner');
+      const revocation = { userId: user.id, tokenId, at: now };
+      expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
+      await revokePersonalTokens(database, user.id, now);
+      expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBeNull();
+      await recordPersonalChange(database.sql, { ...BY, id: user.id }, { action: 'session.begun' });
+      expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(10);
       expect(await codeOf(database, 'SELECT hash FROM service.api_keys')).toBe(DENIED);
       const range = { tokens: ['0xa' as never], from: now, bucketMs: 3_600_000, max: 10 };
       expect((await sumIntents(database, owner(), range)).sums).toEqual([]);

@@ -19,6 +19,7 @@ const COLUMNS = [
   'actor_kind',
   'actor_id',
   'actor_name',
+  'actor_token',
   'action',
   'mode',
   'subject',
@@ -79,10 +80,10 @@ export function auditEndpoints({ database }: { readonly database: Database }): {
 const modeOf = (livemode: boolean | null): 'test' | 'live' | null =>
   livemode === null ? null : livemode ? 'live' : 'test';
 
-const shownEntry = ({ entryId, at, kind, id, name, livemode, ...entry }: AuditEntry): AuditEntryShown => ({
+const shownEntry = ({ entryId, at, kind, id, name, tokenId, livemode, ...entry }: AuditEntry): AuditEntryShown => ({
   id: entryId,
   at: at.toISOString(),
-  actor: { kind, id, name },
+  actor: { kind, id, name, token: tokenId },
   action: entry.action,
   mode: modeOf(livemode),
   subject: entry.subject,
@@ -96,13 +97,14 @@ const shownEntry = ({ entryId, at, kind, id, name, livemode, ...entry }: AuditEn
 const jsonOf = (facts: unknown): string => (facts === null ? '' : JSON.stringify(facts));
 
 function cellsOf(entry: AuditEntry): readonly string[] {
-  const { at, kind, id, name, action, livemode, subject, before, after, address, userAgent, requestId, entryId } =
-    entry;
+  const { at, kind, id, name, tokenId, action, livemode, subject, before, after } = entry;
+  const { address, userAgent, requestId, entryId } = entry;
   return [
     at.toISOString(),
     kind,
     id ?? '',
     name,
+    tokenId ?? '',
     action,
     modeOf(livemode) ?? '',
     subject ?? '',

@@ -6,6 +6,8 @@ import {
   endSession,
   membershipsOf,
   recordPersonalChange,
+  revokePersonalToken,
+  revokePersonalTokens,
   sessionsOf,
 } from '@pf/database';
 import { addressGroup } from '@pf/http';
@@ -53,7 +55,7 @@ export function signInEndpoints({
   ): Promise<void> => {
     if (!person) return;
     const { userId: id, email: name } = person;
-    await recordPersonalChange(database, { ...by, id, name }, { action, subject: subject ?? null });
+    await recordPersonalChange(database.sql, { ...by, id, name }, { action, subject: subject ?? null });
   };
   return {
     async signUp({ body, by }) {
@@ -85,20 +87,29 @@ export function signInEndpoints({
       return MAILED;
     },
     async resetPassword({ body, by }) {
-      await record(by, await identity.resetPassword(body.token, body.password), 'password.reset');
+      const person = await identity.resetPassword(body.token, body.password);
+      await revokePersonalTokens(database, person.userId, new Date(now()));
+      await record(by, person, 'password.reset');
       return DONE;
     },
-    async getSession({ person: { userId, name, email, secondFactor, createdAt } }) {
+    async getSession({ person: { proof, userId, name, email, secondFactor, createdAt } }) {
       const memberships = await membershipsOf(database, userId);
       return {
         user: { id: userId, name, email, secondFactor, createdAt: createdAt.toISOString() },
         memberships: [...memberships],
         apiUrl,
+        token:
+          proof.kind === 'token' ? { id: proof.id, name: proof.name, expiresAt: proof.expiresAt.toISOString() } : null,
       };
     },
     async signOut({ by, client, person, setCookies }) {
+      const { proof, userId } = person;
+      if (proof.kind === 'token') {
+        await revokePersonalToken(database, { userId, tokenId: proof.id, at: new Date(now()) }, by);
+        return DONE;
+      }
       setCookies(await identity.signOut(client));
-      await record(by, person, 'session.ended', person.sessionId);
+      await record(by, person, 'session.ended', proof.id);
       return DONE;
     },
     async listSessions({ person }) {
@@ -106,7 +117,7 @@ export function signInEndpoints({
       return {
         sessions: sessions.map(({ createdAt, expiresAt, ...session }) => ({
           ...session,
-          current: session.id === person.sessionId,
+          current: session.id === person.proof.id,
           createdAt: createdAt.toISOString(),
           expiresAt: expiresAt.toISOString(),
         })),
@@ -120,6 +131,7 @@ export function signInEndpoints({
     },
     async changePassword({ body, by, client, person, setCookies }) {
       setCookies(await identity.changePassword(body.currentPassword, body.password, client));
+      await revokePersonalTokens(database, person.userId, new Date(now()));
       await record(by, person, 'password.changed');
       return DONE;
     },

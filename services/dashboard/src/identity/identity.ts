@@ -12,9 +12,14 @@ export interface Client {
   readonly cookie: string | undefined;
 }
 
-/** A person with a session. */
+/** What proves who makes a request: a session, or a personal token. */
+type Proof =
+  | { readonly kind: 'session'; readonly id: string }
+  | { readonly kind: 'token'; readonly id: string; readonly name: string; readonly expiresAt: Date };
+
+/** A person who has proved who they are. */
 export interface SignedIn {
-  readonly sessionId: string;
+  readonly proof: Proof;
   readonly userId: string;
   readonly name: string;
   readonly email: string;
@@ -124,13 +129,13 @@ export class Identity {
     if (answer.status !== 200 || !session || !user) return null;
     const { id, name, email, twoFactorEnabled, createdAt } = user;
     const person = {
-      sessionId: session.id,
+      proof: { kind: 'session', id: session.id },
       userId: id,
       name,
       email,
       secondFactor: twoFactorEnabled === true,
       createdAt: new Date(createdAt),
-    };
+    } as const;
     return { person, cookies: answer.cookies };
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Operation } from '@pf/contracts';
 import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId, type Role } from '@pf/contracts/dashboard';
-import { roleInSession } from '@pf/database';
+import { roleInSession, roleWithToken } from '@pf/database';
 import { readBytes, signPass, Slots } from '@pf/http';
 import { count, currentTrace, type Logger } from '@pf/runtime';
 import type { Request, Response } from 'express';
@@ -18,7 +18,7 @@ const ACCOUNT_STREAMS_MAX = 50;
 const PERSON_STREAMS_MAX = 10;
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
 const REQUEST_MS = 60_000;
-/** Interval at which the session and the role behind a stream are looked up: a stream ends within 30 s of them. */
+/** Interval at which the session or token and the role of a stream are looked up: it ends within 30 s of them. */
 const CHECK_MS = 10_000;
 
 /** The headers of a request that reach the gateway. Cookies do not. */
@@ -45,8 +45,6 @@ const refusal = z.object({ error: z.object({ code: z.string() }) });
 export interface ForwardingDependencies extends ServingDependencies {
   readonly gateway: Gateway;
   readonly log: Logger;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   readonly passSecret: Uint8Array;
 }
 
@@ -82,7 +80,7 @@ export class Forwarding {
     (operation: Forwarded, mode: 'test' | 'live') =>
     async (request: Request, response: Response): Promise<void> => {
       response.locals['route'] = `/api/accounts/{accountId}/{mode}/v1${operation.path}`;
-      const member = await admit(request, response, PAYMENT_ACCESS[operation.id], this.#dependencies);
+      const member = await admit(request, response, { access: PAYMENT_ACCESS[operation.id] }, this.#dependencies);
       const hasBody = operation.method === 'post' || operation.method === 'patch';
       const body = hasBody ? await readBytes(request, response) : null;
       // The client may have disconnected meanwhile.
@@ -259,7 +257,7 @@ export class Forwarding {
     throw unavailable(new PassRefusedError(`the gateway responded with ${code}`));
   }
 
-  /** Ends a stream with the session and the role that it needs, and with this process. */
+  /** Ends a stream with the session or token and the role that it needs, and with this process. */
   #endWith({ account, person }: Member, roles: readonly Role[], response: Response, ending: AbortController): void {
     const { database, log, now } = this.#dependencies;
     const end = (): void => {
@@ -267,14 +265,16 @@ export class Forwarding {
       ending.abort();
     };
     const check = async (): Promise<void> => {
-      const { sessionId, userId } = person;
-      const role = await roleInSession(database, { sessionId, userId, accountId: account.id, at: new Date(now()) });
+      const { proof, userId } = person;
+      const of = { userId, accountId: account.id, at: new Date(now()) };
+      const role =
+        proof.kind === 'token'
+          ? await roleWithToken(database, { ...of, tokenId: proof.id })
+          : await roleInSession(database, { ...of, sessionId: proof.id });
       if (role === null || !roles.includes(role)) end();
     };
     const timer = setInterval(() => {
-      check().catch((error: unknown) =>
-        log.warn({ err: error }, 'the session of a stream cannot be checked: will retry'),
-      );
+      check().catch((error: unknown) => log.warn({ err: error }, 'the role of a stream cannot be checked: will retry'));
     }, CHECK_MS);
     this.#streams.add(end);
     response.once('close', () => {

@@ -159,6 +159,17 @@ describe('the audit log', () => {
       const made = await person.ask('disableSecondFactor', { body: { password: PASSWORD }, headers });
       return { by: 'disabling@shop.example', ...made };
     },
+    async createToken() {
+      const person = await step('creating');
+      const made = await person.ask('createToken', { body: { name: 'laptop' }, headers });
+      return { by: 'creating@shop.example', ...made };
+    },
+    async revokeToken() {
+      const person = await step('revoking');
+      const { body } = await person.ask('createToken', { body: { name: 'laptop' } });
+      const made = await person.ask('revokeToken', { params: { tokenId: body.token.id }, headers });
+      return { by: 'revoking@shop.example', ...made };
+    },
     async createAccount() {
       const made = await owner.ask('createAccount', { body: { name: 'Second shop' }, headers });
       return { by: 'owner@shop.example', account: made.body.account.id, status: made.status };
@@ -345,7 +356,7 @@ describe('the audit log', () => {
         ['session.begun', null, await idOf('auditor@shop.example')],
       ]);
       expect(body.entries[1]).toMatchObject({
-        actor: { kind: 'person', id: await idOf('auditor@shop.example'), name: 'auditor@shop.example' },
+        actor: { kind: 'person', id: await idOf('auditor@shop.example'), name: 'auditor@shop.example', token: null },
         before: null,
         after: { name: 'Till', scope: 'full', expiresAt: null, hint: created.body.key.hint },
       });
@@ -395,7 +406,7 @@ describe('the audit log', () => {
         `'+1-1@shop.example`,
       ]);
       for (const cell of cells.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
-      expect(JSON.parse(cells[1]?.[8] ?? '')).toEqual({ name: `${formulas.at(-1)}",\n` });
+      expect(JSON.parse(cells[1]?.[9] ?? '')).toEqual({ name: `${formulas.at(-1)}",\n` });
       const { body } = await exporter.ask('exportAudit', {
         params: { accountId: of },
         query: { action: 'key.revoked' },
