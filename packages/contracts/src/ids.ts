@@ -64,6 +64,7 @@ export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(B
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;
 export const newUserId = (): string => `usr_${base58.encode(randomBytes(BYTES))}`;
 export const newPersonalTokenId = (): string => `tok_${base58.encode(randomBytes(BYTES))}`;
+export const newDeviceRequestId = (): string => `dev_${base58.encode(randomBytes(BYTES))}`;
 export const newInvitationId = (): string => `inv_${base58.encode(randomBytes(BYTES))}`;
 export const newAuditEntryId = (): string => `aud_${base58.encode(randomBytes(BYTES))}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;

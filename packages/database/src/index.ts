@@ -5,6 +5,7 @@ export * from './dashboard/account-keys.ts';
 export * from './dashboard/attempts.ts';
 export * from './dashboard/attention.ts';
 export * from './dashboard/audit.ts';
+export * from './dashboard/device-requests.ts';
 export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
 export * from './dashboard/personal-tokens.ts';

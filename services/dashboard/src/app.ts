@@ -17,6 +17,7 @@ import type { Mailer } from './mail/mailer.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Forwarding } from './payments/forwarding.ts';
 import { settingsEndpoints } from './settings/endpoints.ts';
+import { deviceEndpoints } from './tokens/device-endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { webApplication } from './web-application.ts';
 
@@ -61,6 +62,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...keyEndpoints(dependencies),
     ...settingsEndpoints(dependencies),
     ...tokenEndpoints(dependencies),
+    ...deviceEndpoints(dependencies),
     ...auditEndpoints(dependencies),
     ...insightEndpoints(dependencies),
   };

@@ -54,6 +54,9 @@ export interface ServingDependencies {
   readonly origin: string;
 }
 
+/** What an operation needs of a request. */
+type Admission<A extends Access> = Pick<DashboardOperation, 'sessionOnly' | 'anyOrigin'> & { readonly access: A };
+
 /**
  * Checks origin, session or personal token, and role of a request, in this order, and counts it. A browser sends no
  * personal token by itself, so that a request with one needs no origin; its cookies then play no part.
@@ -62,12 +65,13 @@ export interface ServingDependencies {
 export async function admit<A extends Access>(
   request: Request,
   response: Response,
-  { access, sessionOnly }: { readonly access: A; readonly sessionOnly?: true },
+  { access, anyOrigin, sessionOnly }: Admission<A>,
   { database, identity, limits, now, origin }: ServingDependencies,
 ): Promise<Admitted<A>> {
   const token = access === 'anyone' ? undefined : BEARER.exec(request.get('authorization') ?? '')?.[1];
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
-  if (changes && token === undefined && request.get('origin') !== origin) throw new DashboardError('origin.foreign');
+  const isOurs = request.get('origin') === origin;
+  if (changes && token === undefined && !anyOrigin && !isOurs) throw new DashboardError('origin.foreign');
   const client = {
     address: request.ip,
     userAgent: request.get('user-agent'),
@@ -125,8 +129,8 @@ export const serve =
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = `/api${operation.path}`;
-    const { access, sessionOnly }: { readonly access: O['access']; readonly sessionOnly?: true } = operation;
-    const admitted = await admit(request, response, { access, ...(sessionOnly && { sessionOnly }) }, dependencies);
+    const admission: Admission<O['access']> = operation;
+    const admitted = await admit(request, response, admission, dependencies);
     const { client, person, account } = admitted;
     const livemode = operation.path.includes('/{mode}/') ? isLive(paramOf(request, 'mode')) : undefined;
     const query = operation.query === undefined ? undefined : readQuery(request, operation.query);

@@ -18,6 +18,7 @@ const HOUR = 3_600;
 const limit = (by: By, attempts: number, windowSeconds: number): Limit => ({ by, attempts, windowSeconds });
 /** For requests with a password of a signed-in person. */
 const PASSWORD_LIMITS = [limit('person', 10, QUARTER)];
+const DECISION_LIMITS = [limit('person', 30, QUARTER)];
 
 /**
  * The limits of what is costly, sends mail or can be guessed. All processes share them. Counted by the e-mail address
@@ -41,6 +42,13 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   createKey: [limit('account', 50, HOUR)],
   updateSettings: [limit('account', 120, HOUR)],
   createToken: [limit('person', 30, HOUR)],
+  beginDevice: [limit('address', 30, QUARTER)],
+  // Once a second: a program asks every five.
+  pollDevice: [limit('address', 900, QUARTER)],
+  // User codes could be guessed.
+  getDevice: DECISION_LIMITS,
+  approveDevice: DECISION_LIMITS,
+  denyDevice: DECISION_LIMITS,
 };
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };

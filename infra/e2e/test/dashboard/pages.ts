@@ -6,6 +6,7 @@ export const OUTSIDE = [
   ['/reset-password', 'Set a new password'],
   ['/verify-email', 'Confirm your e-mail address'],
   ['/accept-invitation', 'You are invited'],
+  ['/device', 'Connect a program'],
 ] as const;
 
 /** The pages of an account: path and heading. */

@@ -83,6 +83,36 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A program gets a token only after its person has approved',
+    file: 'packages/database/src/dashboard/device-requests.ts',
+    guard: "if (decision !== 'approved' || userId === null || email === null) return 'denied';",
+    instead: "if (userId === null || email === null) return 'denied';",
+    test: {
+      file: 'services/dashboard/test/tokens/device.integration.test.ts',
+      name: 'gives none when it is denied, has expired, or nobody knows the code',
+    },
+  },
+  {
+    name: 'A device code works once',
+    file: 'packages/database/src/dashboard/device-requests.ts',
+    guard: "await client.query('DELETE FROM dashboard.device_requests WHERE id = $1', [id]);",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/tokens/device.integration.test.ts',
+      name: 'gives the program a token once, when the person has approved its code',
+    },
+  },
+  {
+    name: 'A person can guess few user codes',
+    file: 'services/dashboard/src/limits.ts',
+    guard: "const DECISION_LIMITS = [limit('person', 30, QUARTER)];",
+    instead: 'const DECISION_LIMITS: readonly Limit[] = [];',
+    test: {
+      file: 'services/dashboard/test/tokens/device.integration.test.ts',
+      name: 'lets a person guess few codes',
+    },
+  },
+  {
     name: 'A pass is valid for a minute, whatever it says of its end',
     file: 'packages/http/src/pass.ts',
     guard: 'maxTokenAge: PASS_SECONDS,',

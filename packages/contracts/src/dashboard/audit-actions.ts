@@ -12,6 +12,8 @@ export const AUDIT_ACTIONS = {
   'second_factor.disabled': 'A person signs in without a second factor from now on.',
   'token.created': 'A person has created a personal token.',
   'token.revoked': 'A person has revoked a personal token, or has signed out with it.',
+  'device.approved': 'A person has let a program have a personal token.',
+  'device.denied': 'A person has denied a program a personal token.',
   'account.created': 'An account was created.',
   'account.renamed': 'The account has another name.',
   'account.plan_changed': 'The account is on another plan.',

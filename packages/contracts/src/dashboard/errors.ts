@@ -6,6 +6,30 @@ export const DASHBOARD_ERRORS = {
   'request.malformed_json': ERRORS['request.malformed_json'],
   'request.malformed_http': ERRORS['request.malformed_http'],
   'request.validation_failed': ERRORS['request.validation_failed'],
+  'device.authorization_pending': {
+    status: 400,
+    message: 'The person has not decided yet.',
+    cause: 'The user code was neither approved nor denied.',
+    remedy: 'Ask again after `intervalSeconds`.',
+  },
+  'device.slow_down': {
+    status: 400,
+    message: 'Asked too soon: wait 5 seconds longer from now on.',
+    cause: 'The program did not wait for its interval, which is 5 s longer from now on, at most 60 s.',
+    remedy: 'Ask again after the longer interval.',
+  },
+  'device.access_denied': {
+    status: 400,
+    message: 'The person has denied the request.',
+    cause: 'The user code was denied in the dashboard.',
+    remedy: 'Begin again with `POST /device/code`, if the person wants it.',
+  },
+  'device.expired_token': {
+    status: 400,
+    message: 'The device code has expired, was used, or never existed.',
+    cause: 'The person did not decide in time, a new password was set meanwhile, or the token was handed out already.',
+    remedy: 'Begin again with `POST /device/code`.',
+  },
   'credentials.invalid': {
     status: 401,
     message: 'The e-mail address or the password is wrong.',
@@ -77,6 +101,12 @@ export const DASHBOARD_ERRORS = {
     message: 'You have no personal token with this id.',
     cause: 'The id is unknown, or the token is of another person.',
     remedy: 'Use an id that `GET /tokens` returns.',
+  },
+  'device.not_found': {
+    status: 404,
+    message: 'No program waits for this code. Compare it with what your terminal shows, or begin again there.',
+    cause: 'The user code is unknown, has expired, or was decided already.',
+    remedy: 'Begin again where the code was shown.',
   },
   'invitation.not_found': {
     status: 404,

@@ -10,5 +10,7 @@ export const KEYS_MAX = 50;
 export const TOKENS_MAX = 20;
 /** How long a personal token is valid: unless its request says otherwise, and at most. */
 export const TOKEN_DAYS = { usual: 90, max: 366 } as const;
+/** How long a program waits for a person to approve it. */
+export const DEVICE_SECONDS = 600;
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 7;

@@ -53,8 +53,8 @@ export function dashboardDocument(
 }
 
 /** The roles that may call an operation, as the documentation says it. */
-export function accessText({ access, sessionOnly }: DashboardOperation): string {
-  if (access === 'anyone') return 'Needs no session.';
+export function accessText({ access, anyOrigin, sessionOnly }: DashboardOperation): string {
+  if (access === 'anyone') return anyOrigin ? 'Needs neither a session nor an `Origin`.' : 'Needs no session.';
   const proof = sessionOnly
     ? 'Needs a session; a personal token is not enough.'
     : 'Needs a session or a personal token';

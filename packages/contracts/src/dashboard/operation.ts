@@ -10,6 +10,7 @@ export const DASHBOARD_TAGS = {
   Keys: 'The API keys with which programs of the account call the payment API.',
   Settings: 'How the account looks to those who pay, and where it is paid.',
   Tokens: 'With a personal token the programs of a person, such as `pf`, do what the person may do.',
+  'Device sign-in': 'How a program gets a personal token by a code that its person approves (RFC 8628 in shape).',
   Insights: 'What the payments of an account come to, in one mode.',
   'Audit log': 'Who changed what in the account.',
 } as const;
@@ -34,8 +35,8 @@ interface Reading {
 
 interface Changing {
   readonly method: 'post' | 'patch' | 'delete';
-  /** The name under which the audit log records it. */
-  readonly action: AuditAction;
+  /** The name under which the audit log records it. Null: there is no person yet. */
+  readonly action: AuditAction | null;
 }
 
 interface Described {
@@ -49,6 +50,8 @@ interface Described {
   readonly access: Access;
   /** Whether a session is needed, and a personal token is not enough. */
   readonly sessionOnly?: true;
+  /** Whether it needs no `Origin`: it is for programs, and has nothing to do with cookies. */
+  readonly anyOrigin?: true;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly status: 200 | 201 | 202;
@@ -61,14 +64,14 @@ const EVERYWHERE: readonly DashboardErrorCode[] = ['rate_limit.exceeded', 'inter
 
 /** Every error that the operation can return, in the order of the registry. */
 export function dashboardErrorsOf(operation: DashboardOperation): readonly DashboardErrorCode[] {
-  const { access, body, errors, method, path, query, sessionOnly } = operation;
+  const { access, anyOrigin, body, errors, method, path, query, sessionOnly } = operation;
   const possible = new Set<DashboardErrorCode>([
     ...EVERYWHERE,
     ...(body === undefined ? [] : BODY_ERRORS),
     ...(query === undefined ? [] : (['request.validation_failed'] as const)),
     // Of a mode that there is not.
     ...(path.includes('/{mode}/') ? (['route.not_found'] as const) : []),
-    ...(method === 'get' ? [] : (['origin.foreign'] as const)),
+    ...(method === 'get' || anyOrigin ? [] : (['origin.foreign'] as const)),
     ...(access === 'anyone' ? [] : (['session.required', 'token.invalid'] as const)),
     ...(sessionOnly ? (['token.insufficient'] as const) : []),
     ...(Array.isArray(access) ? (['account.not_found', 'role.insufficient'] as const) : []),

@@ -1,4 +1,5 @@
 import { AUDIT_OPERATIONS } from './audit.ts';
+import { DEVICE_OPERATIONS } from './device.ts';
 import { INSIGHT_OPERATIONS } from './insights.ts';
 import type { DashboardOperation } from './operation.ts';
 import { ROLES } from './roles.ts';
@@ -430,6 +431,7 @@ export const DASHBOARD_OPERATIONS = {
   },
   ...SETTINGS_OPERATIONS,
   ...TOKEN_OPERATIONS,
+  ...DEVICE_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...INSIGHT_OPERATIONS,
 } as const satisfies Readonly<Record<string, DashboardOperation>>;

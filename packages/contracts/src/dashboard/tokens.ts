@@ -4,7 +4,7 @@ import { TOKEN_DAYS, TOKENS_MAX } from './limits.ts';
 import type { DashboardOperation } from './operation.ts';
 
 const time = z.iso.datetime({ precision: 3 });
-const token = z.strictObject({
+export const token = z.strictObject({
   id: z.string(),
   /** Its prefix and last four characters. */
   hint: z.string(),

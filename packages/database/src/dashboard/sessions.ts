@@ -68,6 +68,7 @@ const EXPIRING = [
   ['sessions', 'id', 'expires_at', '0 days'],
   ['verifications', 'id', 'expires_at', '0 days'],
   ['invitations', 'id', 'expires_at', '0 days'],
+  ['device_requests', 'id', 'expires_at', '0 days'],
   ['personal_tokens', 'id', 'expires_at', '30 days'],
   ['attempts', 'key', 'ends_at', '0 days'],
 ] as const;

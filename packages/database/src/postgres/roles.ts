@@ -121,6 +121,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       // Nothing that people can reach changes or deletes an entry.
       'dashboard.audit_entries': ['SELECT', 'INSERT'],
       'dashboard.credentials': ['SELECT', 'INSERT', 'UPDATE'],
+      'dashboard.device_requests': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.invitations': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.members': ['SELECT', 'INSERT', 'UPDATE (role)', 'DELETE'],
       'dashboard.personal_tokens': ['SELECT', 'INSERT', 'UPDATE (last_used_at, revoked_at)', 'DELETE'],

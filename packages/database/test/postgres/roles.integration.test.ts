@@ -12,6 +12,10 @@ import {
   accountKeys,
   createAccountKey,
   createPersonalToken,
+  beginDeviceRequest,
+  claimDeviceToken,
+  decideDeviceRequest,
+  openDeviceRequest,
   findTokenHolder,
   personalTokens,
   revokePersonalToken,
@@ -333,12 +337,22 @@ describe('the roles of the database', () => {
       const tokenId = held?.id ?? '';
       expect(await findTokenHolder(database, held?.token ?? '', now)).toMatchObject({ tokenId, userId: user.id });
       expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBe('owner');
+      const asked = { clientName: 'pf', address: null, at: now, expiresAt: new Date(Date.now() + 60_000) };
+      const [first, second] = [await beginDeviceRequest(database, asked), await beginDeviceRequest(database, asked)];
+      expect(await openDeviceRequest(database, first.userCode, now)).toMatchObject({ clientName: 'pf' });
+      const approval = { userCode: first.userCode, userId: user.id, decision: 'approved', at: now } as const;
+      expect(await decideDeviceRequest(database, { ...approval, max: 1 }, BY)).toBe('full');
+      expect(await decideDeviceRequest(database, { ...approval, max: 2 }, { ...BY, id: user.id })).toBeNull();
+      const claim = { at: now, expiresAt: token.expiresAt, max: 2 };
+      const claimed = await claimDeviceToken(database, { ...claim, deviceCode: first.deviceCode }, BY);
+      expect(claimed).toMatchObject({ name: 'pf' });
+      expect(await claimDeviceToken(database, { ...claim, deviceCode: second.deviceCode }, BY)).toBe('pending');
       const revocation = { userId: user.id, tokenId, at: now };
       expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
       await revokePersonalTokens(database, user.id, now);
       expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBeNull();
       await recordPersonalChange(database.sql, { ...BY, id: user.id }, { action: 'session.begun' });
-      expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(10);
+      expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(12);
       expect(await codeOf(database, 'SELECT hash FROM service.api_keys')).toBe(DENIED);
       const range = { tokens: ['0xa' as never], from: now, bucketMs: 3_600_000, max: 10 };
       expect((await sumIntents(database, owner(), range)).sums).toEqual([]);

@@ -50,13 +50,14 @@ export function tokenEndpoints({ database, now }: { readonly database: Database;
   };
 }
 
-const tooManyTokens = (): DashboardError =>
+/** The person has as many tokens as they may. */
+export const tooManyTokens = (): DashboardError =>
   new DashboardError('limit.reached', {
     message: `You have ${TOKENS_MAX} personal tokens, which is the limit. Revoke one.`,
     details: { limit: 'tokens', max: TOKENS_MAX },
   });
 
-function shownToken({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: PersonalToken, at: number) {
+export function shownToken({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: PersonalToken, at: number) {
   const ended = revokedAt ? ('revoked' as const) : expiresAt.getTime() <= at ? ('expired' as const) : null;
   return {
     ...token,

@@ -180,6 +180,9 @@ describe('a personal token', () => {
       'listTokens',
       'createToken',
       'revokeToken',
+      'getDevice',
+      'approveDevice',
+      'denyDevice',
     ];
 
     it('allows what the session does, except for passwords, second factors, sessions and tokens', async () => {

@@ -12,6 +12,7 @@ const ForgotPassword = lazy(() => import('./pages/identity/forgot-password.tsx')
 const ResetPassword = lazy(() => import('./pages/identity/reset-password.tsx'));
 const VerifyEmail = lazy(() => import('./pages/identity/verify-email.tsx'));
 const AcceptInvitation = lazy(() => import('./pages/identity/accept-invitation.tsx'));
+const Device = lazy(() => import('./pages/identity/device.tsx'));
 const NewAccount = lazy(() => import('./pages/identity/new-account.tsx'));
 
 export function App() {
@@ -24,6 +25,7 @@ export function App() {
         <Route path="/reset-password" component={ResetPassword} />
         <Route path="/verify-email" component={VerifyEmail} />
         <Route path="/accept-invitation" component={AcceptInvitation} />
+        <Route path="/device" component={Device} />
         <Route path="/new-account" component={NewAccount} />
         <Route path="/accounts/:accountId/:mode" nest>
           {({ accountId, mode }) => <Shell accountId={accountId} mode={mode} />}

@@ -15,6 +15,8 @@ const LABELS = {
   'second_factor.disabled': 'Second factor off',
   'token.created': 'Token created',
   'token.revoked': 'Token revoked',
+  'device.approved': 'Program connected',
+  'device.denied': 'Program denied',
   'account.created': 'Account created',
   'account.renamed': 'Account renamed',
   'account.plan_changed': 'Plan changed',

@@ -1,5 +1,8 @@
-/** The token of the link in a mail. It is in the fragment, which browsers send to no server. */
-export const linkToken = (): string => new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
+/** What a link has under a name in its fragment, which browsers send to no server. */
+export const fromLink = (name: string): string => new URLSearchParams(location.hash.slice(1)).get(name) ?? '';
+
+/** The token of the link in a mail. */
+export const linkToken = (): string => fromLink('token');
 
 /** Where to go after signing in: a path of this application, from the query. Another site's address is ignored. */
 export function nextPath(search: string): string {

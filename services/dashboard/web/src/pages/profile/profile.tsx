@@ -18,6 +18,7 @@ import { notify } from '../../ui/toasts.tsx';
 import { NewPassword } from '../identity/password-field.tsx';
 import { programOf } from './program.ts';
 import { SecondFactor } from './second-factor.tsx';
+import { Tokens } from './tokens.tsx';
 
 const KEY = ['sessions'];
 const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: KEY });
@@ -34,12 +35,13 @@ export default function Profile() {
         ]}
       />
       <SecondFactor isOn={user.secondFactor} />
-      <Section title="Password" about="Setting a new one signs you out everywhere else.">
+      <Section title="Password" about="Setting a new one signs you out everywhere else, and revokes your tokens.">
         <div className="card narrow">
           <ChangePassword />
         </div>
       </Section>
       <Sessions />
+      <Tokens />
     </Page>
   );
 }

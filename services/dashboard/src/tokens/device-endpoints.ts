@@ -1,0 +1,99 @@
+import { type DASHBOARD_OPERATIONS, DEVICE_SECONDS, TOKEN_DAYS, TOKENS_MAX } from '@pf/contracts/dashboard';
+import {
+  beginDeviceRequest,
+  claimDeviceToken,
+  type Database,
+  decideDeviceRequest,
+  type DeviceRefusal,
+  openDeviceRequest,
+} from '@pf/database';
+import { DashboardError } from '../dashboard-error.ts';
+import type { Handler } from '../endpoint.ts';
+import { shownToken, tooManyTokens } from './endpoints.ts';
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+type DeviceOperation = {
+  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Device sign-in' ? Id : never;
+}[keyof Operations];
+
+const DAY_MS = 86_400_000;
+const DONE = { done: true } as const;
+
+/** Why a program gets no token, in the words of RFC 8628. */
+const REFUSALS: Readonly<Record<DeviceRefusal, () => DashboardError>> = {
+  pending: () => new DashboardError('device.authorization_pending'),
+  slow_down: () => new DashboardError('device.slow_down'),
+  denied: () => new DashboardError('device.access_denied'),
+  expired: () => new DashboardError('device.expired_token'),
+  full: tooManyTokens,
+};
+
+/** A user code as a person may write it: in any case, with or without the hyphen. */
+const plain = (userCode: string): string => userCode.toUpperCase().replaceAll(/[\s-]/g, '');
+const hyphenated = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
+
+/** The endpoints with which a program gets a personal token by a code that its person approves. */
+export function deviceEndpoints({
+  database,
+  now,
+  origin,
+}: {
+  readonly database: Database;
+  readonly now: () => number;
+  readonly origin: string;
+}): { readonly [Id in DeviceOperation]: Handler<Operations[Id]> } {
+  return {
+    async beginDevice({ body: { clientName }, client }) {
+      const at = now();
+      const { deviceCode, userCode, intervalSeconds } = await beginDeviceRequest(database, {
+        clientName,
+        address: client.address ?? null,
+        at: new Date(at),
+        expiresAt: new Date(at + DEVICE_SECONDS * 1_000),
+      });
+      return {
+        deviceCode,
+        userCode: hyphenated(userCode),
+        verificationUrl: `${origin}/device`,
+        verificationUrlComplete: `${origin}/device#code=${hyphenated(userCode)}`,
+        expiresInSeconds: DEVICE_SECONDS,
+        intervalSeconds,
+      };
+    },
+    async pollDevice({ body: { deviceCode }, by }) {
+      const at = now();
+      const expiresAt = new Date(at + TOKEN_DAYS.usual * DAY_MS);
+      const claim = { deviceCode, at: new Date(at), expiresAt, max: TOKENS_MAX };
+      const claimed = await claimDeviceToken(database, claim, by);
+      if (typeof claimed === 'string') throw REFUSALS[claimed]();
+      const { token: secret, ...stored } = claimed;
+      return { token: shownToken(stored, at), secret };
+    },
+    async getDevice({ param }) {
+      const device = await openDeviceRequest(database, plain(param('userCode')), new Date(now()));
+      if (!device) throw new DashboardError('device.not_found');
+      const { userCode, createdAt, expiresAt, ...shown } = device;
+      return {
+        device: {
+          ...shown,
+          userCode: hyphenated(userCode),
+          createdAt: createdAt.toISOString(),
+          expiresAt: expiresAt.toISOString(),
+        },
+      };
+    },
+    async approveDevice({ by, param, person: { userId } }) {
+      const decision = { userCode: plain(param('userCode')), userId, decision: 'approved' } as const;
+      const refusal = await decideDeviceRequest(database, { ...decision, at: new Date(now()), max: TOKENS_MAX }, by);
+      if (refusal === 'full') throw tooManyTokens();
+      if (refusal === 'not_found') throw new DashboardError('device.not_found');
+      return DONE;
+    },
+    async denyDevice({ by, param, person: { userId } }) {
+      const decision = { userCode: plain(param('userCode')), userId, decision: 'denied' } as const;
+      const refusal = await decideDeviceRequest(database, { ...decision, at: new Date(now()), max: TOKENS_MAX }, by);
+      if (refusal !== null) throw new DashboardError('device.not_found');
+      return DONE;
+    },
+  };
+}

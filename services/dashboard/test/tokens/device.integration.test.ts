@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newAccountId } from '@pf/contracts';
+import { DASHBOARD_OPERATIONS, type DashboardOperationId, type Role, TOKENS_MAX } from '@pf/contracts/dashboard';
+import { auditEntries } from '@pf/database';
+import { type Cluster, type Instance, startCluster } from '@pf/testing';
+import { memberOf, PASSWORD, Person } from '../person.ts';
+
+const CLIENT = 'pf on laptop';
+
+describe('device sign-in', () => {
+  let cluster: Cluster;
+  let dashboard: Instance;
+  let accountId: string;
+  let owner: Person;
+  const member = (name: string, role: Role, account = accountId): Promise<Person> =>
+    memberOf(cluster.database, dashboard.url, { name, role, accountId: account });
+  const newAccount = async (name: string): Promise<string> =>
+    (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name } })).id;
+  /** A program: it has neither cookies nor an origin. */
+  const program = () => new Person(dashboard.url, '');
+  const begin = async (clientName = CLIENT) => {
+    const { status, body } = await program().ask('beginDevice', { body: { clientName } });
+    expect(status).toBe(201);
+    return body;
+  };
+  const poll = (deviceCode: string) => program().ask('pollDevice', { body: { deviceCode } });
+  const decide = (person: Person, userCode: string, how: 'approveDevice' | 'denyDevice' = 'approveDevice') =>
+    person.ask(how, { params: { userCode } });
+  /** As if the program had waited. */
+  const wait = (): Promise<unknown> =>
+    cluster.database.sql.query(
+      `UPDATE dashboard.device_requests SET polled_at = polled_at - interval_seconds * interval '1 second'`,
+    );
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    dashboard = await cluster.start('dashboard');
+    accountId = await newAccount('Shop');
+    owner = await member('owner', 'owner');
+  });
+  afterAll(() => cluster.close());
+
+  it('gives the program a token once, when the person has approved its code', async () => {
+    const { deviceCode, userCode, ...shown } = await begin();
+    expect(userCode).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    expect(shown).toEqual({
+      verificationUrl: `${dashboard.url}/device`,
+      verificationUrlComplete: `${dashboard.url}/device#code=${userCode}`,
+      expiresInSeconds: 600,
+      intervalSeconds: 5,
+    });
+    expect((await poll(deviceCode)).code).toBe('device.authorization_pending');
+    const { body } = await owner.ask('getDevice', {
+      params: { userCode: ` ${userCode.toLowerCase().replace('-', '')}` },
+    });
+    expect(body.device).toMatchObject({ userCode, clientName: CLIENT, address: '127.0.0.1' });
+    expect((await decide(owner, userCode)).status).toBe(200);
+    expect((await owner.ask('getDevice', { params: { userCode } })).code).toBe('device.not_found');
+    const granted = await poll(deviceCode);
+    expect(granted.body.token).toMatchObject({ name: CLIENT, status: 'active' });
+    const pf = new Person(dashboard.url, granted.body.secret);
+    expect((await pf.ask('getSession')).body).toMatchObject({
+      user: { email: 'owner@shop.example' },
+      token: { id: granted.body.token.id },
+    });
+    expect((await poll(deviceCode)).code).toBe('device.expired_token');
+
+    const entries = await auditEntries(cluster.database, accountId, {}, null, 2);
+    const actor = { kind: 'person', name: 'owner@shop.example' };
+    expect(entries).toMatchObject([
+      { ...actor, action: 'token.created', subject: granted.body.token.id, after: { name: CLIENT } },
+      { ...actor, action: 'device.approved', after: { client: CLIENT, address: '127.0.0.1' } },
+    ]);
+    const { rows } = await cluster.database.sql.query<{ row: string }>(
+      'SELECT r::text AS row FROM dashboard.device_requests r UNION ALL SELECT e::text FROM dashboard.audit_entries e',
+    );
+    for (const secret of [deviceCode, granted.body.secret.slice(4)]) {
+      expect(rows.map(({ row }) => row).join()).not.toContain(secret);
+      expect(await readFile(dashboard.log, 'utf8')).not.toContain(secret);
+    }
+  });
+
+  it('gives none when it is denied, has expired, or nobody knows the code', async () => {
+    const [denied, expired, late] = [await begin(), await begin(), await begin()];
+    expect((await decide(owner, denied.userCode, 'denyDevice')).status).toBe(200);
+    // A decision stands.
+    expect((await decide(owner, denied.userCode)).code).toBe('device.not_found');
+    expect((await poll(denied.deviceCode)).code).toBe('device.access_denied');
+    await decide(owner, late.userCode);
+    await cluster.database.sql.query(
+      `UPDATE dashboard.device_requests SET expires_at = now() - interval '1 second' WHERE user_code = ANY($1)`,
+      [[expired.userCode, late.userCode].map((code) => code.replace('-', ''))],
+    );
+    for (const how of ['approveDevice', 'denyDevice'] as const)
+      expect((await decide(owner, expired.userCode, how)).code).toBe('device.not_found');
+    for (const deviceCode of [expired.deviceCode, late.deviceCode, 'no-such-code'])
+      expect((await poll(deviceCode)).code).toBe('device.expired_token');
+  });
+
+  it('slows down a program that asks too often', async () => {
+    const { deviceCode, userCode } = await begin();
+    expect((await poll(deviceCode)).code).toBe('device.authorization_pending');
+    expect((await poll(deviceCode)).code).toBe('device.slow_down');
+    await wait();
+    expect((await poll(deviceCode)).code).toBe('device.authorization_pending');
+    const { rows } = await cluster.database.sql.query<{ interval_seconds: number }>(
+      'SELECT interval_seconds FROM dashboard.device_requests WHERE user_code = $1',
+      [userCode.replace('-', '')],
+    );
+    expect(rows).toEqual([{ interval_seconds: 10 }]);
+  });
+
+  it('is decided by a session with its origin only', async () => {
+    const { userCode } = await begin();
+    const { body } = await owner.ask('createToken', { body: { name: 'laptop' } });
+    const pf = new Person(dashboard.url, body.secret);
+    const ids: readonly DashboardOperationId[] = ['getDevice', 'approveDevice', 'denyDevice'];
+    for (const id of ids) {
+      const params = { userCode };
+      expect((await pf.ask(id, { params })).code).toBe('token.insufficient');
+      const changes = DASHBOARD_OPERATIONS[id].method !== 'get';
+      expect((await new Person(dashboard.url).ask(id, { params })).code).toBe('session.required');
+      if (changes)
+        expect((await owner.ask(id, { params, headers: { origin: 'https://evil.example' } })).code).toBe(
+          'origin.foreign',
+        );
+    }
+    // A sign-in that waits for its second factor is no session.
+    expect((await owner.ask('getDevice', { params: { userCode } })).status).toBe(200);
+  });
+
+  it('sets no cookies for programs, and reads none', async () => {
+    const headers = { ...owner.headers, origin: 'https://evil.example' };
+    const begun = await owner.ask('beginDevice', { body: { clientName: CLIENT }, headers });
+    expect([begun.status, begun.cookies]).toEqual([201, []]);
+    const polled = await owner.ask('pollDevice', { body: { deviceCode: begun.body.deviceCode }, headers });
+    expect([polled.code, polled.cookies]).toEqual(['device.authorization_pending', []]);
+  });
+
+  it('ends with a new password, also after it was approved', async () => {
+    const pia = await member('pia', 'viewer');
+    const { deviceCode, userCode } = await begin();
+    await decide(pia, userCode);
+    const body = { currentPassword: PASSWORD, password: 'another long password' };
+    expect((await pia.ask('changePassword', { body })).status).toBe(200);
+    expect((await poll(deviceCode)).code).toBe('device.expired_token');
+  });
+
+  it('respects the limit of tokens', async () => {
+    const max = await member('max', 'viewer');
+    const { deviceCode, userCode } = await begin();
+    await decide(max, userCode);
+    for (let count = 0; count < TOKENS_MAX; count += 1) await max.ask('createToken', { body: { name: 'x' } });
+    expect((await poll(deviceCode)).code).toBe('limit.reached');
+    const next = await begin();
+    expect((await decide(max, next.userCode)).code).toBe('limit.reached');
+    expect((await decide(max, next.userCode, 'denyDevice')).status).toBe(200);
+  });
+
+  it('lets a person guess few codes', async () => {
+    // Three of each kind.
+    const other = await cluster.start('dashboard', { env: { RATE_LIMIT_FACTOR: '0.1' } });
+    const { userCode } = await begin();
+    for (const id of ['getDevice', 'approveDevice', 'denyDevice'] as const) {
+      const guesser = new Person(other.url);
+      const one = await member(`guesser-${id.toLowerCase()}`, 'viewer');
+      for (const [name, value] of one.cookies) guesser.cookies.set(name, value);
+      for (let count = 0; count < 3; count += 1)
+        expect((await guesser.ask(id, { params: { userCode: 'BBBB-BBBB' } })).code).toBe('device.not_found');
+      expect((await guesser.ask(id, { params: { userCode } })).code).toBe('rate_limit.exceeded');
+    }
+  });
+});
