@@ -7,6 +7,7 @@ import { intentsCommand } from './commands/intents.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { logCommand } from './commands/log.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
 import { positionsCommand } from './commands/positions.ts';
 import { sanctionsCommand } from './commands/sanctions.ts';
 import { secretsCommand } from './commands/secrets.ts';
@@ -50,18 +51,24 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
   const program = new Command('pf')
     .description(
       'The command line of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, ' +
-        'local chains.',
+        'local chains.\n\nAfter `pf login`, intents, keys and webhooks work against that deployment, as your role ' +
+        'allows. All else is for operators, who have the database. Without a login, everything works on the local ' +
+        'stack.',
     )
-    .option('--account <id>', 'the account to use (default: the seeded account of the local stack)')
+    .option('--account <id>', 'the account to use (default: your only one; of the local stack the seeded one)')
     .addOption(new Option('--mode <mode>', 'test or live').choices(['test', 'live']).default('test'))
     .option('--json', 'print one JSON document and nothing else')
     .addHelpText(
       'after',
-      '\nExamples:\n  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n' +
+      '\nExamples:\n  pf login https://payments.example.com\n' +
+        '  pf intents create --amount 12.50 --requestor 0x70997970C51812dc3A010C7d01b50e0d17dc79C8\n' +
         '  pf accounts list\n  pf keys create --scope payer\n' +
         '  pf webhooks add https://shop.example/webhooks --mode live',
     );
   for (const noun of [
+    loginCommand(terminal),
+    logoutCommand(terminal),
+    whoamiCommand(terminal),
     intentsCommand(terminal),
     accountsCommand(terminal),
     keysCommand(terminal),

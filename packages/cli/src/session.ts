@@ -11,6 +11,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
 import { createOutput, type Output } from './output.ts';
+import { readLogin } from './remote/login-file.ts';
 import { findStack, type StackAccess } from './stack.ts';
 
 const options = z.object({
@@ -73,7 +74,15 @@ export async function withSession(
 ): Promise<void> {
   const { account, mode, json } = globalOptions(command);
   const stack = findStack(environment);
-  const url = await stack.databaseUrl();
+  const url = await stack.databaseUrl().catch(async (error: unknown) => {
+    const login = await readLogin(environment);
+    if (!login) throw error;
+    throw new CliError(
+      `This is for operators: it needs the database. You are logged in to ${login.url}, which is enough for ` +
+        '`pf intents`, `pf keys` and `pf webhooks`. To work on a database, set DATABASE_URL.',
+      { cause: error },
+    );
+  });
   const database = openDatabase({ url, applicationName: 'pf', maxConnections: 2, onError: () => undefined });
   try {
     await work({

@@ -14,6 +14,7 @@ const stackFile = z.looseObject({
   accountId: z.string().exactOptional(),
   baseUrl: z.url().exactOptional(),
   apiKeys: z.object({ test: z.string(), live: z.string() }).exactOptional(),
+  dashboard: z.object({ url: z.url() }).exactOptional(),
   chains: z
     .record(z.string(), z.object({ caip2: z.string(), rpcUrl: z.url(), wallets: z.array(z.unknown()) }))
     .exactOptional(),
@@ -29,6 +30,8 @@ type KafkaAccess = ReturnType<typeof loadConfig<typeof kafkaVariables>>;
 /** Where the commands find what they work on: the environment, else the local stack. */
 export interface StackAccess {
   databaseUrl(): Promise<string>;
+  /** The dashboard of the local stack. */
+  dashboardUrl(): Promise<string>;
   /** The keys of SECRETS_KEY. */
   secretsKey(): Promise<Keyring>;
   /** The account that the local stack was seeded with. */
@@ -85,6 +88,11 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       if (!stack)
         throw new CliError('No stack is running. Start one with `npm start`, or name a database with DATABASE_URL.');
       return stack.database;
+    },
+    async dashboardUrl() {
+      const url = (await readStack())?.dashboard?.url;
+      if (url === undefined) throw new CliError('No stack is running. Name the dashboard: `pf login https://…`.');
+      return url;
     },
     async secretsKey() {
       if (config.SECRETS_KEY !== undefined) return config.SECRETS_KEY;

@@ -1,3 +1,4 @@
+import type { PaymentClient, WebhookEndpoint as ApiEndpoint } from '@pf/client';
 import { ENDPOINTS_MAX, urlProblem } from '@pf/contracts';
 import {
   addWebhookEndpoint,
@@ -14,21 +15,25 @@ import {
 } from '@pf/database';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { withApi } from '../api-session.ts';
 import { CliError } from '../cli-error.ts';
 import { addDeliveryCommands } from './deliveries.ts';
 import { addEndpointCommands } from './endpoints.ts';
 import { addReplayCommands } from './replays.ts';
 import { moment, table } from '../output.ts';
-import { type CommandContext, withSession } from '../session.ts';
+import { withLoginOrDatabase, withOperator } from '../remote/login-session.ts';
+import type { CommandContext } from '../session.ts';
 
 export function webhooksCommand(surroundings: CommandContext): Command {
   const webhooks = new Command('webhooks').description(
     'where an account hears of its events, and the secret they are signed with; each mode has its own',
   );
+  const ROTATE = 'Rotate the secret of one endpoint with --endpoint.';
+  const CREATE = 'Create an endpoint, with a secret of its own, with `pf webhooks create`.';
 
   webhooks
     .command('add')
-    .description('send the events of a mode to a URL from now on')
+    .description('send the events of a mode to a URL from now on (operators)')
     .argument('<url>', 'https://, or http:// in test mode')
     .option('--allow-http', 'take an http:// URL in live mode, too')
     .addHelpText(
@@ -37,7 +42,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         '  pf webhooks add https://shop.example/webhooks --mode live',
     )
     .action((text: string, { allowHttp = false }: { allowHttp?: boolean }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
+      withOperator(command, surroundings, CREATE, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
         const url = checkedUrl(text, !livemode || allowHttp);
         const added = { accountId, livemode, url };
@@ -63,22 +68,28 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('list')
     .description('list the URLs of a mode, removed and disabled ones too')
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account }) => {
-        const { id: accountId } = await account();
-        const endpoints = await listWebhookEndpoints(database, { accountId, livemode });
-        output.answer({ endpoints: endpoints.map(shown) }, () =>
-          endpoints.length === 0
-            ? `No URLs for ${mode} events. Next: pf webhooks add https://… --mode ${mode}`
-            : table([
-                ['ENDPOINT', 'URL', 'ADDED', 'STATUS'],
-                ...endpoints.map((endpoint) => [
-                  endpoint.id,
-                  endpoint.url,
-                  moment(endpoint.createdAt),
-                  statusOf(endpoint),
-                ]),
-              ]),
-        );
+      withLoginOrDatabase(command, surroundings, {
+        async login({ client, mode, output }) {
+          const endpoints = await client.webhooks.endpoints.list();
+          output.answer({ endpoints }, () =>
+            listText(
+              endpoints.map((endpoint) => [endpoint, statusInApi(endpoint)]),
+              mode,
+              'create',
+            ),
+          );
+        },
+        async database({ database, output, mode, livemode, account }) {
+          const { id: accountId } = await account();
+          const endpoints = await listWebhookEndpoints(database, { accountId, livemode });
+          output.answer({ endpoints: endpoints.map(shown) }, () =>
+            listText(
+              endpoints.map((endpoint) => [endpoint, statusOf(endpoint)]),
+              mode,
+              'add',
+            ),
+          );
+        },
       }),
     );
 
@@ -86,47 +97,66 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('remove')
     .description('send nothing more to a URL and abandon its outstanding deliveries')
     .argument('<url>', 'the URL, from `pf webhooks list`')
-    .action((url: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
-        const { id: accountId } = await account();
-        const known = { accountId, livemode, url: url.trim(), at: new Date() };
-        const removed = await removeWebhookEndpoint(database, known, by);
-        if (!removed)
-          throw new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
-        output.answer({ accountId, mode, url: url.trim(), removed }, () => `No more events are sent to ${url.trim()}.`);
-      }),
-    );
+    .action((text: string, _options: unknown, command: Command) => {
+      const url = text.trim();
+      const unknown = (mode: string): CliError =>
+        new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
+      const said = (): string => `No more events are sent to ${url}.`;
+      return withLoginOrDatabase(command, surroundings, {
+        async login({ accountId, client, mode, output }) {
+          const endpoint = await endpointOf(client, url);
+          if (!endpoint) throw unknown(mode);
+          await client.webhooks.endpoints.remove(endpoint.id);
+          output.answer({ accountId, mode, url, removed: true }, said);
+        },
+        async database({ database, output, mode, livemode, account, by }) {
+          const { id: accountId } = await account();
+          const removed = await removeWebhookEndpoint(database, { accountId, livemode, url, at: new Date() }, by);
+          if (!removed) throw unknown(mode);
+          output.answer({ accountId, mode, url, removed }, said);
+        },
+      });
+    });
 
   webhooks
     .command('enable')
     .description('send events again to a URL that was disabled because it failed')
     .argument('<url>', 'the URL, from `pf webhooks list`')
     .option('--replay', 'send what it has missed since it began to fail, too')
-    .action((text: string, { replay = false }: { replay?: boolean }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, account, by }) => {
-        const { id: accountId } = await account();
-        const url = text.trim();
-        const failed = { accountId, livemode, url, replay, at: new Date() };
-        const enabled = await enableWebhookEndpoint(database, failed, by);
-        if (!enabled)
-          throw new CliError(
-            `${url} is not a ${mode} URL that was disabled because it failed. List the URLs with ` +
-              `\`pf webhooks list --mode ${mode}\`.`,
-          );
-        output.answer({ accountId, mode, url, ...enabled }, () =>
-          [
-            `${mode === 'live' ? 'Live' : 'Test'} events go to ${url} again.`,
-            ...(replay ? [`${enabled.replayed} missed deliveries are sent now.`] : []),
-          ].join('\n'),
+    .action((text: string, { replay = false }: { replay?: boolean }, command: Command) => {
+      const url = text.trim();
+      const unknown = (mode: string): CliError =>
+        new CliError(
+          `${url} is not a ${mode} URL that was disabled because it failed. List the URLs with ` +
+            `\`pf webhooks list --mode ${mode}\`.`,
         );
-      }),
-    );
+      const said = (mode: string, replayed: number): string =>
+        [
+          `${mode === 'live' ? 'Live' : 'Test'} events go to ${url} again.`,
+          ...(replay ? [`${replayed} missed deliveries are sent now.`] : []),
+        ].join('\n');
+      return withLoginOrDatabase(command, surroundings, {
+        async login({ accountId, client, mode, output }) {
+          const endpoint = await endpointOf(client, url);
+          if (endpoint?.status !== 'disabled') throw unknown(mode);
+          const enabled = await client.webhooks.endpoints.enable(endpoint.id, { replay });
+          output.answer({ accountId, mode, url, replayed: enabled.replayed }, () => said(mode, enabled.replayed));
+        },
+        async database({ database, output, mode, livemode, account, by }) {
+          const { id: accountId } = await account();
+          const failed = { accountId, livemode, url, replay, at: new Date() };
+          const enabled = await enableWebhookEndpoint(database, failed, by);
+          if (!enabled) throw unknown(mode);
+          output.answer({ accountId, mode, url, ...enabled }, () => said(mode, enabled.replayed));
+        },
+      });
+    });
 
   webhooks
     .command('secret')
-    .description('show the secret that signs the deliveries of a mode')
+    .description('show the secret that signs the deliveries of a mode (operators)')
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account, by }) => {
+      withOperator(command, surroundings, CREATE, async ({ database, output, mode, livemode, stack, account, by }) => {
         const { id: accountId } = await account();
         const secrets = await webhookSecrets(database, await stack.secretsKey(), { accountId, livemode });
         const now = Date.now();
@@ -146,32 +176,40 @@ export function webhooksCommand(surroundings: CommandContext): Command {
   webhooks
     .command('rotate-secret')
     .description('create a new secret; for 24 hours `webhook-signature` is made with the old one too')
+    .option('--endpoint <id>', 'of this endpoint, by the API (without it: of the account, for operators)')
     .option('--at <time>', 'when the new secret begins to sign, ISO 8601 (default: now)')
     .addHelpText(
       'after',
       '\nExamples:\n  pf webhooks rotate-secret\n  pf webhooks rotate-secret --mode live --at 2027-01-31T09:00:00Z',
     )
-    .action(({ at }: { at?: string }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, mode, livemode, stack, account, by }) => {
-        const validFrom = at === undefined ? new Date() : futureTime(at);
-        const { id: accountId } = await account();
-        const secret = await createWebhookSecret(
-          database,
-          await stack.secretsKey(),
-          { accountId, livemode },
-          validFrom,
-          by,
-        );
-        output.answer({ accountId, mode, secret, validFrom }, () =>
-          [
-            secret,
-            '',
-            `It signs ${mode} deliveries from ${moment(validFrom)}; running services follow within 30 seconds.`,
-            'The previous secret stays in `webhook-signature` for 24 hours after that.',
-          ].join('\n'),
-        );
-      }),
-    );
+    .action(({ at, endpoint: id }: { at?: string; endpoint?: string }, command: Command) => {
+      if (id !== undefined)
+        return withApi(command, surroundings, async ({ client, output, mode }) => {
+          const validFrom = at === undefined ? new Date() : futureTime(at);
+          const rotated = await client.webhooks.endpoints.rotateSecret(
+            id,
+            at === undefined ? {} : { validFrom: validFrom.toISOString() },
+          );
+          output.answer(rotated, () => rotatedText(rotated.secret, mode, validFrom));
+        });
+      return withOperator(
+        command,
+        surroundings,
+        ROTATE,
+        async ({ database, output, mode, livemode, stack, account, by }) => {
+          const validFrom = at === undefined ? new Date() : futureTime(at);
+          const { id: accountId } = await account();
+          const secret = await createWebhookSecret(
+            database,
+            await stack.secretsKey(),
+            { accountId, livemode },
+            validFrom,
+            by,
+          );
+          output.answer({ accountId, mode, secret, validFrom }, () => rotatedText(secret, mode, validFrom));
+        },
+      );
+    });
 
   addEndpointCommands(webhooks, surroundings);
   addDeliveryCommands(webhooks, surroundings);
@@ -196,6 +234,36 @@ function futureTime(text: string): Date {
 
 const shown = ({ livemode, ...endpoint }: WebhookEndpoint) => ({ ...endpoint, mode: livemode ? 'live' : 'test' });
 
+/** The endpoint with a URL, of those that were not removed. */
+const endpointOf = async (client: PaymentClient, url: string): Promise<ApiEndpoint | undefined> =>
+  (await client.webhooks.endpoints.list()).find((endpoint) => endpoint.url === url);
+
+const rotatedText = (secret: string, mode: string, validFrom: Date): string =>
+  [
+    secret,
+    '',
+    `It signs ${mode} deliveries from ${moment(validFrom)}; running services follow within 30 seconds.`,
+    'The previous secret stays in `webhook-signature` for 24 hours after that.',
+  ].join('\n');
+
+interface Listed {
+  readonly id: string;
+  readonly url: string;
+  readonly createdAt: Date | string;
+}
+
+const listText = (
+  rows: readonly (readonly [endpoint: Listed, status: string])[],
+  mode: string,
+  verb: 'add' | 'create',
+): string =>
+  rows.length === 0
+    ? `No URLs for ${mode} events. Next: pf webhooks ${verb} https://… --mode ${mode}`
+    : table([
+        ['ENDPOINT', 'URL', 'ADDED', 'STATUS'],
+        ...rows.map(([{ id, url, createdAt }, status]) => [id, url, moment(new Date(createdAt)), status]),
+      ]);
+
 const DISABLED_BECAUSE: Readonly<Record<EndpointDisabledBy, string>> = {
   account: 'removed',
   gone: 'disabled by 410 Gone',
@@ -205,4 +273,10 @@ const DISABLED_BECAUSE: Readonly<Record<EndpointDisabledBy, string>> = {
 function statusOf({ pausedAt, disabledAt, disabledBy }: WebhookEndpoint): string {
   if (!disabledAt) return pausedAt ? `paused, ${moment(pausedAt)}` : 'active';
   return `${DISABLED_BECAUSE[disabledBy ?? 'account']}, ${moment(disabledAt)}`;
+}
+
+function statusInApi({ status, disabledReason, disabledAt }: ApiEndpoint): string {
+  if (status !== 'disabled') return status === 'enabled' ? 'active' : status;
+  const because = disabledReason === null ? status : DISABLED_BECAUSE[disabledReason];
+  return disabledAt === null ? because : `${because}, ${moment(new Date(disabledAt))}`;
 }
