@@ -49,6 +49,8 @@ const ACTIONS = [
   ['developers/replays', 'Send again'],
   ['developers/keys', 'New test key'],
   ['team', 'Invite'],
+  ['settings', 'Rename'],
+  ['settings', 'Save wallets'],
 ] as const;
 const PAGES = [
   ...new Set(ACTIONS.map(([page]) => page)),
@@ -70,6 +72,7 @@ const FOR_DEVELOPERS = [
   'More',
   'Create a test key and put it in',
   'New test key',
+  'Save wallets',
 ];
 
 async function show(page: Page, path: string): Promise<void> {
@@ -84,7 +87,7 @@ const setRole = (role: string): Promise<unknown> =>
 
 describe('a role in the browser', () => {
   it.each([
-    ['owner', [...FOR_DEVELOPERS, 'Invite'], []],
+    ['owner', [...FOR_DEVELOPERS, 'Invite', 'Rename'], []],
     ['developer', FOR_DEVELOPERS, []],
     ['support', FOR_SUPPORT, ['developers/keys', 'developers/requests', 'audit']],
     ['viewer', [], ['developers/keys', 'developers/requests', 'audit']],

@@ -27,6 +27,7 @@ export type DeliveryFilters = Filters<'listDeliveries'>;
 export type Endpoint = Of<'getEndpoint'>['endpoint'];
 export type Replay = Of<'getReplay'>['replay'];
 
+export type SettingsChanges = z.input<Own['updateSettings']['body']>;
 export type Key = Of<'listKeys'>['keys'][number];
 export type Member = Of<'listMembers'>['members'][number];
 export type Invitation = Of<'listInvitations'>['invitations'][number];

@@ -8,6 +8,7 @@ import {
   KeyRound,
   type LucideIcon,
   Radio,
+  Settings,
   Users,
   Wallet,
   Webhook,
@@ -54,6 +55,7 @@ const GROUPS: readonly { readonly title: string | null; readonly entries: readon
     title: 'Account',
     entries: [
       { page: 'team', label: 'Team', icon: Users },
+      { page: 'settings', label: 'Settings', icon: Settings },
       { page: 'audit', label: 'Audit log', icon: FileClock, roles: DEVELOPERS },
     ],
   },

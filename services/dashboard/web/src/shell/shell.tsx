@@ -29,6 +29,7 @@ const Events = lazy(() => import('../pages/developers/events.tsx'));
 const Requests = lazy(() => import('../pages/developers/requests.tsx'));
 const Replays = lazy(() => import('../pages/developers/replays.tsx'));
 const Team = lazy(() => import('../pages/team/team.tsx'));
+const Settings = lazy(() => import('../pages/settings/settings.tsx'));
 const Audit = lazy(() => import('../pages/audit/audit.tsx'));
 const Profile = lazy(() => import('../pages/profile/profile.tsx'));
 
@@ -167,6 +168,7 @@ const Pages = () => (
       </OnlyFor>
     </Route>
     <Route path="/team" component={Team} />
+    <Route path="/settings" component={Settings} />
     <Route path="/audit">
       <OnlyFor roles={DEVELOPERS} title="Audit log">
         <Audit />

@@ -35,7 +35,7 @@ export function Form({
     <AriaForm
       className="stack"
       onSubmit={send}
-      validationErrors={Object.fromEntries(issues.map(({ param, message }) => [param, about(param, message)]))}
+      validationErrors={Object.fromEntries(issues.map(({ param, message }) => [fieldOf(param), about(param, message)]))}
     >
       {sending.error && <Notice kind="bad">{messageOf(sending.error)}</Notice>}
       {children}
@@ -50,6 +50,9 @@ export function Form({
 }
 
 const textOf = (value: FormDataEntryValue | null): string => (typeof value === 'string' ? value : '');
+
+/** The field in which an item of a list is written: `returnOrigins.0` is a line of `returnOrigins`. */
+const fieldOf = (param: string): string => param.replace(/(\.\d+|\[\d+\])+$/, '');
 
 /** The message without the name of its field, beside which it stands. */
 function about(param: string, message: string): string {

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { payments } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
+import { settingsQuery } from '../../api/settings.ts';
 import { networksOf } from '../../format/networks.ts';
 import { useHere } from '../../shell/place.ts';
 import { Button } from '../../ui/button.tsx';
@@ -22,6 +24,8 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
   const [chosen, setChosen] = useState<string>(networks.find(({ chain }) => chain === FIRST)?.chain ?? '');
   const network = networks.find(({ chain }) => chain === chosen) ?? networks[0];
   const isEvm = network?.family !== 'solana';
+  const settings = useQuery(settingsQuery(here.accountId));
+  const own = network && settings.data?.settings.wallets[network.family];
   return (
     <Dialog title={isTest ? 'New test payment' : 'New payment'} onClose={onClose}>
       <Form
@@ -70,16 +74,19 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
           />
         </div>
         <Field
-          key={isEvm ? 'evm' : 'solana'}
+          // Each family has a wallet of its own, and the settings may come later than this window.
+          key={`${network?.family ?? ''} ${own ?? ''}`}
           label="To wallet"
           name="requestor"
           mono
           isRequired
-          defaultValue={isTest && isEvm ? EXAMPLE_WALLET : ''}
+          defaultValue={own ?? (isTest && isEvm ? EXAMPLE_WALLET : '')}
           hint={
-            isTest && isEvm
-              ? 'An example, which is fine for simulated payments. Put your own wallet to see tokens arrive.'
-              : 'Your wallet on this network. It receives the money; the service never holds it.'
+            own
+              ? 'The wallet of your settings. It receives the money; the service never holds it.'
+              : isTest && isEvm
+                ? 'An example, which is fine for simulated payments. Put your own wallet to see tokens arrive.'
+                : 'Your wallet on this network. It receives the money; the service never holds it.'
           }
         />
         <Field
