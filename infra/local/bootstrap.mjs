@@ -47,6 +47,12 @@ const commands = {
     args: [...sources, 'infra/observability/src/check.ts'],
   },
   mutants: { backing: false, compiled: 'before', args: [...sources, 'infra/mutants/src/main.ts'] },
+  screenshots: {
+    backing: false,
+    chromium: true,
+    compiled: 'before',
+    args: [...sources, 'infra/e2e/test/dashboard/screenshots.ts'],
+  },
   simulate: { backing: false, compiled: 'before', args: [...sources, 'infra/simulation/src/main.ts'] },
   chaos: { backing: true, compiled: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },
   bench: { backing: false, compiled: 'before', args: sources },

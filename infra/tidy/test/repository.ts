@@ -19,7 +19,7 @@ const FOREIGN = [
   /^patches\//,
   /\/fixtures\//,
   /^packages\/database\/prisma\/migrations\//,
-  /\.(png|ico|svg)$/,
+  /\.(png|ico|svg|webp)$/,
 ];
 
 const matches = (patterns: readonly RegExp[]) => (file: string) => patterns.some((pattern) => pattern.test(file));

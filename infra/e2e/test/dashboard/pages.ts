@@ -22,6 +22,25 @@ export const INSIDE = [
   ['developers/events', 'Events'],
   ['developers/requests', 'Requests'],
   ['team', 'Team'],
+  ['settings', 'Settings'],
   ['audit', 'Audit log'],
   ['profile', 'Profile and security'],
 ] as const;
+
+/** Pages of one thing, which the tests have to make first. */
+const OF_ONE = ['payment', 'endpoint'] as const;
+
+const nameOf = (path: string): string => path.replace(/^\//, '').replaceAll('/', '-');
+
+/** The name of each screenshot in docs/guide/dashboard, without its colors. */
+export const SCREENSHOTS: readonly string[] = [
+  // What programs lead to is in the guide to the command line.
+  ...OUTSIDE.map(([path]) => nameOf(path)).filter((name) => name !== 'device'),
+  ...INSIDE.map(([path]) => nameOf(path)),
+  ...OF_ONE,
+];
+export const COLORS = ['light', 'dark'] as const;
+
+/** Where the screenshots are, from the root of the repository. */
+export const SCREENSHOT_FOLDER = 'docs/guide/dashboard';
+export const screenshotNamed = nameOf;

@@ -1,4 +1,6 @@
-import type { Stack } from '@pf/testing';
+import type { PublicIntent, Reference } from '@pf/domain';
+import { apiClient, chainOf, type Stack, until } from '@pf/testing';
+import { walletOn } from '@pf/testing/wallets';
 import { mailedLink } from './mails.ts';
 
 /** A person who uses the dashboard's API without a browser. */
@@ -72,4 +74,57 @@ export async function newShop(owner: Clerk, name: string): Promise<Shop> {
     scope: 'full',
   });
   return { accountId: account.id, key: secret };
+}
+
+const BASE = 'eip155:84532';
+const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+const TEMPO = 'eip155:42431';
+const SOLANA_WALLET = '7bNpZ1qKfQv6rJ8Yx3wHcT5eUoLsGdMa2RkVnXhWiJBy';
+
+/** A day at a coffee shop: in which states its payments are, oldest first. */
+const PAYMENTS = [
+  { amount: '4.20', item: 'Flat white', state: 'finalized' },
+  { amount: '32.00', item: 'Beans, 1 kg', state: 'finalized', chain: TEMPO },
+  { amount: '3.80', item: 'Espresso, double', state: 'expired' },
+  { amount: '7.90', item: 'Brunch', state: 'finalized' },
+  { amount: '18.50', item: 'Gift card', state: 'cancelled' },
+  { amount: '5.60', item: 'Cappuccino', state: 'failed' },
+  { amount: '126.00', item: 'Grinder, deposit', state: 'confirmed', token: 'EURC' },
+  { amount: '4.20', item: 'Flat white', state: 'confirmed' },
+  { amount: '1250.00', item: 'Espresso machine', state: 'confirmed', chain: TEMPO },
+  { amount: '9.40', item: 'Cake, two pieces', state: 'pending' },
+  { amount: '4.20', item: 'Flat white', state: 'created' },
+] as const;
+
+/** Fills an account with what a shop has after a day. @returns a payment that was paid */
+export async function fill(stack: Stack, owner: Clerk, { accountId, key }: Shop): Promise<PublicIntent> {
+  const api = apiClient(stack.baseUrl, key);
+  const wallets = chainOf(stack, 'base').wallets;
+  const [, , payer, merchant] = wallets;
+  if (!payer || !merchant) throw new Error('The stack has too few wallets.');
+  const create = async (body: Record<string, unknown>): Promise<PublicIntent> => {
+    const { body: made } = await api.create({ token: 'USDC', chain: BASE, requestor: merchant.address, ...body });
+    if (made.error) throw new Error(made.error.message);
+    return made.intent;
+  };
+  let shown: PublicIntent | undefined;
+  for (const [index, { amount, item, state, ...more }] of PAYMENTS.entries()) {
+    const intent = await create({ amount, metadata: { order: `A-${1001 + index}`, item }, ...more });
+    await api.detected(intent.id);
+    if (state === 'created') continue;
+    const { body } = await api.simulate(intent.id, state);
+    if (state === 'confirmed') shown = body.intent;
+  }
+  await create({ amount: '6.10', chain: SOLANA, requestor: SOLANA_WALLET, metadata: { order: 'A-1012' } });
+  // One of a real wallet, which pays too little: it needs attention.
+  const short = await create({ amount: '12.50', metadata: { order: 'A-1013', item: 'Lunch' } });
+  const chain = chainOf(stack, 'base');
+  const usdc = chain.tokens['USDC'] ?? '';
+  await walletOn(chain, payer).pay(usdc, merchant.address, 12_000_000n, short.reference as Reference);
+  await until('what needs attention', async () => {
+    const path = `/accounts/${accountId}/test/attention`;
+    return (await owner.call<{ attention: unknown[] }>('GET', path)).attention.length > 0;
+  });
+  if (!shown) throw new Error('No payment is confirmed.');
+  return shown;
 }
