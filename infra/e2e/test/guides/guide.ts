@@ -36,7 +36,13 @@ export class Guide {
   static async open(page: string, replaced: Readonly<Record<string, string>> = {}): Promise<Guide> {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-guide-'));
     await symlink(path.join(import.meta.dirname, '../../node_modules'), path.join(folder, 'node_modules'));
-    const everywhere = { './.local/stack.json': stackFile(), '.local/': `${folder}/`, '../shop': folder, ...replaced };
+    const everywhere = {
+      './.local/stack.json': stackFile(),
+      // With the space: the stack's own folder may be another `.local`.
+      ' .local/': ` ${folder}/`,
+      '../shop': folder,
+      ...replaced,
+    };
     const unchangedBut = (code: string): string =>
       Object.entries(everywhere).reduce((text, [word, other]) => text.replaceAll(word, other), code);
     return new Guide(folder, (await blocksOf(page)).map(unchangedBut));
