@@ -24,10 +24,15 @@ export class Checks {
   readonly #positions = new Map<string, bigint>();
   /** Since when claimed transactions are in no pool and in no block, by hash. */
   readonly #absent = new Map<TransactionHash, number>();
+  /** What an owner has consumed after another one had. */
+  #consumedAgain: string | null = null;
 
   constructor(world: Surroundings) {
     this.#world = world;
     this.#model = world.model;
+    world.broker.onOffset = ({ key, offset }, before) => {
+      if (offset <= before) this.#consumedAgain ??= `${key} was consumed up to ${before}, and then up to ${offset}`;
+    };
   }
 
   /** Holds at every moment. @throws InvariantError */
@@ -36,6 +41,7 @@ export class Checks {
     require(unforeseen === null, 'no request fails for a reason of the service', () => String(unforeseen));
     require(this.#model.contradiction === null, 'clients are told no contradiction', () =>
       String(this.#model.contradiction));
+    require(this.#consumedAgain === null, 'an input is consumed once', () => String(this.#consumedAgain));
     for (let partition = 0; partition < plan.partitions; partition++) {
       for (const record of this.#unread('intent.commands', partition)) this.#fold.sent(record);
       for (const record of this.#unread('intent.events', partition)) this.#finality(this.#fold.add(record), record);

@@ -2,6 +2,7 @@
 export type Invariant =
   | 'a version is in the log once'
   | 'a command is decided once'
+  | 'an input is consumed once'
   | 'one claim lives at a time'
   | 'a claim pays the terms of its intent'
   | 'no command is decided late'

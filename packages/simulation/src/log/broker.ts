@@ -68,6 +68,8 @@ export class SimulatedBroker {
   };
   /** Called when a transaction has ended at its coordinator, before its markers are written. */
   onEnd: (() => void) | null = null;
+  /** Called when a transaction moves an offset of a group from `before`. */
+  onOffset: ((moved: GroupOffset, before: bigint) => void) | null = null;
   readonly #kernel: Kernel;
   readonly #logs: ReadonlyMap<Topic, readonly PartitionLog[]>;
   readonly #groups = new Map<string, Group>();
@@ -101,7 +103,11 @@ export class SimulatedBroker {
         },
         skips: () => this.#chance(this.faults.skippedMarkers),
         chance: (p) => this.#chance(p),
-        commitOffset: ({ group, key, offset }) => this.group(group).offsets.set(key, offset),
+        commitOffset: (moved) => {
+          const { offsets } = this.group(moved.group);
+          this.onOffset?.(moved, offsets.get(moved.key) ?? 0n);
+          offsets.set(moved.key, moved.offset);
+        },
       },
       options.transactionTimeoutMs ?? 15_000,
     );

@@ -79,7 +79,12 @@ export class Transactions {
   }
 
   addOffset(id: string, epoch: number, offset: GroupOffset): void {
-    this.#ongoing(this.#current(id, epoch)).offsets.push(offset);
+    const writer = this.#ongoing(this.#current(id, epoch));
+    // A request that is repeated takes the place of the first.
+    writer.offsets = [
+      ...writer.offsets.filter(({ group, key }) => group !== offset.group || key !== offset.key),
+      offset,
+    ];
   }
 
   /** Resolves the client's request; the markers follow. */
