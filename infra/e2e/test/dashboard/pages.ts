@@ -34,8 +34,7 @@ const nameOf = (path: string): string => path.replace(/^\//, '').replaceAll('/',
 
 /** The name of each screenshot in docs/guide/dashboard, without its colors. */
 export const SCREENSHOTS: readonly string[] = [
-  // What programs lead to is in the guide to the command line.
-  ...OUTSIDE.map(([path]) => nameOf(path)).filter((name) => name !== 'device'),
+  ...OUTSIDE.map(([path]) => nameOf(path)),
   ...INSIDE.map(([path]) => nameOf(path)),
   ...OF_ONE,
 ];

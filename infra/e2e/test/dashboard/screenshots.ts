@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readStack, webhookReceiver } from '@pf/testing';
 import { openBrowser, signIn, visit } from './browser.ts';
-import { COLORS, INSIDE, OUTSIDE, SCREENSHOT_FOLDER, screenshotNamed, SCREENSHOTS } from './pages.ts';
+import { COLORS, INSIDE, OUTSIDE, SCREENSHOT_FOLDER, screenshotNamed } from './pages.ts';
 import { clerkOf, fill, newMember, newShop } from './shop.ts';
 
 /** Of WebP: texts stay sharp. */
@@ -50,8 +50,7 @@ async function shoot(target: string, name: string): Promise<void> {
 /** In the account of the screenshots, in test mode. */
 const inAccount = (target: string): string => `/accounts/${shop.accountId}/test/${target}`;
 
-for (const [target] of OUTSIDE)
-  if (SCREENSHOTS.includes(screenshotNamed(target))) await shoot(target, screenshotNamed(target));
+for (const [target] of OUTSIDE) await shoot(target, screenshotNamed(target));
 await signIn(page, dashboard);
 for (const [target] of INSIDE) await shoot(inAccount(target), screenshotNamed(target));
 await shoot(inAccount(`payments/${paid.id}`), 'payment');
