@@ -123,6 +123,8 @@ describe('pf, as an operator', () => {
     ...['create', 'pause', 'resume', 'test', 'attempts', 'deliveries', 'resend'].map((verb) => `webhooks ${verb}`),
     ...['replay', 'replays', 'cancel-replay'].map((verb) => `webhooks ${verb}`),
   ];
+  /** As a person, whom the dashboard records. */
+  const BY_LOGIN = ['login', 'logout', 'whoami'];
 
   it.each(Object.keys(CHANGES))('is recorded with what it changes: %s', async (command) => {
     const { args, leaves } = CHANGES[command] ?? { args: async () => [], leaves: [] };
@@ -157,6 +159,6 @@ describe('pf, as an operator', () => {
       const verbs = commandsIn(await pf(noun, '--help'));
       all.push(...(verbs.length === 0 ? [noun] : verbs.map((verb) => `${noun} ${verb}`)));
     }
-    expect(all.toSorted()).toEqual([...Object.keys(CHANGES), ...READING, ...BY_API].sort());
+    expect(all.toSorted()).toEqual([...Object.keys(CHANGES), ...READING, ...BY_API, ...BY_LOGIN].sort());
   });
 });
