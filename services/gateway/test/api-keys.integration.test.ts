@@ -159,18 +159,27 @@ describe('API keys', () => {
     );
   });
 
-  /** Counts the queries, and how many run at once; each takes a moment. */
-  const counting = (): { database: Database; queries: () => number; most: () => number } => {
-    let [queries, running, most] = [0, 0, 0];
+  /** Counts the queries. Those that begin between `hold` and `release` wait for the latter. */
+  const counting = () => {
+    let queries = 0;
+    let held: (() => void)[] | null = null;
     const query = async (...parameters: readonly unknown[]): Promise<unknown> => {
       queries += 1;
-      most = Math.max(most, (running += 1));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      running -= 1;
+      await new Promise<void>((resolve) => (held ? held.push(resolve) : resolve()));
       return (database.sql.query as (...of: readonly unknown[]) => Promise<unknown>)(...parameters);
     };
     const sql = Object.assign(Object.create(database.sql) as Database['sql'], { query });
-    return { database: { ...database, sql }, queries: () => queries, most: () => most };
+    return {
+      database: { ...database, sql },
+      queries: () => queries,
+      held: () => held?.length ?? 0,
+      hold: () => void (held = []),
+      release: () => {
+        const waiting = held ?? [];
+        held = null;
+        for (const go of waiting) go();
+      },
+    };
   };
   const outcome = (holder: Promise<unknown>): Promise<unknown> =>
     holder.then(
@@ -179,17 +188,22 @@ describe('API keys', () => {
     );
 
   it('are looked up two at a time, until they were valid once', async () => {
-    const { database: counted, queries, most } = counting();
+    const { database: counted, queries, held, hold, release } = counting();
     const keys = new ApiKeys(counted, { knownMs: 1 });
     const { key } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`);
-    const guesses = Array.from({ length: 40 }, () => keys.holder(`Bearer ${newApiKey(true)}`));
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    // The valid one waits for none of them.
-    await keys.holder(`Bearer ${key}`);
-    expect(queries()).toBeLessThan(42);
-    expect(new Set(await Promise.all(guesses.map(outcome)))).toEqual(new Set(['api_key.invalid']));
-    expect([queries(), most()]).toEqual([42, 3]);
+    hold();
+    const guesses = Array.from({ length: 40 }, () => outcome(keys.holder(`Bearer ${newApiKey(true)}`)));
+    // The valid one waits for none of them when it is looked up again.
+    const again: Promise<unknown>[] = [];
+    await until('a third look-up', () => {
+      again.push(keys.holder(`Bearer ${key}`));
+      return held() === 3;
+    });
+    release();
+    expect(new Set(await Promise.all(guesses))).toEqual(new Set(['api_key.invalid']));
+    await Promise.all(again);
+    expect(queries()).toBe(42);
   });
 
   it('are not looked up for an address that has sent too many others', async () => {

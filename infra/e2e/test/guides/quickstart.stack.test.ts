@@ -64,7 +64,9 @@ describe('the quickstart', () => {
     const received = (text: string): Promise<true> =>
       until(text, async () => (await guide.printedBy('receiver')).includes(`${text}\n`));
     const { endpoint } = endpointMade.parse(await ask('POST', '/test/v1/webhook-endpoints', { url }));
-    await until('the receiver to listen', () => ask('POST', `/test/v1/webhook-endpoints/${endpoint.id}/test`, {}));
+    const greeting = { method: 'POST', body: '{"type": "hello", "data": {}}' };
+    await until('the receiver to listen', async () => (await fetch(url, greeting)).ok);
+    await ask('POST', `/test/v1/webhook-endpoints/${endpoint.id}/test`, {});
     await received('webhook_endpoint.test ');
 
     const id = /^pi_\w+$/m.exec(await guide.run('/intents'))?.[0] ?? '';
