@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Access, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
+import type { Access, DASHBOARD_OPERATIONS, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
 import { isPersonalToken } from '@pf/contracts';
 import { type AuditSource, type Database, findTokenHolder, type MemberAccount, memberAccount } from '@pf/database';
 import { addressGroup, readBody, readQuery, write } from '@pf/http';
@@ -43,6 +43,13 @@ interface Call<O extends DashboardOperation> extends Admitted<O['access']> {
 export type Handler<O extends DashboardOperation> = (
   call: Call<O>,
 ) => Promise<O extends { readonly type: 'text/csv' } ? AsyncIterable<string> : z.output<O['response']>>;
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+
+/** The implementation of each operation with a tag. */
+export type Endpoints<Tag extends Operations[DashboardOperationId]['tag']> = {
+  readonly [Id in DashboardOperationId as Operations[Id]['tag'] extends Tag ? Id : never]: Handler<Operations[Id]>;
+};
 
 export interface ServingDependencies {
   readonly database: Database;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ACCOUNTS_MAX, type DASHBOARD_OPERATIONS, INVITATION_DAYS, MEMBERS_MAX } from '@pf/contracts/dashboard';
+import { ACCOUNTS_MAX, INVITATION_DAYS, MEMBERS_MAX } from '@pf/contracts/dashboard';
 import {
   acceptInvitation,
   changeMember,
@@ -15,14 +15,9 @@ import {
   withdrawInvitation,
 } from '@pf/database';
 import { DashboardError } from '../dashboard-error.ts';
-import type { Handler } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Mails } from '../mail/mails.ts';
-
-type Operations = typeof DASHBOARD_OPERATIONS;
-type AccountOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Accounts' ? Id : never;
-}[keyof Operations];
 
 const DAY_MS = 86_400_000;
 const TOKEN_BYTES = 32;
@@ -53,7 +48,7 @@ export function accountEndpoints({
   readonly mailer: Mailer;
   readonly mails: Mails;
   readonly now: () => number;
-}): { readonly [Id in AccountOperation]: Handler<Operations[Id]> } {
+}): Endpoints<'Accounts'> {
   return {
     async createAccount({ body: { name }, by, person: { userId } }) {
       const account = await createOwnedAccount(database, { name, userId, max: ACCOUNTS_MAX }, by);

@@ -1,14 +1,9 @@
 import { type Position, writeCursor } from '@pf/contracts';
-import { AUDIT_EXPORT_MAX, type AuditEntryShown, type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
+import { AUDIT_EXPORT_MAX, type AuditEntryShown } from '@pf/contracts/dashboard';
 import { auditEntries, type AuditEntry, type AuditFilter, type Database } from '@pf/database';
 import { pageOf, positionOf } from '@pf/http';
 import { stringify } from 'csv-stringify/sync';
-import type { Handler } from '../endpoint.ts';
-
-type Operations = typeof DASHBOARD_OPERATIONS;
-type AuditOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Audit log' ? Id : never;
-}[keyof Operations];
+import type { Endpoints } from '../endpoint.ts';
 
 /** Rows of one query of an export. */
 const EXPORT_PAGE = 1_000;
@@ -49,9 +44,7 @@ const filterOf = ({ action, actor, subject, since, until }: Filters): AuditFilte
 const positionIn = ({ at, entryId }: AuditEntry): Position => ({ createdAt: at.getTime(), id: entryId });
 
 /** The endpoints of the audit log. */
-export function auditEndpoints({ database }: { readonly database: Database }): {
-  readonly [Id in AuditOperation]: Handler<Operations[Id]>;
-} {
+export function auditEndpoints({ database }: { readonly database: Database }): Endpoints<'Audit log'> {
   /** The rows as CSV, page by page. */
   async function* csv(accountId: string, filter: AuditFilter): AsyncIterable<string> {
     yield stringify([[...COLUMNS]], CSV);

@@ -1,4 +1,3 @@
-import { type DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import {
   type AuditedChange,
   type AuditSource,
@@ -13,15 +12,10 @@ import {
 import { addressGroup } from '@pf/http';
 import { count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
-import type { Handler } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import type { Limits } from '../limits.ts';
 import type { KnownPerson } from './auth.ts';
 import type { Identity } from './identity.ts';
-
-type Operations = typeof DASHBOARD_OPERATIONS;
-type SignInOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Sign-in' ? Id : never;
-}[keyof Operations];
 
 const DONE = { done: true } as const;
 const MAILED = { mailed: true } as const;
@@ -45,7 +39,7 @@ export function signInEndpoints({
   readonly identity: Identity;
   readonly limits: Limits;
   readonly now: () => number;
-}): { readonly [Id in SignInOperation]: Handler<Operations[Id]> } {
+}): Endpoints<'Sign-in'> {
   /** Writes an entry of the audit log about what a person does to themselves. */
   const record = async (
     by: AuditSource,

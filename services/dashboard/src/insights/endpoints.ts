@@ -1,26 +1,20 @@
 import { intentEvent, writeCursor } from '@pf/contracts';
-import {
-  ATTENTION_ADVICE,
-  type AttentionKind,
-  type DASHBOARD_OPERATIONS,
-  EVENTS_INTENTS_MAX,
-} from '@pf/contracts/dashboard';
+import { ATTENTION_ADVICE, type AttentionKind, EVENTS_INTENTS_MAX } from '@pf/contracts/dashboard';
 import { type Database, listAttention, listRequestRecords, newestEvents, type StatusClass } from '@pf/database';
 import { pageOf, positionOf } from '@pf/http';
-import type { Handler } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { shownAttention } from './attention.ts';
 import { shownRequest } from './requests.ts';
 import { Summaries, tokensOf } from './summaries.ts';
 
-type Operations = typeof DASHBOARD_OPERATIONS;
-type InsightOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Insights' ? Id : never;
-}[keyof Operations];
-
 /** The endpoints that tell how the payments of an account go. */
-export function insightEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
-  readonly [Id in InsightOperation]: Handler<Operations[Id]>;
-} {
+export function insightEndpoints({
+  database,
+  now,
+}: {
+  readonly database: Database;
+  readonly now: () => number;
+}): Endpoints<'Insights'> {
   const allKinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
   const summaries = new Summaries(database, now);
   return {

@@ -1,21 +1,20 @@
-import { type DASHBOARD_OPERATIONS, KEYS_MAX } from '@pf/contracts/dashboard';
+import { KEYS_MAX } from '@pf/contracts/dashboard';
 import { accountKeys, type ApiKey, createAccountKey, type Database, revokeKey } from '@pf/database';
 import { validationFailed } from '@pf/http';
 import { DashboardError } from '../dashboard-error.ts';
-import type { Handler } from '../endpoint.ts';
-
-type Operations = typeof DASHBOARD_OPERATIONS;
-type KeyOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Keys' ? Id : never;
-}[keyof Operations];
+import type { Endpoints } from '../endpoint.ts';
 
 /** The most keys that a list shows. */
 const LISTED_MAX = 500;
 
 /** The endpoints of API keys. */
-export function keyEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
-  readonly [Id in KeyOperation]: Handler<Operations[Id]>;
-} {
+export function keyEndpoints({
+  database,
+  now,
+}: {
+  readonly database: Database;
+  readonly now: () => number;
+}): Endpoints<'Keys'> {
   return {
     async listKeys({ account }) {
       const keys = await accountKeys(database, account.id, new Date(now()), LISTED_MAX);

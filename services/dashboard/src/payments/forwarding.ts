@@ -51,9 +51,9 @@ export interface ForwardingDependencies extends ServingDependencies {
 type Forwarded = Operation & { readonly id: PaymentOperationId };
 type Member = Admitted<(typeof PAYMENT_ACCESS)[PaymentOperationId]>;
 
-/** The gateway's response. */
 type Asked = Omit<GatewayRequest, 'signal'>;
 
+/** The gateway's response. */
 interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
   readonly body: AsyncIterable<Uint8Array> | readonly string[];
   /** The whole body; instead of `body`. */

@@ -1,15 +1,10 @@
 import type { ChainFamily } from '@pf/chains/networks';
 import { parseWallet } from '@pf/chains/wallets';
 import type { RequestIssue } from '@pf/contracts';
-import type { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import { type AccountSettings, accountSettings, changeSettings, type Database } from '@pf/database';
 import { validationFailed } from '@pf/http';
-import type { Handler } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 
-type Operations = typeof DASHBOARD_OPERATIONS;
-type SettingsOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Settings' ? Id : never;
-}[keyof Operations];
 type Wallets = { readonly [Family in ChainFamily]?: string | null | undefined };
 
 const shown = ({ updatedAt, ...settings }: AccountSettings) => ({
@@ -17,9 +12,13 @@ const shown = ({ updatedAt, ...settings }: AccountSettings) => ({
 });
 
 /** The endpoints of an account's settings. */
-export function settingsEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
-  readonly [Id in SettingsOperation]: Handler<Operations[Id]>;
-} {
+export function settingsEndpoints({
+  database,
+  now,
+}: {
+  readonly database: Database;
+  readonly now: () => number;
+}): Endpoints<'Settings'> {
   return {
     async getSettings({ account }) {
       return shown(await accountSettings(database, account.id));

@@ -1,4 +1,4 @@
-import { type DASHBOARD_OPERATIONS, DEVICE_SECONDS, TOKEN_DAYS, TOKENS_MAX } from '@pf/contracts/dashboard';
+import { DEVICE_SECONDS, TOKEN_DAYS, TOKENS_MAX } from '@pf/contracts/dashboard';
 import {
   beginDeviceRequest,
   claimDeviceToken,
@@ -8,13 +8,8 @@ import {
   openDeviceRequest,
 } from '@pf/database';
 import { DashboardError } from '../dashboard-error.ts';
-import type { Handler } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { shownToken, tooManyTokens } from './endpoints.ts';
-
-type Operations = typeof DASHBOARD_OPERATIONS;
-type DeviceOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Device sign-in' ? Id : never;
-}[keyof Operations];
 
 const DAY_MS = 86_400_000;
 const DONE = { done: true } as const;
@@ -41,7 +36,7 @@ export function deviceEndpoints({
   readonly database: Database;
   readonly now: () => number;
   readonly origin: string;
-}): { readonly [Id in DeviceOperation]: Handler<Operations[Id]> } {
+}): Endpoints<'Device sign-in'> {
   return {
     async beginDevice({ body: { clientName }, client }) {
       const at = now();

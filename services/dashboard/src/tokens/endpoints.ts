@@ -1,4 +1,4 @@
-import { type DASHBOARD_OPERATIONS, TOKEN_DAYS, TOKENS_MAX } from '@pf/contracts/dashboard';
+import { TOKEN_DAYS, TOKENS_MAX } from '@pf/contracts/dashboard';
 import {
   createPersonalToken,
   type Database,
@@ -8,21 +8,20 @@ import {
 } from '@pf/database';
 import { validationFailed } from '@pf/http';
 import { DashboardError } from '../dashboard-error.ts';
-import type { Handler } from '../endpoint.ts';
-
-type Operations = typeof DASHBOARD_OPERATIONS;
-type TokenOperation = {
-  [Id in keyof Operations]: Operations[Id]['tag'] extends 'Tokens' ? Id : never;
-}[keyof Operations];
+import type { Endpoints } from '../endpoint.ts';
 
 const DAY_MS = 86_400_000;
 /** The most ended tokens that a list shows. */
 const ENDED_MAX = 50;
 
 /** The endpoints of a person's own tokens. */
-export function tokenEndpoints({ database, now }: { readonly database: Database; readonly now: () => number }): {
-  readonly [Id in TokenOperation]: Handler<Operations[Id]>;
-} {
+export function tokenEndpoints({
+  database,
+  now,
+}: {
+  readonly database: Database;
+  readonly now: () => number;
+}): Endpoints<'Tokens'> {
   return {
     async listTokens({ person: { userId } }) {
       const tokens = await personalTokens(database, userId, new Date(now()), TOKENS_MAX + ENDED_MAX);
