@@ -32,13 +32,3 @@ export function Copy({ text, of, label }: { readonly text: string; readonly of: 
     </Button>
   );
 }
-
-/** A text that is shown only once, to be copied. */
-export function Once({ text, of }: { readonly text: string; readonly of: string }) {
-  return (
-    <div className="once">
-      <code className="wrap">{text}</code>
-      <Copy text={text} of={of} label="Copy" />
-    </div>
-  );
-}

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
 import { Link } from 'wouter';
 import { dashboard } from '../../api/client.ts';
+import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
 import type { Of } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
 import { explorerLink, networkLabel } from '../../format/networks.ts';
@@ -74,9 +75,8 @@ export default function Attention() {
         query: pageParam === null ? {} : { cursor: pageParam },
         signal,
       }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) === 1 ? REFRESH_MS : false),
+    ...BY_CURSOR,
+    refetchInterval: whileFirstPage(REFRESH_MS),
   });
   return (
     <Page title="Needs attention" about="What a person has to decide or repair, and what can be done about it.">

@@ -3,6 +3,7 @@ import { Download, FileClock } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { dashboard } from '../../api/client.ts';
+import { BY_CURSOR } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import { ACTION_NAMES, ACTIONS, changesOf } from '../../format/audit.ts';
 import { short } from '../../format/money.ts';
@@ -50,8 +51,7 @@ export default function Audit() {
         query: { ...filters, ...(pageParam !== null && { cursor: pageParam }) },
         signal,
       }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
     placeholderData: (former) => former,
   });
   const members = useQuery({

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { useLocation, useSearchParams } from 'wouter';
 import { payments } from '../../api/client.ts';
+import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import type { DeliveryFilters } from '../../api/types.ts';
 import { DELIVERED_TYPES } from '../../format/deliveries.ts';
@@ -49,10 +50,9 @@ export default function Deliveries() {
         query: { ...filters, ...(pageParam !== null && { cursor: pageParam }) },
         signal,
       }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
     placeholderData: (former) => former,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) === 1 ? REFRESH_MS : false),
+    refetchInterval: whileFirstPage(REFRESH_MS),
   });
   const rows = query.data?.pages.flatMap(({ deliveries }) => deliveries) ?? [];
   const chips = [

@@ -12,7 +12,6 @@ import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
-import { Once } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Choice, Field, Tick } from '../../ui/field.tsx';
@@ -20,6 +19,7 @@ import { Form } from '../../ui/form.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { OnceDialog } from '../../ui/once.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { useTask } from '../../ui/task.ts';
 import { Time } from '../../ui/time.tsx';
@@ -271,18 +271,9 @@ function Rotate({ endpoint: { id }, onClose }: { readonly endpoint: EndpointData
   const [made, setMade] = useState<Of<'rotateEndpointSecret'>>();
   if (made)
     return (
-      <Dialog title="Copy the new secret now" dismissable={false} onClose={onClose}>
-        <Notice kind="warn">
-          It is shown only once. It signs from <Time at={made.validFrom} /> on; for 24 hours after that the former one
-          signs, too.
-        </Notice>
-        <Once text={made.secret} of="the secret" />
-        <div className="row actions">
-          <Button look="main" onPress={onClose}>
-            I have copied it
-          </Button>
-        </div>
-      </Dialog>
+      <OnceDialog title="Copy the new secret now" text={made.secret} of="the secret" onClose={onClose}>
+        It signs from <Time at={made.validFrom} /> on; for 24 hours after that the former one signs, too.
+      </OnceDialog>
     );
   return (
     <Dialog title="Rotate the secret?" onClose={onClose}>

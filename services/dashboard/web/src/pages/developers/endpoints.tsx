@@ -10,12 +10,11 @@ import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Once } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Empty, Loaded } from '../../ui/loaded.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { OnceDialog } from '../../ui/once.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -109,21 +108,14 @@ function NewEndpoint({ onClose }: { readonly onClose: () => void }) {
   const [made, setMade] = useState<Of<'createEndpoint'>>();
   if (made)
     return (
-      <Dialog
+      <OnceDialog
         title="Copy the secret now"
-        dismissable={false}
+        text={made.secret}
+        of="the secret"
         onClose={() => navigate(`/developers/endpoints/${made.endpoint.id}`)}
       >
-        <Notice kind="warn">
-          It is shown only once. Your program verifies with it that a request comes from here and nobody else.
-        </Notice>
-        <Once text={made.secret} of="the secret" />
-        <div className="row actions">
-          <Button look="main" onPress={() => navigate(`/developers/endpoints/${made.endpoint.id}`)}>
-            I have copied it
-          </Button>
-        </div>
-      </Dialog>
+        Your program verifies with it that a request comes from here and nobody else.
+      </OnceDialog>
     );
   return (
     <Dialog title={`Add a ${here.mode} endpoint`} wide onClose={onClose}>

@@ -5,25 +5,17 @@ import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Key } from '../../api/types.ts';
 import { useHere } from '../../shell/place.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Once } from '../../ui/copy.tsx';
+import { CREDENTIAL, expiryIn, ExpiryChoice } from '../../ui/credential.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
-import { Choice, Field, Radios } from '../../ui/field.tsx';
+import { Field, Radios } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Empty, Loaded } from '../../ui/loaded.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { OnceDialog } from '../../ui/once.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
-
-const DAY_MS = 86_400_000;
-const STATUSES: Readonly<Record<Key['status'], { readonly label: string; readonly tone: Tone }>> = {
-  active: { label: 'Active', tone: 'good' },
-  expired: { label: 'Expired', tone: 'plain' },
-  revoked: { label: 'Revoked', tone: 'plain' },
-};
 
 export default function Keys() {
   const { accountId, mode } = useHere();
@@ -65,34 +57,15 @@ export default function Keys() {
               rows={shown}
               keyOf={({ id }) => id}
               columns={[
-                {
-                  title: 'Name',
-                  cell: ({ name, hint }) => (
-                    <>
-                      <div className="wrap">{name ?? 'Without a name'}</div>
-                      <code className="muted">{hint}</code>
-                    </>
-                  ),
-                },
-                {
-                  title: 'Status',
-                  cell: ({ status }) => <Badge tone={STATUSES[status].tone}>{STATUSES[status].label}</Badge>,
-                },
+                CREDENTIAL.name,
+                CREDENTIAL.status,
                 {
                   title: 'Scope',
                   from: 'phone',
                   cell: ({ scope }) => (scope === 'full' ? 'Everything' : 'Apps of payers'),
                 },
-                {
-                  title: 'Last used',
-                  from: 'phone',
-                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Time at={lastUsedAt} />),
-                },
-                {
-                  title: 'Expires',
-                  from: 'tablet',
-                  cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Time at={expiresAt} />),
-                },
+                CREDENTIAL.lastUsed,
+                CREDENTIAL.expires,
                 { title: 'Created', from: 'tablet', cell: ({ createdAt }) => <Time at={createdAt} /> },
                 {
                   title: 'Actions',
@@ -142,28 +115,14 @@ const LastUsed = ({ at }: { readonly at: string }) => (
   </>
 );
 
-const EXPIRIES = [
-  ['', 'Never'],
-  ['7', 'In 7 days'],
-  ['30', 'In 30 days'],
-  ['90', 'In 90 days'],
-  ['365', 'In a year'],
-] as const;
-
 function NewKey({ onCreated, onClose }: { readonly onCreated: () => Promise<void>; readonly onClose: () => void }) {
   const { accountId, mode } = useHere();
   const [secret, setSecret] = useState<string>();
   if (secret !== undefined)
     return (
-      <Dialog title="Copy your key now" dismissable={false} onClose={onClose}>
-        <Notice kind="warn">It is shown only once. Whoever has it can use your account.</Notice>
-        <Once text={secret} of="the key" />
-        <div className="row actions">
-          <Button look="main" onPress={onClose}>
-            I have copied it
-          </Button>
-        </div>
-      </Dialog>
+      <OnceDialog title="Copy your key now" text={secret} of="the key" onClose={onClose}>
+        Whoever has it can use your account.
+      </OnceDialog>
     );
   return (
     <Dialog title={`New ${mode} key`} onClose={onClose}>
@@ -171,14 +130,14 @@ function NewKey({ onCreated, onClose }: { readonly onCreated: () => Promise<void
         submit="Create key"
         cancel={<Button onPress={onClose}>Cancel</Button>}
         run={async (field) => {
-          const days = Number(field('days'));
+          const days = field('days');
           const created = await dashboard('post', '/accounts/{accountId}/keys', {
             params: { accountId },
             body: {
               name: field('name').trim(),
               mode,
               scope: field('scope') === 'payer' ? 'payer' : 'full',
-              expiresAt: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
+              expiresAt: days === '' ? null : expiryIn(days),
             },
           });
           setSecret(created.secret);
@@ -202,7 +161,7 @@ function NewKey({ onCreated, onClose }: { readonly onCreated: () => Promise<void
             { value: 'payer', label: 'Show and pay a payment', hint: 'For apps in the hands of your payers.' },
           ]}
         />
-        <Choice label="Expires" name="days" options={EXPIRIES} initial="" />
+        <ExpiryChoice orNever />
       </Form>
     </Dialog>
   );

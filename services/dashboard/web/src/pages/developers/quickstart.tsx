@@ -7,9 +7,9 @@ import { curlSteps, typescriptSteps } from '../../format/quickstart.ts';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
-import { Once } from '../../ui/copy.tsx';
 import { Choice } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { Once } from '../../ui/once.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { useTask } from '../../ui/task.ts';
 

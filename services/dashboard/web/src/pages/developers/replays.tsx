@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { payments } from '../../api/client.ts';
+import { BY_CURSOR } from '../../api/pages.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Replay } from '../../api/types.ts';
 import { instantOf, localTime } from '../../format/time.ts';
@@ -39,8 +40,7 @@ export default function Replays() {
     queryKey,
     queryFn: ({ pageParam, signal }) =>
       payments(here)('get', '/webhook-replays', { query: pageParam === null ? {} : { cursor: pageParam }, signal }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ replays }) => !replays.every(hasEnded)) ? REFRESH_MS : false,
   });

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Activity } from 'lucide-react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { dashboard } from '../../api/client.ts';
+import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import { short } from '../../format/money.ts';
 import { duration } from '../../format/time.ts';
@@ -47,10 +48,9 @@ export default function Requests() {
         query: { ...filters, ...(pageParam !== null && { cursor: pageParam }) },
         signal,
       }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
     placeholderData: (former) => former,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) === 1 ? REFRESH_MS : false),
+    refetchInterval: whileFirstPage(REFRESH_MS),
   });
   return (
     <Page title="Requests" about="What was asked of the payment API in the last 7 days, and how it was answered.">

@@ -3,6 +3,7 @@ import { ListFilter, Plus, Wallet } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { payments } from '../../api/client.ts';
+import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import type { PaymentFilters, State } from '../../api/types.ts';
 import { chipsOf, filtersOf } from '../../format/filters.ts';
@@ -44,11 +45,9 @@ export default function Payments() {
         query: { ...filters, limit: String(PAGE), ...(pageParam !== null && { cursor: pageParam }) },
         signal,
       }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
     placeholderData: (former) => former,
-    // Whoever reads further pages wants them to stay.
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) === 1 ? REFRESH_MS : false),
+    refetchInterval: whileFirstPage(REFRESH_MS),
   });
   const canCreate = hasRole(here, DEVELOPERS);
   const create = canCreate && (

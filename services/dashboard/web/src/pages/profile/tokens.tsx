@@ -3,26 +3,18 @@ import { useState } from 'react';
 import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { PersonalToken } from '../../api/types.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Once } from '../../ui/copy.tsx';
+import { CREDENTIAL, expiryIn, ExpiryChoice } from '../../ui/credential.tsx';
 import { Confirm, Dialog, DialogButton } from '../../ui/dialog.tsx';
-import { Choice, Field } from '../../ui/field.tsx';
+import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { OnceDialog } from '../../ui/once.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 
 const KEY = ['tokens'];
-const DAY_MS = 86_400_000;
-const STATUSES: Readonly<Record<PersonalToken['status'], { readonly label: string; readonly tone: Tone }>> = {
-  active: { label: 'Active', tone: 'good' },
-  expired: { label: 'Expired', tone: 'plain' },
-  revoked: { label: 'Revoked', tone: 'plain' },
-};
 const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: KEY });
 
 /** What the programs of the person have instead of a session. */
@@ -45,25 +37,10 @@ export function Tokens() {
               rows={tokens}
               keyOf={({ id }) => id}
               columns={[
-                {
-                  title: 'Name',
-                  cell: ({ name, hint }) => (
-                    <>
-                      <div className="wrap">{name}</div>
-                      <code className="muted">{hint}</code>
-                    </>
-                  ),
-                },
-                {
-                  title: 'Status',
-                  cell: ({ status }) => <Badge tone={STATUSES[status].tone}>{STATUSES[status].label}</Badge>,
-                },
-                {
-                  title: 'Last used',
-                  from: 'phone',
-                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Time at={lastUsedAt} />),
-                },
-                { title: 'Expires', from: 'tablet', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+                CREDENTIAL.name,
+                CREDENTIAL.status,
+                CREDENTIAL.lastUsed,
+                CREDENTIAL.expires,
                 {
                   title: 'Actions',
                   hideTitle: true,
@@ -101,26 +78,13 @@ export function Tokens() {
   );
 }
 
-const EXPIRIES = [
-  ['7', 'In 7 days'],
-  ['30', 'In 30 days'],
-  ['90', 'In 90 days'],
-  ['365', 'In a year'],
-] as const;
-
 function NewToken({ onClose }: { readonly onClose: () => void }) {
   const [secret, setSecret] = useState<string>();
   if (secret !== undefined)
     return (
-      <Dialog title="Copy your token now" dismissable={false} onClose={onClose}>
-        <Notice kind="warn">It is shown only once. Whoever has it can act as you in all your accounts.</Notice>
-        <Once text={secret} of="the token" />
-        <div className="row actions">
-          <Button look="main" onPress={onClose}>
-            I have copied it
-          </Button>
-        </div>
-      </Dialog>
+      <OnceDialog title="Copy your token now" text={secret} of="the token" onClose={onClose}>
+        Whoever has it can act as you in all your accounts.
+      </OnceDialog>
     );
   return (
     <Dialog title="New personal token" onClose={onClose}>
@@ -128,8 +92,8 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
         submit="Create token"
         cancel={<Button onPress={onClose}>Cancel</Button>}
         run={async (field) => {
-          const expiresAt = new Date(Date.now() + Number(field('days')) * DAY_MS).toISOString();
-          const created = await dashboard('post', '/tokens', { body: { name: field('name').trim(), expiresAt } });
+          const body = { name: field('name').trim(), expiresAt: expiryIn(field('days')) };
+          const created = await dashboard('post', '/tokens', { body });
           setSecret(created.secret);
           await refresh();
         }}
@@ -142,7 +106,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
           autoFocus
           hint="Where it is used, so that you know later which one to revoke: Nightly export"
         />
-        <Choice label="Expires" name="days" options={EXPIRIES} initial="90" />
+        <ExpiryChoice />
       </Form>
     </Dialog>
   );
