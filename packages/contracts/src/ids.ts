@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId, CommandId, IntentId } from '@pf/domain';
 import { base58 } from '@scure/base';
+import { v7 as timeOrdered } from 'uuid';
 
 const BYTES = 16;
 const pattern = /^pi_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
@@ -66,5 +67,6 @@ export const newUserId = (): string => `usr_${base58.encode(randomBytes(BYTES))}
 export const newPersonalTokenId = (): string => `tok_${base58.encode(randomBytes(BYTES))}`;
 export const newDeviceRequestId = (): string => `dev_${base58.encode(randomBytes(BYTES))}`;
 export const newInvitationId = (): string => `inv_${base58.encode(randomBytes(BYTES))}`;
-export const newAuditEntryId = (): string => `aud_${base58.encode(randomBytes(BYTES))}`;
+/** Sorts behind every one that the process made before: entries of one millisecond are listed in their order. */
+export const newAuditEntryId = (): string => `aud_${timeOrdered().replaceAll('-', '')}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;
