@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { newUserId, type Operation, OPERATIONS } from '@pf/contracts';
+import { newAccountId, newUserId, type Operation, OPERATIONS } from '@pf/contracts';
 import {
   DASHBOARD_ERRORS,
   DASHBOARD_OPERATIONS,
@@ -158,6 +158,10 @@ export class Person {
 
 export const PASSWORD = 'correct horse battery staple';
 let passwordHash: Promise<string> | undefined;
+
+/** An account without members. @returns its id */
+export const emptyAccount = async ({ prisma }: Database, name: string): Promise<string> =>
+  (await prisma.account.create({ data: { id: newAccountId(), name } })).id;
 
 /** A person with the password of all of them, who has signed in and has a role in an account. */
 export async function memberOf(

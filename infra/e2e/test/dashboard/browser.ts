@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { mailedLink } from './mails.ts';
 
 /** As packages call it (infra/local/setup/chromium.mjs). */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -58,6 +59,26 @@ export async function signIn(
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL('**/accounts/**');
+}
+
+export const PASSWORD = 'a few words in a row';
+
+/** From the page for it to an account of an own: signs up, confirms the address by mail, signs in, names a business. */
+export async function signUp(page: Page, { email, business }: { readonly email: string; readonly business: string }) {
+  await page.getByLabel('Your name').fill('Nora Newcomer');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.goto(await mailedLink(email, 'verify-email'));
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Name').fill(business);
+  await page.getByRole('button', { name: 'Create account' }).click();
 }
 
 /** What axe finds to be serious on a page, each with its element: in light colors everything, in dark ones contrast. */

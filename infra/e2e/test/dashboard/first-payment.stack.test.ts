@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import type { Browser } from 'playwright-core';
-import { openBrowser, visit } from './browser.ts';
-import { mailedLink } from './mails.ts';
+import { openBrowser, signUp, visit } from './browser.ts';
 
-const PASSWORD = 'a few words in a row';
 const { url } = readStack().dashboard;
 
 let browser: Browser;
@@ -19,20 +17,7 @@ describe('a newcomer in the browser', () => {
     const { context, page, complaints } = await visit(browser);
     const email = `newcomer-${Date.now()}@shop.example`;
     await page.goto(`${url}/sign-up`);
-    await page.getByLabel('Your name').fill('Nora Newcomer');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
-    await page.goto(await mailedLink(email, 'verify-email'));
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByLabel('Name').fill("Nora's Bikes");
-    await page.getByRole('button', { name: 'Create account' }).click();
+    await signUp(page, { email, business: "Nora's Bikes" });
     await page.getByRole('heading', { name: 'Your first test payment' }).waitFor();
     // From here on nothing is loaded again: a reload would take this away.
     await page.evaluate('window.isSamePage = true');

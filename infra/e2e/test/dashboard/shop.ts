@@ -1,6 +1,7 @@
 import type { PublicIntent, Reference } from '@pf/domain';
 import { apiClient, chainOf, type Stack, until } from '@pf/testing';
 import { walletOn } from '@pf/testing/wallets';
+import { PASSWORD } from './browser.ts';
 import { mailedLink } from './mails.ts';
 
 /** A person who uses the dashboard's API without a browser. */
@@ -30,8 +31,6 @@ export async function clerkOf({ url, email, password }: Stack['dashboard']): Pro
   await signedIn.call('POST', '/sign-in', { email, password });
   return signedIn;
 }
-
-const PASSWORD = 'a few words in a row';
 
 /** A person of their own, who signs in with the returned e-mail address and password. */
 export interface Person {

@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack } from '@pf/testing';
 import type { Browser } from 'playwright-core';
-import { openBrowser, signIn, visit, type Visitor } from './browser.ts';
-import { mailedLink } from './mails.ts';
+import { openBrowser, signIn, signUp, visit, type Visitor } from './browser.ts';
 
-const PASSWORD = 'a few words in a row';
 const { dashboard, accountId } = readStack();
 const { url } = dashboard;
 const newAddress = (): string => `visitor-${Date.now()}-${Math.floor(Math.random() * 1e6)}@shop.example`;
@@ -28,22 +26,7 @@ describe('a newcomer in the browser', () => {
     const email = newAddress();
     await page.goto(`${url}/`);
     await page.getByRole('link', { name: 'Create an account' }).click();
-    await page.getByLabel('Your name').fill('Nora Newcomer');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
-
-    await page.goto(await mailedLink(email, 'verify-email'));
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-
-    await page.getByLabel('Name').fill("Nora's Bikes");
-    await page.getByRole('button', { name: 'Create account' }).click();
+    await signUp(page, { email, business: "Nora's Bikes" });
     await page.waitForURL('**/test/home');
 
     await page.getByRole('link', { name: 'API keys' }).first().click();

@@ -89,7 +89,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: "if (userId === null || email === null) return 'denied';",
     test: {
       file: 'services/dashboard/test/tokens/device.integration.test.ts',
-      name: 'gives none when it is denied, has expired, or nobody knows the code',
+      name: 'gives none for a code that is denied, has expired, or was never given out',
     },
   },
   {

@@ -21,7 +21,7 @@ export interface LoginSession {
 /** What goes before a login for commands that otherwise need the database. */
 const DATABASE_NAMES = ['DATABASE_URL', 'PF_DATA'];
 
-/** Runs a command's work by the login, or with the database: where the environment names one, or nobody logged in. */
+/** Runs a command's work by the login; with the database where the environment names one, or there is no login. */
 export async function withLoginOrDatabase(
   command: Command,
   context: CommandContext,

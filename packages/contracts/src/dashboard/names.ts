@@ -4,8 +4,8 @@ import { must, text } from '../api/fields.ts';
 const DECEPTIVE = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/u;
 
 /**
- * A name that others read: members, payers, who is invited by mail. It is one line and no link, so that nobody can put
- * a message into it.
+ * A name that others read: members, payers, who is invited by mail. It is one line and no link, so that it carries no
+ * message.
  */
 export const name = (max: number) =>
   text(1, max)

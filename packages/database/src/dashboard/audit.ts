@@ -115,6 +115,9 @@ async function insertEntries(
   );
 }
 
+/** A URL as the audit log shows it: its query may hold a secret. */
+export const shownUrl = (url: string): string => url.split('?')[0] ?? '';
+
 const TEXT_LENGTH_MAX = 200;
 const VALUES_MAX = 20;
 

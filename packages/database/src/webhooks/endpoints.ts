@@ -7,7 +7,7 @@ import {
 } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
-import { type AuditSource, recordChange } from '../dashboard/audit.ts';
+import { type AuditSource, recordChange, shownUrl } from '../dashboard/audit.ts';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 
@@ -90,14 +90,17 @@ export async function addWebhookEndpoint(
     if (by) {
       const action = known ? 'endpoint.enabled' : 'endpoint.created';
       const writer = { query: (text: string, values: readonly unknown[]) => tx.$executeRawUnsafe(text, ...values) };
-      await recordChange(writer, by, { accountId, action, livemode, subject: endpoint.id, after: shownUrl(url) });
+      await recordChange(writer, by, {
+        accountId,
+        action,
+        livemode,
+        subject: endpoint.id,
+        after: { url: shownUrl(url) },
+      });
     }
     return fromRow(endpoint);
   });
 }
-
-/** A URL as the audit log shows it: its query may hold a secret. */
-const shownUrl = (url: string) => ({ url: url.split('?')[0] });
 
 /** The URLs of an account and mode, oldest first, including disabled ones. */
 export async function listWebhookEndpoints(
@@ -134,7 +137,7 @@ export async function removeWebhookEndpoint(
     await inTransaction(database, async (client) => {
       await disableWebhookEndpoint(client, id, 'account', at);
       const change = { accountId, action: 'endpoint.removed', livemode, subject: id } as const;
-      if (by) await recordChange(client, by, { ...change, before: shownUrl(url) });
+      if (by) await recordChange(client, by, { ...change, before: { url: shownUrl(url) } });
     });
   return known.length > 0;
 }
@@ -279,7 +282,7 @@ export async function enableWebhookEndpoint(
     const [row] = rows;
     if (row && by) {
       const change = { accountId, action: 'endpoint.enabled', livemode, subject: row.id } as const;
-      await recordChange(client, by, { ...change, after: { ...shownUrl(url), replay } });
+      await recordChange(client, by, { ...change, after: { url: shownUrl(url), replay } });
     }
     return row;
   });

@@ -1,5 +1,5 @@
 import { PAYMENT_CHANGES, type PaymentChange, type PaymentOperationId } from '@pf/contracts/dashboard';
-import { type AuditedChange, type AuditSource, type Database, recordChange } from '@pf/database';
+import { type AuditedChange, type AuditSource, type Database, recordChange, shownUrl } from '@pf/database';
 import type { Logger } from '@pf/runtime';
 import { z } from 'zod';
 
@@ -64,7 +64,7 @@ function picked(request: Uint8Array | null, names: readonly string[]): Readonly<
     names.flatMap((name) => {
       const value = fields[name];
       if (value === undefined) return [];
-      return [[name, name === 'url' && typeof value === 'string' ? value.split('?')[0] : value]];
+      return [[name, name === 'url' && typeof value === 'string' ? shownUrl(value) : value]];
     }),
   );
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId, OPERATIONS } from '@pf/contracts';
+import { OPERATIONS } from '@pf/contracts';
 import {
   DASHBOARD_OPERATIONS,
   type DashboardOperationId,
@@ -12,7 +12,7 @@ import {
 import { auditEntries, type AuditEntry, recordChange } from '@pf/database';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
 import { tokenFor } from '../mails.ts';
-import { codeOf, memberOf, PASSWORD, Person } from '../person.ts';
+import { codeOf, emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
 /** The operations that change something. */
@@ -44,8 +44,7 @@ describe('the audit log', () => {
   });
   const member = (name: string, role: 'owner' | 'viewer', account = accountId): Promise<Person> =>
     memberOf(cluster.database, dashboard.url, { name, role, accountId: account });
-  const newAccount = async (name: string): Promise<string> =>
-    (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name } })).id;
+  const newAccount = (name: string): Promise<string> => emptyAccount(cluster.database, name);
   const entries = (of = accountId): Promise<readonly AuditEntry[]> =>
     auditEntries(cluster.database, of, {}, null, 1_000);
   const idOf = async (email: string): Promise<string> =>

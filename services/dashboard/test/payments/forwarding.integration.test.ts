@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId, OPERATIONS } from '@pf/contracts';
+import { OPERATIONS } from '@pf/contracts';
 import { type PaymentOperationId, type Role, ROLES } from '@pf/contracts/dashboard';
 import { type Cluster, type Instance, openStream, type OpenStream, startCluster, until } from '@pf/testing';
-import { memberOf, Person } from '../person.ts';
+import { emptyAccount, memberOf, Person } from '../person.ts';
 
 const CREATE = {
   chain: 'eip155:84532',
@@ -19,8 +19,7 @@ describe('the payment API in the dashboard', () => {
   let owner: Person;
   const member = (name: string, role: Role, account = accountId): Promise<Person> =>
     memberOf(cluster.database, dashboard.url, { name, role, accountId: account });
-  const newAccount = async (name: string): Promise<string> =>
-    (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name } })).id;
+  const newAccount = (name: string): Promise<string> => emptyAccount(cluster.database, name);
   const createIntent = async (): Promise<string> => {
     const { body, status } = await owner.pay('createIntent', { accountId, body: CREATE });
     expect(status).toBe(201);

@@ -172,12 +172,14 @@ describe('a request that the dashboard forwards', () => {
   });
 
   it('breaks off where the response of the gateway does', async () => {
+    const answers: ServerResponse[] = [];
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       response.write('{"intents":');
-      setTimeout(() => response.destroy(), 100);
+      answers.push(response);
     };
     const response = await fetch(`${owner.paymentsUrl(accountId)}/intents`, { headers: owner.headers });
+    answers[0]?.destroy();
     await expect(response.text()).rejects.toThrow();
   });
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId } from '@pf/contracts';
 import { ROLES } from '@pf/contracts/dashboard';
 import { auditEntries } from '@pf/database';
 import { type Cluster, type Instance, startCluster } from '@pf/testing';
-import { memberOf, type Person } from '../person.ts';
+import { emptyAccount, memberOf, type Person } from '../person.ts';
 
 const BASE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const SOLANA = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
@@ -27,8 +26,7 @@ describe('the settings of an account', () => {
   });
   afterAll(() => cluster.close());
 
-  const newAccount = async (): Promise<string> =>
-    (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name: 'Shop' } })).id;
+  const newAccount = (): Promise<string> => emptyAccount(cluster.database, 'Shop');
   let people = 0;
   const ownerOf = (accountId: string): Promise<Person> =>
     memberOf(cluster.database, dashboard.url, { name: `owner-${people++}`, accountId, role: 'owner' });

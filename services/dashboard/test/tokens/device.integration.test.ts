@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId } from '@pf/contracts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId, type Role, TOKENS_MAX } from '@pf/contracts/dashboard';
 import { auditEntries } from '@pf/database';
 import { type Cluster, type Instance, startCluster } from '@pf/testing';
-import { memberOf, PASSWORD, Person } from '../person.ts';
+import { emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
 const CLIENT = 'pf on laptop';
 
@@ -15,8 +14,7 @@ describe('device sign-in', () => {
   let owner: Person;
   const member = (name: string, role: Role, account = accountId): Promise<Person> =>
     memberOf(cluster.database, dashboard.url, { name, role, accountId: account });
-  const newAccount = async (name: string): Promise<string> =>
-    (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name } })).id;
+  const newAccount = (name: string): Promise<string> => emptyAccount(cluster.database, name);
   /** A program: it has neither cookies nor an origin. */
   const program = () => new Person(dashboard.url, '');
   const begin = async (clientName = CLIENT) => {
@@ -81,7 +79,7 @@ describe('device sign-in', () => {
     }
   });
 
-  it('gives none when it is denied, has expired, or nobody knows the code', async () => {
+  it('gives none for a code that is denied, has expired, or was never given out', async () => {
     const [denied, expired, late] = [await begin(), await begin(), await begin()];
     expect((await decide(owner, denied.userCode, 'denyDevice')).status).toBe(200);
     // A decision stands.

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId, newPersonalToken } from '@pf/contracts';
+import { newPersonalToken } from '@pf/contracts';
 import {
   DASHBOARD_OPERATIONS,
   type DashboardOperation,
@@ -14,7 +14,7 @@ import {
 import { auditEntries } from '@pf/database';
 import { type Cluster, type Instance, openStream, startCluster, until } from '@pf/testing';
 import { tokenFor } from '../mails.ts';
-import { memberOf, PASSWORD, Person } from '../person.ts';
+import { emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
 const CREATE = {
   chain: 'eip155:84532',
@@ -32,8 +32,7 @@ describe('a personal token', () => {
   let owner: Person;
   const member = (name: string, role: Role, account = accountId): Promise<Person> =>
     memberOf(cluster.database, dashboard.url, { name, role, accountId: account });
-  const newAccount = async (name: string): Promise<string> =>
-    (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name } })).id;
+  const newAccount = (name: string): Promise<string> => emptyAccount(cluster.database, name);
   const create = async (person: Person, name = 'laptop') => {
     const { status, body } = await person.ask('createToken', { body: { name } });
     expect(status).toBe(201);

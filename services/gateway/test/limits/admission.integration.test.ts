@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { errorResponse, newApiKey } from '@pf/contracts';
-import { type Cluster, type Instance, openStream, type OpenStream, startCluster } from '@pf/testing';
+import { type Cluster, type Instance, openStream, type OpenStream, startCluster, until } from '@pf/testing';
 import { createKey } from '@pf/database';
 
 const CREATE = {
@@ -111,8 +111,7 @@ describe('a gateway', () => {
     expect(await follow('198.51.100.5', another)).toBe(200);
     // One that is closed makes room.
     open[0]?.close();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await follow('198.51.100.1')).toBe(200);
+    await until('room for another', async () => (await follow('198.51.100.1')) === 200);
     for (const stream of open) stream.close();
   });
 
@@ -124,7 +123,13 @@ describe('a gateway', () => {
     try {
       await blocker.query('BEGIN; LOCK TABLE service.webhook_replays IN ACCESS EXCLUSIVE MODE');
       const waiting = Array.from({ length: 30 }, () => list('/webhook-replays', cluster.apiKeys.test));
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await until('all connections of test mode to wait', async () => {
+        const { rows } = await cluster.database.sql.query<{ waiting: number }>(
+          `SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows[0]?.waiting === 3;
+      });
       const began = performance.now();
       for (let n = 0; n < 5; n++) expect((await list('/webhooks', cluster.apiKeys.live)).status).toBe(200);
       expect(performance.now() - began).toBeLessThan(1_500);
