@@ -18,7 +18,8 @@ const shared = {
 const clean = { testEnvironment: '<rootDir>/jest.environment.mjs' };
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
 // e2e: end to end, through the public API only, on services and chains of their own.
-// stack: as e2e, on the stack that is running.
+// stack: as e2e, on the stack that is running. drills: as e2e, while processes, brokers and databases are killed, fail
+// over, are upgraded, or have a wrong clock.
 export default {
   // Two cores run a broker, a database, chains and services beside the tests, and perhaps other work. Set for the whole
   // run, because Jest ignores a project's own.
@@ -40,5 +41,6 @@ export default {
     },
     { ...shared, ...clean, displayName: 'stack', testMatch: ['<rootDir>/infra/e2e/test/**/*.stack.test.ts'] },
     { ...shared, ...clean, displayName: 'e2e', testMatch: ['<rootDir>/infra/e2e/test/**/*.e2e.test.ts'] },
+    { ...shared, ...clean, displayName: 'drills', testMatch: ['<rootDir>/infra/e2e/test/**/*.drill.test.ts'] },
   ],
 };

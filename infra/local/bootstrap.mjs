@@ -30,8 +30,6 @@ const commands = {
   build: { backing: false, compiled: 'before', args: null },
   test: {
     backing: true,
-    faketime: true,
-    earlierRelease: true,
     chromium: true,
     compiled: 'before',
     args: ['infra/local/src/checks/main.ts'],
@@ -153,11 +151,16 @@ function complain(error) {
 
 let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
-// Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone.
+// Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone, wrong clocks and
+// an earlier release for the drills.
 if (name === 'test' && rest.length > 0) {
-  if (!rest.some((phase) => ['integration', 'e2e'].includes(phase)))
-    command = { ...command, backing: false, earlierRelease: false };
-  if (!rest.includes('e2e')) command = { ...command, chromium: false };
+  command = {
+    ...command,
+    backing: rest.some((phase) => ['integration', 'e2e', 'drills'].includes(phase)),
+    chromium: rest.includes('e2e'),
+    faketime: rest.includes('drills'),
+    earlierRelease: rest.includes('drills'),
+  };
 }
 if (!command) {
   const isHelp = ['help', '--help', '-h'].includes(name);

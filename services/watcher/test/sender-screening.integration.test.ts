@@ -137,6 +137,8 @@ describe('Sender of a payment that was not submitted', () => {
       async () => (await payments.flagged()).some(({ intentId }) => intentId === 'pi_x'),
       30_000,
     );
-    expect(await readFile(service.log, 'utf8')).toContain('sanctioned_payment');
+    await until('the alarm in the log', async () =>
+      (await readFile(service.log, 'utf8')).includes('sanctioned_payment'),
+    );
   });
 });

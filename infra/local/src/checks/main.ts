@@ -9,9 +9,10 @@ import { countJest, type Result, sum } from './result.ts';
 import { startTestStack } from './test-stack.ts';
 
 /** What runs without a phase being named. */
-const TESTS = ['types', 'unit', 'integration', 'e2e'] as const;
-const PHASES = ['lint', ...TESTS] as const;
+const TESTS = ['unit', 'integration', 'e2e'] as const;
+const PHASES = ['types', 'lint', ...TESTS, 'drills'] as const;
 type Phase = (typeof PHASES)[number];
+const ON_A_STACK = ['integration', 'e2e', 'drills'] as const satisfies readonly Phase[];
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const main = path.join(root, 'infra/local/src/main.ts');
@@ -43,14 +44,15 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
 }
 
 /**
- * How many test files of each Jest project run at a time. Those of `stack` share the state of one stack; those of
- * `integration` and `e2e` wait for brokers and blocks about half of their time, so there are more than cores.
+ * How many test files of each Jest project run at a time. Those of `stack` share the state of one stack; the others
+ * wait for brokers and blocks about half of their time, so there are more than cores.
  */
 const WORKERS = {
   unit: '--maxWorkers=100%',
   integration: '--maxWorkers=3',
   stack: '--runInBand',
   e2e: '--maxWorkers=3',
+  drills: '--maxWorkers=3',
 } as const;
 
 /** Runs one Jest project; its output goes to the terminal. */
@@ -72,7 +74,11 @@ async function jest(project: keyof typeof WORKERS, folder: string, stack: string
     const child = spawn(process.execPath, args, {
       cwd: root,
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, API_ANSWERS: responsesFile, ...(stack ? { STACK_FILE: stack } : {}) },
+      env: {
+        ...process.env,
+        ...(isWhole && { API_ANSWERS: responsesFile }),
+        ...(stack !== null && { STACK_FILE: stack }),
+      },
     });
     await once(child, 'exit');
     return await countJest(report);
@@ -122,25 +128,29 @@ async function testOnStack(phases: ReadonlySet<Phase>, folder: string): Promise<
       ...(phases.has('integration') ? [jest('integration', folder, stack.file)] : []),
       ...(phases.has('e2e') ? [jest('stack', folder, stack.file)] : []),
     ]);
-    return phases.has('e2e') ? [...first, await jest('e2e', folder, stack.file)] : first;
+    return [
+      ...first,
+      ...(phases.has('e2e') ? [await jest('e2e', folder, stack.file)] : []),
+      ...(phases.has('drills') ? [await jest('drills', folder, stack.file)] : []),
+    ];
   } finally {
     await out.step('Stop the stack', () => stack.stop());
   }
 }
 
 async function runTests(phases: ReadonlySet<Phase>, folder: string): Promise<readonly Result[]> {
-  await rm(responsesFile, { force: true });
+  if (isWhole) await rm(responsesFile, { force: true });
   return [
     ...(phases.has('unit') ? [await jest('unit', folder, null)] : []),
-    ...(phases.has('integration') || phases.has('e2e') ? await testOnStack(phases, folder) : []),
-    ...(TESTS.every((phase) => phases.has(phase))
-      ? [await out.step(`${API_DOCUMENT} names a test for each response`, checkApiDocument)]
-      : []),
+    ...(ON_A_STACK.some((phase) => phases.has(phase)) ? await testOnStack(phases, folder) : []),
+    ...(isWhole ? [await out.step(`${API_DOCUMENT} names a test for each response`, checkApiDocument)] : []),
   ];
 }
 
 const names = process.argv.slice(2);
 const phases = new Set<Phase>(names.length === 0 ? TESTS : PHASES.filter((phase) => names.includes(phase)));
+/** Whether every test runs that the API document names: only then are their responses recorded. */
+const isWhole = TESTS.every((phase) => phases.has(phase));
 const unknown = names.filter((name) => !(PHASES as readonly string[]).includes(name));
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-test-'));
 let result: Result = { passed: 0, failed: 1 };

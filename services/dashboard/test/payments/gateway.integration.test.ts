@@ -166,7 +166,9 @@ describe('a request that the dashboard forwards', () => {
       ]);
       expect(headers.get('retry-after')).toBe('2');
     }
-    expect(await readFile(dashboard.log, 'utf8')).toContain('compare DASHBOARD_PASS_SECRET');
+    await until('the remedy in the log', async () =>
+      (await readFile(dashboard.log, 'utf8')).includes('compare DASHBOARD_PASS_SECRET'),
+    );
     answer = json(401, refusal('api_key.test_mode_required'));
     expect((await owner.pay('simulateIntent', { accountId, body: {} })).code).toBe('api_key.test_mode_required');
   });
